@@ -1,0 +1,81 @@
+//! Links between a persona and its pieces. Linking is a change of the persona.
+
+use persona::{Kind, Name, PartLink, Persona};
+use store::{Action, Write};
+
+use crate::change::Terms;
+use crate::inputs::{AddPart, PersonaGuardrail, PersonaPart, PersonaSkill, PersonaTrait};
+use crate::outputs::{Piece, Written};
+use crate::{Author, Library, Result};
+
+/// Adds or removes one kind of link by name, for the kinds that have no place in an order.
+macro_rules! links {
+    ($($add:ident, $remove:ident, $input:ident { $field:ident } => $list:ident, $kind:ident;)+) => {
+        impl Library {
+            $(
+                pub async fn $add(&self, author: &Author, input: $input) -> Result<Written> {
+                    let $input { persona, $field: piece, if_revision, message } = input;
+                    let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+                        self.ensure_shared_kind(write, Kind::$kind, &piece, copied).await?;
+                        if !persona.$list.contains(&piece) {
+                            persona.$list.push(piece);
+                        }
+                        Ok(())
+                    };
+                    self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+                }
+
+                pub async fn $remove(&self, author: &Author, input: $input) -> Result<Written> {
+                    let $input { persona, $field: piece, if_revision, message } = input;
+                    let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
+                        persona.$list.retain(|name| *name != piece);
+                        Ok(())
+                    };
+                    self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+                }
+            )+
+        }
+    };
+}
+
+links! {
+    add_trait, remove_trait, PersonaTrait { trait_ } => traits, Trait;
+    add_skill, remove_skill, PersonaSkill { skill } => skills, Skill;
+    add_guardrail, remove_guardrail, PersonaGuardrail { guardrail } => guardrails, Guardrail;
+}
+
+impl Library {
+    /// Links a part; one that is linked already gets the new place.
+    pub async fn add_part(&self, author: &Author, input: AddPart) -> Result<Written> {
+        let AddPart { persona, part, part_order, priority, if_revision, message } = input;
+        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+            self.ensure_shared_kind(write, Kind::Part, &part, copied).await?;
+            place(persona, part, part_order, priority);
+            Ok(())
+        };
+        self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+    }
+
+    pub async fn remove_part(&self, author: &Author, input: PersonaPart) -> Result<Written> {
+        let PersonaPart { persona, part, if_revision, message } = input;
+        let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
+            persona.parts.retain(|link| link.name != part);
+            Ok(())
+        };
+        self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+    }
+}
+
+/// Gives a part its place among a persona's parts; without an order a new one comes last.
+pub(crate) fn place(persona: &mut Persona, part: Name, order: Option<i32>, priority: Option<i32>) {
+    if let Some(link) = persona.parts.iter_mut().find(|link| link.name == part) {
+        link.order = order.unwrap_or(link.order);
+        link.priority = priority.unwrap_or(link.priority);
+    } else {
+        let last = persona.parts.iter().map(|link| link.order).max();
+        let order = order.unwrap_or_else(|| last.map_or(0, |last| last.saturating_add(1)));
+        persona.parts.push(PartLink { name: part, order, priority: priority.unwrap_or(0) });
+    }
+    // The order in which the store reads links back, so that unchanged links compare equal.
+    persona.parts.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
+}

@@ -1,0 +1,15 @@
+//! Search over all kinds and scopes.
+
+use crate::inputs::Search;
+use crate::outputs::Page;
+use crate::{Library, Result};
+
+impl Library {
+    /// Entities in which all words occur, best first.
+    pub async fn search(&self, input: Search) -> Result<Page> {
+        let Search { query, kinds, limit, cursor } = input;
+        let limit = limit.map(|limit| limit as usize);
+        let page = self.store.search(&query, &kinds.unwrap_or_default(), limit, cursor.as_deref()).await?;
+        Ok(page.into())
+    }
+}

@@ -1,0 +1,185 @@
+//! A whole life: author, link, arc, override, compile, manifest, delete.
+
+use app::inputs::{
+    AddPart, AddStage, AssignArc, CreatePersona, Delete, GetPersona, List, Search, StagePart, UpdatePersona,
+};
+use app::{Author, ErrorKind, Library, OpenOptions};
+use persona::{Kind, Name, Part, Scope};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use testkit::on_each_engine;
+
+pub(crate) fn input<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("a lawful input")
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name")
+}
+
+pub(crate) async fn open(database: &testkit::Database) -> Library {
+    Library::open(OpenOptions { database: database.location.clone(), create: true }).await.expect("it opens")
+}
+
+async fn view(library: &Library, request: Value) -> Value {
+    library.get_persona(&input::<GetPersona>(request)).await.unwrap().value().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_life() {
+    on_each_engine(async |database| {
+        let library = open(database).await;
+        let author = Author::new("tester", "cli");
+        author_a_persona(&library, &author).await;
+        walk_an_arc(&library, &author).await;
+        compile_and_find(&library, &author).await;
+        delete_everything(&library, &author).await;
+        library.close().await;
+    })
+    .await;
+}
+
+async fn author_a_persona(library: &Library, author: &Author) {
+    let created = library
+        .create_persona(
+            author,
+            input::<CreatePersona>(json!({
+                "name": "guide", "description": "Guides people", "tags": ["a", "b"],
+                "parts": [
+                    { "name": "warm", "part_type": "tone", "content": "Be warm.", "priority": 1 },
+                    { "name": "who", "part_type": "identity", "content": "You are a guide.", "priority": 5 },
+                ],
+                "traits": [{ "name": "patient", "trait_type": "emotional", "instruction": "Wait." }],
+                "skills": ["trace-a-change"],
+                "guardrails": [{ "name": "honest", "severity": "high", "content": "Never lie." }],
+            })),
+        )
+        .await
+        .unwrap();
+    assert_eq!((created.revision, created.scope), (1, Scope::Shared));
+    assert_eq!(created.created.len(), 4);
+    assert_eq!(created.copied.len(), 1, "the builtin skill");
+
+    let shown = view(library, json!({ "name": "guide", "detail": true })).await;
+    assert_eq!(shown["parts"][0]["content"], "Be warm.");
+    assert_eq!(shown["guardrails"][0]["severity"], "high");
+    let shown = view(library, json!({ "name": "guide" })).await;
+    assert_eq!(shown["summary"], "Guides people");
+    assert_eq!(shown["parts"][1]["summary"], "You are a guide.");
+
+    let cold = json!({ "name": "cold", "part_type": "tone", "content": "Be cold." });
+    library.create::<Part>(author, input(cold)).await.unwrap();
+    let shown =
+        view(library, json!({ "name": "guide", "detail": true, "overrides": { "tone": "cold" } })).await;
+    assert_eq!(shown["parts"][0]["name"], "cold");
+    assert_eq!(shown["parts"][0]["from"], "override");
+    let wrong =
+        library.get_persona(&input(json!({ "name": "guide", "overrides": { "tone": "clod" } }))).await;
+    assert_eq!(
+        wrong.unwrap_err().to_string(),
+        r#"unknown part "clod" in overrides.tone; did you mean "cold"?"#
+    );
+    let limited = view(library, json!({ "name": "guide", "limit": 1 })).await;
+    assert_eq!(limited["parts"].as_array().unwrap().len(), 1);
+    assert_eq!(limited["parts"][0]["name"], "who");
+    assert_eq!(limited["budget"]["left_out"][0]["name"], "warm");
+
+    let update = json!({ "name": "guide", "summary": "A guide", "if_revision": 7 });
+    let stale = library.update_persona(author, input::<UpdatePersona>(update)).await.unwrap_err();
+    assert_eq!(stale.kind(), ErrorKind::Conflict);
+    let update = json!({ "name": "guide", "summary": "A guide", "if_revision": 1 });
+    let updated = library.update_persona(author, input::<UpdatePersona>(update)).await.unwrap();
+    assert_eq!((updated.revision, updated.changed), (2, true));
+    let linked = library
+        .add_part(author, input::<AddPart>(json!({ "persona": "guide", "part": "warm", "part_order": 9 })))
+        .await
+        .unwrap();
+    assert_eq!(linked.revision, 3);
+    let again = library
+        .add_part(author, input::<AddPart>(json!({ "persona": "guide", "part": "warm", "part_order": 9 })))
+        .await
+        .unwrap();
+    assert_eq!((again.revision, again.changed), (3, false));
+}
+
+async fn walk_an_arc(library: &Library, author: &Author) {
+    let arc = json!({ "name": "path", "stages": [{ "name": "start", "order": 1 }] });
+    library.create::<persona::CharacterArc>(author, input(arc)).await.unwrap();
+    library.add_stage(author, input::<AddStage>(json!({ "arc": "path", "name": "end" }))).await.unwrap();
+    let part = json!({ "arc": "path", "stage": "end", "part": "cold" });
+    library.add_stage_part(author, input::<StagePart>(part)).await.unwrap();
+    let assigned = json!({ "persona": "guide", "arc": "path" });
+    let state = library.assign_arc(author, input::<AssignArc>(assigned)).await.unwrap();
+    assert_eq!((state.stage.as_str(), state.position, state.of), ("start", 1, 2));
+    let state = library.advance_stage(&name("guide")).await.unwrap();
+    assert_eq!((state.stage.as_str(), state.position), ("end", 2));
+    let last = library.advance_stage(&name("guide")).await.unwrap_err();
+    assert!(last.to_string().contains("the last stage"), "{last}");
+    let shown = view(library, json!({ "name": "guide" })).await;
+    assert_eq!(shown["arc"]["stage"], "end");
+    assert!(
+        shown["parts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|part| part["name"] == "cold" && part["from"] == "stage")
+    );
+
+    // State of a builtin is kept without copying it.
+    let state = library.advance_stage(&name("mentor")).await.unwrap();
+    assert_eq!((state.position, state.of, state.scope), (2, 3, Scope::Builtin));
+    assert_eq!(view(library, json!({ "name": "mentor" })).await["arc"]["position"], 2);
+    // A change copies it, and it stands where it stood.
+    let update = json!({ "name": "mentor", "tags": ["mine"] });
+    let updated = library.update_persona(author, input::<UpdatePersona>(update)).await.unwrap();
+    assert!(updated.copied.iter().any(|piece| piece.kind == Kind::Persona));
+    assert_eq!(view(library, json!({ "name": "mentor" })).await["arc"]["position"], 2);
+    assert_eq!(view(library, json!({ "name": "mentor" })).await["scope"], "shared");
+}
+
+async fn compile_and_find(library: &Library, author: &Author) {
+    let compiled = library.compile_persona(&name("guide")).await.unwrap();
+    assert!(compiled.compiled_detail.contains("Be cold."), "{}", compiled.compiled_detail);
+    let shown = view(library, json!({ "name": "guide" })).await;
+    assert_eq!(shown["compiled_stale"], false);
+    assert_eq!(shown["compiled_summary"], compiled.compiled_summary);
+    let update = json!({ "name": "cold", "content": "Be very cold." });
+    library.update::<Part>(author, input(update)).await.unwrap();
+    assert_eq!(view(library, json!({ "name": "guide" })).await["compiled_stale"], true);
+    let fresh = view(library, json!({ "name": "guide", "compiled": true, "detail": true })).await;
+    assert!(fresh["compiled_detail"].as_str().unwrap().contains("Be very cold."));
+    assert_eq!(view(library, json!({ "name": "guide" })).await["compiled_stale"], false);
+    let builtin = library.compile_persona(&name("critic")).await.unwrap();
+    assert!(!builtin.compiled_summary.is_empty());
+    assert_eq!(view(library, json!({ "name": "critic" })).await["compiled_stale"], false);
+    let manifest = library.manifest(&name("guide")).await.unwrap();
+    assert_eq!(manifest.parts.len(), 2);
+
+    let page = library.list(Kind::Persona, input::<List>(json!({ "limit": 3 }))).await.unwrap();
+    assert_eq!(page.items.len(), 3);
+    let next = input::<List>(json!({ "limit": 100, "cursor": page.next_cursor }));
+    let rest = library.list(Kind::Persona, next).await.unwrap();
+    assert_eq!(rest.items.len(), 4);
+    let tagged = library.list(Kind::Persona, input::<List>(json!({ "tags": ["a", "b"] }))).await.unwrap();
+    assert_eq!(tagged.items.len(), 1);
+    let found = library.search(input::<Search>(json!({ "query": "very col" }))).await.unwrap();
+    assert_eq!(found.items[0].name.as_str(), "cold");
+}
+
+async fn delete_everything(library: &Library, author: &Author) {
+    let refused = library.delete(author, Kind::Part, input(json!({ "name": "warm" }))).await.unwrap_err();
+    assert!(refused.to_string().contains("persona guide"), "{refused}");
+    let forced = json!({ "name": "cold", "force": true });
+    let deleted = library.delete(author, Kind::Part, input::<Delete>(forced)).await.unwrap();
+    assert_eq!(deleted.unlinked.len(), 1, "{deleted:?}");
+    let deleted = library.delete(author, Kind::Persona, input(json!({ "name": "guide" }))).await.unwrap();
+    assert!(deleted.deleted);
+    let deleted = library.delete(author, Kind::Persona, input(json!({ "name": "guide" }))).await.unwrap();
+    assert!(!deleted.deleted);
+    let denied = library.delete(author, Kind::Persona, input(json!({ "name": "critic" }))).await.unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied);
+    let gone = library.get_persona(&input(json!({ "name": "guide" }))).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::Missing);
+    let again = library.create_persona(author, input(json!({ "name": "guide" }))).await.unwrap();
+    assert!(again.revision > 4, "an old revision number must not fit a new entity");
+}

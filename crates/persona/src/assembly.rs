@@ -1,0 +1,220 @@
+//! Assembly: layers, then order, then the caller's filters and budgets.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::layers::{self, OverrideError, PlacedPart};
+use crate::view::{self, View};
+use crate::{Bundle, Guardrail, Kind, LayerOrigin, Name, PartType, Skill, TokenCounter, Trait};
+
+/// What a caller asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    pub view: View,
+    pub overrides: BTreeMap<PartType, Name>,
+    /// Keep only parts of these types; empty keeps all.
+    pub types: Vec<PartType>,
+    /// Keep only the top parts by priority.
+    pub limit: Option<usize>,
+    /// Keep what fits into this many tokens of the rendered view.
+    pub max_tokens: Option<usize>,
+}
+
+impl Request {
+    pub fn plain(view: View) -> Self {
+        Self { view, ..Self::default() }
+    }
+
+    /// Whether the caller wants the persona as it stands, with nothing changed or left out.
+    pub fn is_plain(&self) -> bool {
+        let Self { view: _, overrides, types, limit, max_tokens } = self;
+        overrides.is_empty() && types.is_empty() && limit.is_none() && max_tokens.is_none()
+    }
+}
+
+/// Why a piece is not in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LeftOutReason {
+    Types,
+    Limit,
+    MaxTokens,
+}
+
+/// A piece that is not in the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct LeftOut {
+    pub kind: Kind,
+    pub name: Name,
+    pub reason: LeftOutReason,
+}
+
+/// A persona's pieces as they are to be shown, in order.
+#[derive(Debug, Clone)]
+pub struct Assembled<'a> {
+    pub bundle: &'a Bundle,
+    pub parts: Vec<PlacedPart<'a>>,
+    pub traits: Vec<&'a Trait>,
+    pub skills: Vec<&'a Skill>,
+    /// Most severe first.
+    pub guardrails: Vec<&'a Guardrail>,
+    pub left_out: Vec<LeftOut>,
+    /// Tokens of the rendered view, where the caller gave a budget.
+    pub tokens: Option<usize>,
+    pub over_budget: bool,
+}
+
+/// Assembles a persona for one request.
+pub fn assemble<'a>(
+    bundle: &'a Bundle,
+    request: &Request,
+    counter: &dyn TokenCounter,
+) -> Result<Assembled<'a>, OverrideError> {
+    let mut assembled = Assembled {
+        bundle,
+        parts: layers::apply(bundle, &request.overrides)?,
+        traits: linked(&bundle.persona.traits, &bundle.traits, |item| &item.name),
+        skills: linked(&bundle.persona.skills, &bundle.skills, |item| &item.name),
+        guardrails: linked(&bundle.persona.guardrails, &bundle.guardrails, |item| &item.name),
+        left_out: Vec::new(),
+        tokens: None,
+        over_budget: false,
+    };
+    // A stable sort: equally severe ones stay in the author's order.
+    assembled.guardrails.sort_by_key(|guardrail| std::cmp::Reverse(guardrail.severity));
+    if !request.types.is_empty() {
+        let kept = |part: &PlacedPart<'_>| request.types.contains(&part.part.part_type);
+        assembled.keep_parts(kept, LeftOutReason::Types);
+    }
+    if let Some(limit) = request.limit {
+        assembled.limit(limit);
+    }
+    if let Some(max_tokens) = request.max_tokens {
+        assembled.fit(max_tokens, request.view, counter);
+    }
+    Ok(assembled)
+}
+
+/// The linked items, in the order of the links.
+fn linked<'a, T>(links: &[Name], items: &'a [T], name: impl Fn(&T) -> &Name) -> Vec<&'a T> {
+    let by_name: BTreeMap<&Name, &'a T> = items.iter().map(|item| (name(item), item)).collect();
+    links.iter().filter_map(|link| by_name.get(link).copied()).collect()
+}
+
+/// What may be dropped for a budget, identified by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Droppable {
+    Part(usize),
+    Trait(usize),
+    Skill(usize),
+}
+
+impl<'a> Assembled<'a> {
+    fn keep_parts(&mut self, keep: impl Fn(&PlacedPart<'_>) -> bool, reason: LeftOutReason) {
+        let (kept, dropped): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.parts).into_iter().partition(|part| keep(part));
+        self.parts = kept;
+        self.left_out.extend(dropped.into_iter().map(|part| LeftOut {
+            kind: Kind::Part,
+            name: part.part.name.clone(),
+            reason,
+        }));
+    }
+
+    /// Keeps the top `limit` parts by priority. Overrides were asked for by name: they come first
+    /// and are kept even where there are more of them than `limit`.
+    fn limit(&mut self, limit: usize) {
+        let mut ranked: Vec<&PlacedPart<'_>> = self.parts.iter().collect();
+        ranked.sort_by_key(|part| (part.origin != LayerOrigin::Override, std::cmp::Reverse(part.priority)));
+        let kept: Vec<Name> = ranked
+            .into_iter()
+            .enumerate()
+            .filter(|(rank, part)| *rank < limit || part.origin == LayerOrigin::Override)
+            .map(|(_, part)| part.part.name.clone())
+            .collect();
+        self.over_budget |= kept.len() > limit;
+        self.keep_parts(|part| kept.contains(&part.part.name), LeftOutReason::Limit);
+    }
+
+    /// Drops the lowest priority until the rendered view fits. Traits and skills have no priority
+    /// of their own: they count as 0 and come after the parts, so they go before any part of
+    /// priority 0 or more. Overrides and guardrails stay.
+    fn fit(&mut self, max_tokens: usize, view: View, counter: &dyn TokenCounter) {
+        let order = self.drop_order();
+        let tokens_without = |dropped: usize| {
+            let (trimmed, _) = self.without(&order[..dropped]);
+            counter.count(&view::rendered(&trimmed, view))
+        };
+        let mut tokens = tokens_without(0);
+        let mut dropped = 0;
+        if tokens > max_tokens {
+            // Dropping more never costs more, so the smallest number that fits is found by halves.
+            let (mut low, mut high) = (1, order.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                if tokens_without(middle) <= max_tokens { high = middle } else { low = middle + 1 }
+            }
+            dropped = high;
+            tokens = tokens_without(dropped);
+        }
+        let (trimmed, left_out) = self.without(&order[..dropped]);
+        *self = Assembled {
+            tokens: Some(tokens),
+            over_budget: self.over_budget || tokens > max_tokens,
+            left_out: [std::mem::take(&mut self.left_out), left_out].concat(),
+            ..trimmed
+        };
+    }
+
+    /// What is dropped first comes first.
+    fn drop_order(&self) -> Vec<Droppable> {
+        let parts = self.parts.iter().enumerate();
+        let mut ranked: Vec<(i32, Droppable)> = parts
+            .filter(|(_, part)| part.origin != LayerOrigin::Override)
+            .map(|(at, part)| (part.priority, Droppable::Part(at)))
+            .chain((0..self.traits.len()).map(|at| (0, Droppable::Trait(at))))
+            .chain((0..self.skills.len()).map(|at| (0, Droppable::Skill(at))))
+            .collect();
+        ranked.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
+        ranked.into_iter().rev().map(|(_, droppable)| droppable).collect()
+    }
+
+    fn without(&self, dropped: &[Droppable]) -> (Assembled<'a>, Vec<LeftOut>) {
+        let mut left_out = Vec::with_capacity(dropped.len());
+        let mut kept = |droppable, kind, name: &Name| {
+            let gone = dropped.contains(&droppable);
+            if gone {
+                left_out.push(LeftOut { kind, name: name.clone(), reason: LeftOutReason::MaxTokens });
+            }
+            !gone
+        };
+        let mut trimmed = Assembled {
+            parts: Vec::new(),
+            traits: Vec::new(),
+            skills: Vec::new(),
+            guardrails: self.guardrails.clone(),
+            left_out: Vec::new(),
+            ..*self
+        };
+        for (at, part) in self.parts.iter().enumerate() {
+            if kept(Droppable::Part(at), Kind::Part, &part.part.name) {
+                trimmed.parts.push(part.clone());
+            }
+        }
+        for (at, item) in self.traits.iter().enumerate() {
+            if kept(Droppable::Trait(at), Kind::Trait, &item.name) {
+                trimmed.traits.push(item);
+            }
+        }
+        for (at, item) in self.skills.iter().enumerate() {
+            if kept(Droppable::Skill(at), Kind::Skill, &item.name) {
+                trimmed.skills.push(item);
+            }
+        }
+        (trimmed, left_out)
+    }
+}

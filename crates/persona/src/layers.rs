@@ -1,0 +1,155 @@
+//! One rule for layers: per part type, the strongest layer that has any part of that type
+//! supplies all parts of that type.
+//!
+//! Weakest first, the layers are the bases (root first), the persona's own parts, its active
+//! stage, and the overrides of the call. A layer that appends adds to what is below it instead.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Bundle, MergeMode, Name, Part, PartType, Persona};
+
+/// Which layer a part came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LayerOrigin {
+    /// A persona that this one extends.
+    Base,
+    Own,
+    Stage,
+    Override,
+}
+
+/// A part in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedPart<'a> {
+    pub part: &'a Part,
+    pub order: i32,
+    pub priority: i32,
+    pub origin: LayerOrigin,
+}
+
+/// An override that cannot be applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideError {
+    #[error("unknown part {name:?} in overrides.{part_type}")]
+    Unknown { part_type: PartType, name: Name },
+    #[error(
+        "overrides.{part_type} names {name:?}, which is a {actual} part; use overrides.{actual} or name a {part_type} part"
+    )]
+    WrongType { part_type: PartType, name: Name, actual: PartType },
+}
+
+/// One layer's parts, in its own order.
+struct Layer<'a> {
+    parts: Vec<PlacedPart<'a>>,
+    mode: MergeMode,
+}
+
+/// Applies all layers of a bundle; what comes out is in assembly order.
+pub(crate) fn apply<'a>(
+    bundle: &'a Bundle,
+    overrides: &BTreeMap<PartType, Name>,
+) -> Result<Vec<PlacedPart<'a>>, OverrideError> {
+    let mut placed = Vec::new();
+    for layer in [own_layer(bundle), stage_layer(bundle), override_layer(bundle, overrides)?] {
+        placed = stack(placed, layer);
+    }
+    Ok(placed)
+}
+
+/// Puts a layer on top of what is already placed.
+fn stack<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
+    if layer.mode == MergeMode::Append || below.is_empty() {
+        let mut parts = below;
+        parts.retain(|old| !layer.parts.iter().any(|new| new.part.name == old.part.name));
+        parts.extend(layer.parts);
+        return parts;
+    }
+    let mut by_type: BTreeMap<PartType, Vec<PlacedPart<'a>>> = BTreeMap::new();
+    let mut at_end = Vec::new();
+    for part in layer.parts {
+        let part_type = part.part.part_type;
+        if !below.iter().any(|old| old.part.part_type == part_type) {
+            at_end.push(part);
+        } else {
+            by_type.entry(part_type).or_default().push(part);
+        }
+    }
+    let replaced: BTreeMap<PartType, i32> = by_type
+        .keys()
+        .filter_map(|part_type| {
+            let old = below.iter().filter(|old| old.part.part_type == *part_type);
+            old.map(|old| old.priority).max().map(|priority| (*part_type, priority))
+        })
+        .collect();
+    let mut result = Vec::with_capacity(below.len() + at_end.len());
+    for old in below {
+        let part_type = old.part.part_type;
+        match (replaced.get(&part_type), by_type.remove(&part_type)) {
+            (None, _) => result.push(old),
+            // The first part that is replaced gives its slot to all that replace it.
+            (Some(priority), Some(new)) => result.extend(new.into_iter().map(|part| PlacedPart {
+                order: old.order,
+                priority: *priority,
+                ..part
+            })),
+            (Some(_), None) => {}
+        }
+    }
+    let mut last = result.iter().map(|part| part.order).max().unwrap_or(0);
+    for mut part in at_end {
+        last = last.saturating_add(1);
+        part.order = last;
+        result.push(part);
+    }
+    result
+}
+
+fn own_layer(bundle: &Bundle) -> Layer<'_> {
+    let parts: BTreeMap<&Name, &Part> = bundle.parts.iter().map(|part| (&part.name, part)).collect();
+    let Persona { parts: links, parts_mode, .. } = &bundle.persona;
+    let mut placed: Vec<PlacedPart<'_>> = links
+        .iter()
+        .filter_map(|link| {
+            let part = parts.get(&link.name)?;
+            Some(PlacedPart { part, order: link.order, priority: link.priority, origin: LayerOrigin::Own })
+        })
+        .collect();
+    placed.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.part.name.cmp(&b.part.name)));
+    Layer { parts: placed, mode: *parts_mode }
+}
+
+fn stage_layer(bundle: &Bundle) -> Layer<'_> {
+    let parts = bundle.stage.iter().flat_map(|stage| &stage.parts);
+    Layer { parts: parts.map(|part| unplaced(part, LayerOrigin::Stage)).collect(), mode: MergeMode::Replace }
+}
+
+fn override_layer<'a>(
+    bundle: &'a Bundle,
+    overrides: &BTreeMap<PartType, Name>,
+) -> Result<Layer<'a>, OverrideError> {
+    let mut parts = Vec::with_capacity(overrides.len());
+    for (part_type, name) in overrides {
+        let found = bundle.override_parts.iter().find(|part| part.name == *name);
+        let Some(part) = found else {
+            return Err(OverrideError::Unknown { part_type: *part_type, name: name.clone() });
+        };
+        if part.part_type != *part_type {
+            return Err(OverrideError::WrongType {
+                part_type: *part_type,
+                name: name.clone(),
+                actual: part.part_type,
+            });
+        }
+        parts.push(unplaced(part, LayerOrigin::Override));
+    }
+    Ok(Layer { parts, mode: MergeMode::Replace })
+}
+
+fn unplaced(part: &Part, origin: LayerOrigin) -> PlacedPart<'_> {
+    PlacedPart { part, order: 0, priority: 0, origin }
+}

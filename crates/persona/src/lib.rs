@@ -1,0 +1,49 @@
+//! The domain of Masque: what a persona is made of, how its pieces are layered, assembled within
+//! a budget, shown and compiled.
+//!
+//! Pure: no clock, no I/O, no async. Whoever calls hands in what was loaded (a [`Bundle`]), what
+//! was asked ([`Request`]) and a [`TokenCounter`]; the same input always gives the same output.
+//! This crate must not know where entities are kept, nor who asks for them.
+
+pub mod limits;
+
+mod name;
+pub use name::{Name, NameError};
+
+mod kind;
+pub use kind::{Aggregation, Kind, MergeMode, ParseKindError, PartType, Scope, Severity, TraitType};
+
+mod entity;
+pub use entity::{
+    CharacterArc, Entity, Guardrail, Part, PartLink, Persona, PlanPersona, PreferredModel, Skill, Stage,
+    Tags, Trait, first_sentence,
+};
+
+mod check;
+pub use check::Invalid;
+
+mod bundle;
+pub use bundle::{ActiveStage, Bundle, Compiled, Meta, Stored};
+
+mod layers;
+pub use layers::{LayerOrigin, OverrideError, PlacedPart};
+
+mod tokens;
+pub use tokens::TokenCounter;
+
+mod assembly;
+pub use assembly::{Assembled, LeftOut, LeftOutReason, Request, assemble};
+
+mod view;
+pub use view::{
+    ArcView, Budget, GuardrailView, LoadedPersona, PartView, PersonaView, SkillView, TraitView, View, view,
+};
+
+mod manifest;
+pub use manifest::{Manifest, ManifestArc, ManifestItem, ManifestPart, ManifestTrait, manifest};
+
+mod compile;
+pub use compile::{CompiledText, compile, fingerprint};
+
+mod suggest;
+pub use suggest::nearest;

@@ -1,0 +1,32 @@
+//! Every bound on what comes from outside, in one place.
+
+/// Characters in a name.
+pub const NAME_CHARS: usize = 64;
+/// Characters in a display name.
+pub const DISPLAY_NAME_CHARS: usize = 200;
+/// Bytes in a description, a summary or a stage's condition.
+pub const SHORT_TEXT_BYTES: usize = 8 * 1024;
+/// Bytes in a content, an instruction, a detail or a system prompt.
+pub const LONG_TEXT_BYTES: usize = 256 * 1024;
+/// Tags on one entity.
+pub const TAGS: usize = 32;
+/// Characters in one tag.
+pub const TAG_CHARS: usize = 64;
+/// Parts, and likewise traits, skills and guardrails, linked to one persona.
+pub const LINKS: usize = 256;
+/// Stages of one arc.
+pub const STAGES: usize = 64;
+/// Parts of one stage.
+pub const STAGE_PARTS: usize = 64;
+/// Preferred models of one persona.
+pub const PREFERRED_MODELS: usize = 16;
+/// Patterns in one guardrail's `deny_tools`.
+pub const DENY_TOOLS: usize = 64;
+/// Entries in one page of a list.
+pub const PAGE: usize = 200;
+/// Entries in a page where the caller names no limit.
+pub const DEFAULT_PAGE: usize = 50;
+/// Bytes in a search text.
+pub const QUERY_BYTES: usize = 512;
+/// Bytes in the reason that a write may give.
+pub const MESSAGE_BYTES: usize = 2 * 1024;

@@ -1,0 +1,114 @@
+//! The manifest: what a persona is made of, without the contents, for agents that load on demand.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Assembled, LayerOrigin, Name, PartType, Scope, Severity, TraitType};
+
+/// A persona's structure; the pieces' contents are fetched one by one with `on_demand_tools`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    pub name: Name,
+    pub scope: Scope,
+    pub revision: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub parts: Vec<ManifestPart>,
+    pub traits: Vec<ManifestTrait>,
+    pub skills: Vec<ManifestItem>,
+    pub guardrails: Vec<ManifestItem>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arc: Option<ManifestArc>,
+    /// Which tools of this connection load what, and when to call them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub on_demand_tools: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ManifestPart {
+    pub name: Name,
+    #[serde(rename = "type")]
+    pub part_type: PartType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub from: LayerOrigin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ManifestTrait {
+    pub name: Name,
+    pub trait_type: TraitType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A skill or a guardrail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ManifestItem {
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ManifestArc {
+    pub name: Name,
+    pub stage: Name,
+    pub position: i64,
+    pub of: i64,
+}
+
+/// The manifest of an assembled persona. `on_demand_tools` is the front's to fill: only it knows
+/// which tools its caller has.
+pub fn manifest(assembled: &Assembled<'_>) -> Manifest {
+    let persona = &assembled.bundle.persona;
+    let parts = assembled.parts.iter().map(|placed| ManifestPart {
+        name: placed.part.name.clone(),
+        part_type: placed.part.part_type,
+        description: placed.part.description.clone(),
+        from: placed.origin,
+    });
+    let traits = assembled.traits.iter().map(|item| ManifestTrait {
+        name: item.name.clone(),
+        trait_type: item.trait_type,
+        description: item.description.clone(),
+    });
+    let skills = assembled.skills.iter().map(|item| ManifestItem {
+        name: item.name.clone(),
+        severity: None,
+        description: item.description.clone(),
+    });
+    let guardrails = assembled.guardrails.iter().map(|item| ManifestItem {
+        name: item.name.clone(),
+        severity: Some(item.severity),
+        description: item.description.clone(),
+    });
+    Manifest {
+        name: persona.name.clone(),
+        scope: assembled.bundle.meta.scope,
+        revision: assembled.bundle.meta.revision,
+        display_name: persona.display_name.clone(),
+        description: persona.description.clone(),
+        parts: parts.collect(),
+        traits: traits.collect(),
+        skills: skills.collect(),
+        guardrails: guardrails.collect(),
+        arc: assembled.bundle.stage.as_ref().map(|stage| ManifestArc {
+            name: stage.arc.clone(),
+            stage: stage.stage.clone(),
+            position: stage.position,
+            of: stage.of,
+        }),
+        on_demand_tools: BTreeMap::new(),
+    }
+}

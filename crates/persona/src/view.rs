@@ -1,0 +1,285 @@
+//! Views: a persona as an answer, short or in full.
+
+use std::sync::OnceLock;
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Assembled, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType, fingerprint,
+};
+
+/// How much of each piece is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum View {
+    #[default]
+    Summary,
+    Detail,
+}
+
+/// A loaded persona. Fields that belong to the other view, or that are not set, are absent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PersonaView {
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preferred_models: Vec<PreferredModel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<PartView>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traits: Option<Vec<TraitView>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<SkillView>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<Vec<GuardrailView>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arc: Option<ArcView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_detail: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_at: Option<DateTime<Utc>>,
+    /// True where a piece changed after the text was compiled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_stale: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PartView {
+    pub name: Name,
+    pub part_type: PartType,
+    pub part_order: i32,
+    pub priority: i32,
+    pub from: LayerOrigin,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct TraitView {
+    pub name: Name,
+    pub trait_type: TraitType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SkillView {
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct GuardrailView {
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// Where a persona stands in its arc, and when to move on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ArcView {
+    pub name: Name,
+    pub stage: Name,
+    pub position: i64,
+    pub of: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+/// What a filter or a budget did to the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Budget {
+    /// Tokens of this answer without this block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+    pub over_budget: bool,
+    pub left_out: Vec<LeftOut>,
+}
+
+impl PersonaView {
+    /// An answer that has nothing but its name yet.
+    pub fn named(name: Name) -> Self {
+        Self {
+            name,
+            scope: None,
+            revision: None,
+            display_name: None,
+            description: None,
+            summary: None,
+            detail: None,
+            system_prompt: None,
+            tags: Vec::new(),
+            preferred_models: Vec::new(),
+            parts: None,
+            traits: None,
+            skills: None,
+            guardrails: None,
+            arc: None,
+            compiled_summary: None,
+            compiled_detail: None,
+            compiled_at: None,
+            compiled_stale: None,
+            budget: None,
+        }
+    }
+}
+
+/// An answer together with its JSON, which is made once however often the answer is given.
+#[derive(Debug)]
+pub struct LoadedPersona {
+    view: PersonaView,
+    json: String,
+    value: OnceLock<serde_json::Value>,
+}
+
+impl LoadedPersona {
+    pub fn new(view: PersonaView) -> Self {
+        let json = serde_json::to_string(&view).unwrap_or_default();
+        Self { view, json, value: OnceLock::new() }
+    }
+
+    pub fn view(&self) -> &PersonaView {
+        &self.view
+    }
+
+    /// The answer as compact JSON.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    pub fn value(&self) -> &serde_json::Value {
+        self.value.get_or_init(|| serde_json::to_value(&self.view).unwrap_or_default())
+    }
+}
+
+/// The answer to a request: the view, what was left out of it and, where the request is plain,
+/// what was compiled earlier. `tokenizer` names what counted the tokens.
+pub fn view(assembled: &Assembled<'_>, request: &crate::Request, tokenizer: &str) -> PersonaView {
+    let mut answer = bare(assembled, request.view);
+    if request.is_plain() {
+        if let Some(compiled) = &assembled.bundle.compiled {
+            match request.view {
+                View::Summary => answer.compiled_summary = Some(compiled.summary.clone()),
+                View::Detail => answer.compiled_detail = Some(compiled.detail.clone()),
+            }
+            answer.compiled_at = Some(compiled.at);
+            answer.compiled_stale = Some(compiled.fingerprint != fingerprint(assembled));
+        }
+        return answer;
+    }
+    if request.types.is_empty() && request.limit.is_none() && request.max_tokens.is_none() {
+        return answer;
+    }
+    answer.budget = Some(Budget {
+        tokens: assembled.tokens,
+        tokenizer: assembled.tokens.map(|_| tokenizer.to_owned()),
+        over_budget: assembled.over_budget,
+        left_out: assembled.left_out.clone(),
+    });
+    answer
+}
+
+/// The text over which a budget is counted: the answer as compact JSON, as a caller receives it.
+pub(crate) fn rendered(assembled: &Assembled<'_>, view: View) -> String {
+    serde_json::to_string(&bare(assembled, view)).unwrap_or_default()
+}
+
+fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
+    let persona = &assembled.bundle.persona;
+    let summary = |text: &str| (view == View::Summary && !text.is_empty()).then(|| text.to_owned());
+    let detail = |text: Option<&str>| match view {
+        View::Summary => None,
+        View::Detail => text.map(str::to_owned),
+    };
+    let parts = assembled.parts.iter().map(|placed| PartView {
+        name: placed.part.name.clone(),
+        part_type: placed.part.part_type,
+        part_order: placed.order,
+        priority: placed.priority,
+        from: placed.origin,
+        summary: summary(placed.part.summary_or_derived()),
+        content: detail(Some(placed.part.content_or_summary())),
+    });
+    let traits = assembled.traits.iter().map(|item| TraitView {
+        name: item.name.clone(),
+        trait_type: item.trait_type,
+        description: summary(item.description.as_deref().unwrap_or_default()),
+        instruction: detail(item.instruction.as_deref()),
+    });
+    let skills = assembled.skills.iter().map(|item| SkillView {
+        name: item.name.clone(),
+        description: summary(item.description.as_deref().unwrap_or_default()),
+        content: detail(item.content.as_deref()),
+    });
+    let guardrails = assembled.guardrails.iter().map(|item| GuardrailView {
+        name: item.name.clone(),
+        severity: (view == View::Detail).then_some(item.severity),
+        description: summary(item.description.as_deref().unwrap_or_default()),
+        content: detail(item.content.as_deref()),
+    });
+    PersonaView {
+        scope: Some(assembled.bundle.meta.scope),
+        revision: Some(assembled.bundle.meta.revision),
+        display_name: persona.display_name.clone(),
+        description: persona.description.clone(),
+        summary: summary(persona.summary_or_derived()),
+        detail: detail(persona.detail.as_deref()),
+        system_prompt: detail(persona.system_prompt.as_deref()),
+        tags: persona.tags.clone(),
+        preferred_models: persona.preferred_models.clone(),
+        parts: Some(parts.collect()),
+        traits: Some(traits.collect()),
+        skills: Some(skills.collect()),
+        guardrails: Some(guardrails.collect()),
+        arc: assembled.bundle.stage.as_ref().map(|stage| ArcView {
+            name: stage.arc.clone(),
+            stage: stage.stage.clone(),
+            position: stage.position,
+            of: stage.of,
+            description: stage.description.clone(),
+            condition: stage.condition.clone(),
+        }),
+        ..PersonaView::named(persona.name.clone())
+    }
+}

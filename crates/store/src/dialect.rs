@@ -1,0 +1,97 @@
+//! What SQLite and PostgreSQL spell differently. Everything else is one text for both.
+
+/// An engine's way of writing things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// What a column holds, and so how it becomes JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Column {
+    Int,
+    Text,
+    /// JSON text.
+    Json,
+    Tags,
+    Time,
+    Uuid,
+}
+
+impl Dialect {
+    /// A JSON object out of named expressions.
+    pub(crate) fn object(self, fields: &[(&str, String)]) -> String {
+        let function = match self {
+            Self::Sqlite => "json_object",
+            Self::Postgres => "json_build_object",
+        };
+        let fields: Vec<String> = fields.iter().map(|(name, value)| format!("'{name}', {value}")).collect();
+        format!("{function}({})", fields.join(", "))
+    }
+
+    /// One column's value as it goes into a JSON object.
+    pub(crate) fn json_value(self, column: &str, holds: Column) -> String {
+        match (self, holds) {
+            (Self::Sqlite, Column::Json | Column::Tags) => format!("json({column})"),
+            (Self::Postgres, Column::Time) => self.time_text(column),
+            _ => column.to_owned(),
+        }
+    }
+
+    /// A time as text, in microseconds and UTC: what SQLite holds already.
+    pub(crate) fn time_text(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => column.to_owned(),
+            Self::Postgres => {
+                format!(r#"to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"#)
+            }
+        }
+    }
+
+    /// A JSON array of `element` over the rows of `from`, in the given order; `[]` where there are none.
+    pub(crate) fn array(self, element: &str, from: &str, order: &str) -> String {
+        match self {
+            Self::Sqlite => {
+                format!("(SELECT json_group_array({element} ORDER BY {order}) FROM {from})")
+            }
+            Self::Postgres => {
+                format!("(SELECT coalesce(json_agg({element} ORDER BY {order}), '[]'::json) FROM {from})")
+            }
+        }
+    }
+
+    /// Nested JSON must be marked as such in SQLite, lest it be quoted.
+    pub(crate) fn nested(self, expression: &str) -> String {
+        match self {
+            Self::Sqlite => format!("json({expression})"),
+            Self::Postgres => expression.to_owned(),
+        }
+    }
+
+    /// The expression as text, as it is fetched.
+    pub(crate) fn text(self, expression: &str) -> String {
+        match self {
+            Self::Sqlite => expression.to_owned(),
+            Self::Postgres => format!("({expression})::text"),
+        }
+    }
+
+    /// `column` is one of the texts in the JSON array bound to `parameter`.
+    pub(crate) fn in_list(self, column: &str, parameter: &str) -> String {
+        match self {
+            Self::Sqlite => format!("{column} IN (SELECT value FROM json_each({parameter}))"),
+            Self::Postgres => {
+                format!("{column} IN (SELECT jsonb_array_elements_text({parameter}::jsonb))")
+            }
+        }
+    }
+
+    /// Locks the rows that a statement reads until the transaction ends. SQLite's writer is alone already.
+    pub(crate) const fn for_update(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => " FOR UPDATE",
+        }
+    }
+}

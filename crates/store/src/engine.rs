@@ -1,0 +1,313 @@
+//! The two engines behind one small surface: run a statement, fetch a text, fetch a number.
+//!
+//! The only file that branches on the engine to run something.
+
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use sqlx::postgres::{PgArguments, PgPool, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+use sqlx::{Arguments as _, AssertSqlSafe, PgTransaction, Postgres, Sqlite, SqliteTransaction};
+use uuid::Uuid;
+
+use crate::dialect::Dialect;
+use crate::{Error, Location, Result};
+
+/// How long a writer waits for another process that holds the SQLite file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Connections that read a SQLite file at once.
+const SQLITE_READERS: u32 = 4;
+/// Connections to PostgreSQL.
+const POSTGRES_CONNECTIONS: u32 = 16;
+/// How long a request waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of a SQLite file is mapped into memory; the system gives back what is not in use.
+const SQLITE_MMAP_BYTES: &str = "1073741824";
+
+/// A parameter of a statement.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Int(i64),
+    Text(String),
+    MaybeText(Option<String>),
+    /// JSON text.
+    Json(String),
+    MaybeJson(Option<String>),
+    Tags(Vec<String>),
+    Time(DateTime<Utc>),
+    Uuid(Uuid),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<&persona::Name> for Value {
+    fn from(value: &persona::Name) -> Self {
+        Self::Text(value.as_str().to_owned())
+    }
+}
+
+/// The engines' connections.
+#[derive(Debug, Clone)]
+pub(crate) enum Engine {
+    Sqlite {
+        /// One connection: SQLite has one writer at a time, and waiting here is fairer than there.
+        writer: SqlitePool,
+        readers: SqlitePool,
+        /// One connection that only ever asks whether the file changed: the answer compares with
+        /// what the same connection saw before.
+        watch: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+/// A transaction on either engine; dropped without [`Transaction::commit`], it leaves no trace.
+#[derive(Debug)]
+pub(crate) enum Transaction {
+    Sqlite(SqliteTransaction<'static>),
+    Postgres(PgTransaction<'static>),
+}
+
+/// Runs the same code on either engine's executor.
+macro_rules! on {
+    ($self:expr, $sqlite:pat => $sqlite_executor:expr, $postgres:pat => $postgres_executor:expr, $values:expr, |$arguments:ident, $executor:ident| $body:expr) => {
+        match $self {
+            $sqlite => {
+                let $arguments = sqlite_arguments($values)?;
+                let $executor = $sqlite_executor;
+                $body
+            }
+            $postgres => {
+                let $arguments = postgres_arguments($values)?;
+                let $executor = $postgres_executor;
+                $body
+            }
+        }
+    };
+}
+
+impl Engine {
+    pub(crate) async fn open(location: &Location, create: bool) -> Result<Self> {
+        let failed = |source| Error::Open { location: location.to_string(), source };
+        match location {
+            Location::Sqlite(path) => Self::open_sqlite(path, create, failed).await,
+            Location::Postgres(options) => {
+                let pool = PgPoolOptions::new()
+                    .max_connections(POSTGRES_CONNECTIONS)
+                    .acquire_timeout(ACQUIRE_TIMEOUT)
+                    .test_before_acquire(true)
+                    .connect_with((**options).clone())
+                    .await
+                    .map_err(failed)?;
+                Ok(Self::Postgres(pool))
+            }
+        }
+    }
+
+    async fn open_sqlite(path: &Path, create: bool, failed: impl Fn(sqlx::Error) -> Error) -> Result<Self> {
+        if !path.exists() {
+            if !create {
+                return Err(Error::NoDatabase(path.display().to_string()));
+            }
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                std::fs::create_dir_all(parent)
+                    .map_err(|source| Error::File { path: parent.display().to_string(), source })?;
+            }
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(create)
+            .busy_timeout(BUSY_TIMEOUT)
+            .foreign_keys(true)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("mmap_size", SQLITE_MMAP_BYTES);
+        let pool = |connections: u32| {
+            SqlitePoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .test_before_acquire(false)
+                .idle_timeout(None)
+                .max_lifetime(None)
+        };
+        // The writer comes first: it makes the file and puts it into WAL mode.
+        let writer_options = options.clone().journal_mode(SqliteJournalMode::Wal);
+        let writer = pool(1).connect_with(writer_options).await.map_err(&failed)?;
+        let reading = options.create_if_missing(false).read_only(true);
+        let readers = pool(SQLITE_READERS).connect_lazy_with(reading.clone());
+        let watch = pool(1).connect_lazy_with(reading);
+        Ok(Self::Sqlite { writer, readers, watch })
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite { .. } => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    pub(crate) async fn begin(&self) -> Result<Transaction> {
+        Ok(match self {
+            Self::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+        })
+    }
+
+    /// The first column of the first row.
+    pub(crate) async fn text(&self, sql: &'static str, values: &[Value]) -> Result<Option<String>> {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+            let row: Option<Option<String>> = sqlx::query_scalar_with(sql, arguments).fetch_optional(executor).await?;
+            Ok(row.flatten())
+        })
+    }
+
+    /// The first column of every row.
+    pub(crate) async fn texts(&self, sql: String, values: &[Value]) -> Result<Vec<String>> {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+            Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(executor).await?)
+        })
+    }
+
+    pub(crate) async fn number(&self, sql: String, values: &[Value]) -> Result<Option<i64>> {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+            let row: Option<Option<i64>> = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(executor).await?;
+            Ok(row.flatten())
+        })
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, readers, watch } => {
+                readers.close().await;
+                watch.close().await;
+                writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl Transaction {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self {
+            Self::Sqlite(transaction) => transaction.commit().await?,
+            Self::Postgres(transaction) => transaction.commit().await?,
+        }
+        Ok(())
+    }
+
+    /// Runs a statement; answers how many rows it touched.
+    pub(crate) async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
+        let sql = AssertSqlSafe(sql);
+        Ok(match self {
+            Self::Sqlite(transaction) => {
+                let arguments = sqlite_arguments(values)?;
+                sqlx::query_with::<Sqlite, _>(sql, arguments)
+                    .execute(&mut **transaction)
+                    .await?
+                    .rows_affected()
+            }
+            Self::Postgres(transaction) => {
+                let arguments = postgres_arguments(values)?;
+                sqlx::query_with::<Postgres, _>(sql, arguments)
+                    .execute(&mut **transaction)
+                    .await?
+                    .rows_affected()
+            }
+        })
+    }
+
+    /// Runs several statements without parameters, as migrations are.
+    pub(crate) async fn run_script(&mut self, sql: &'static str) -> Result<()> {
+        match self {
+            Self::Sqlite(transaction) => drop(sqlx::raw_sql(sql).execute(&mut **transaction).await?),
+            Self::Postgres(transaction) => drop(sqlx::raw_sql(sql).execute(&mut **transaction).await?),
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn text(&mut self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+        let sql = AssertSqlSafe(sql);
+        on!(self, Self::Sqlite(transaction) => &mut **transaction, Self::Postgres(transaction) => &mut **transaction, values, |arguments, executor| {
+            let row: Option<Option<String>> = sqlx::query_scalar_with(sql, arguments).fetch_optional(executor).await?;
+            Ok(row.flatten())
+        })
+    }
+
+    pub(crate) async fn texts(&mut self, sql: &str, values: &[Value]) -> Result<Vec<String>> {
+        let sql = AssertSqlSafe(sql);
+        on!(self, Self::Sqlite(transaction) => &mut **transaction, Self::Postgres(transaction) => &mut **transaction, values, |arguments, executor| {
+            Ok(sqlx::query_scalar_with(sql, arguments).fetch_all(executor).await?)
+        })
+    }
+
+    pub(crate) async fn number(&mut self, sql: &str, values: &[Value]) -> Result<Option<i64>> {
+        let sql = AssertSqlSafe(sql);
+        on!(self, Self::Sqlite(transaction) => &mut **transaction, Self::Postgres(transaction) => &mut **transaction, values, |arguments, executor| {
+            let row: Option<Option<i64>> = sqlx::query_scalar_with(sql, arguments).fetch_optional(executor).await?;
+            Ok(row.flatten())
+        })
+    }
+}
+
+fn encoding(error: sqlx::error::BoxDynError) -> Error {
+    Error::Database(sqlx::Error::Encode(error))
+}
+
+fn sqlite_arguments(values: &[Value]) -> Result<SqliteArguments> {
+    let mut arguments = SqliteArguments::default();
+    for value in values {
+        let time = |time: &DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Micros, true);
+        match value {
+            Value::Int(value) => arguments.add(*value),
+            Value::Text(value) | Value::Json(value) => arguments.add(value.clone()),
+            Value::MaybeText(value) | Value::MaybeJson(value) => arguments.add(value.clone()),
+            Value::Tags(value) => arguments.add(serde_json::to_string(value)?),
+            Value::Time(value) => arguments.add(time(value)),
+            Value::Uuid(value) => arguments.add(value.hyphenated().to_string()),
+        }
+        .map_err(encoding)?;
+    }
+    Ok(arguments)
+}
+
+fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
+    let mut arguments = PgArguments::default();
+    for value in values {
+        match value {
+            Value::Int(value) => arguments.add(*value),
+            Value::Text(value) => arguments.add(value),
+            Value::MaybeText(value) => arguments.add(value),
+            Value::Json(value) => arguments.add(raw_json(value)?),
+            Value::MaybeJson(value) => arguments.add(value.as_deref().map(raw_json).transpose()?),
+            Value::Tags(value) => arguments.add(value),
+            Value::Time(value) => arguments.add(*value),
+            Value::Uuid(value) => arguments.add(*value),
+        }
+        .map_err(encoding)?;
+    }
+    Ok(arguments)
+}
+
+fn raw_json(text: &str) -> Result<sqlx::types::Json<serde_json::Value>> {
+    Ok(sqlx::types::Json(serde_json::from_str(text)?))
+}

@@ -1,0 +1,90 @@
+//! What can go wrong in a store.
+
+use persona::{Kind, Name};
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// How a caller is to treat an error: each front maps these once, to a status or an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    Missing,
+    Conflict,
+    Invalid,
+    Busy,
+    Denied,
+    Broken,
+}
+
+impl ErrorKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Conflict => "conflict",
+            Self::Invalid => "invalid",
+            Self::Busy => "busy",
+            Self::Denied => "denied",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{kind} {name:?} exists already; update it, or choose another name")]
+    Exists { kind: Kind, name: Name },
+    #[error(
+        "{kind} {name:?} was changed by somebody else at the same time; read it again and repeat your change"
+    )]
+    Raced { kind: Kind, name: Name },
+    #[error("the database is busy with another writer; try again in a moment")]
+    Busy(#[source] sqlx::Error),
+    #[error("{0}")]
+    Invalid(String),
+    #[error(
+        "this database was written by a newer Masque (its schema is at version {found}, this Masque knows {known}); upgrade masque, or use another --db"
+    )]
+    NewerSchema { found: i64, known: i64 },
+    #[error("the database at {location} cannot be opened: {source}; check --db and MASQUE_DB")]
+    Open { location: String, source: sqlx::Error },
+    #[error("there is no database at {0}; check --db and MASQUE_DB")]
+    NoDatabase(String),
+    #[error("the database failed: {0}")]
+    Database(#[source] sqlx::Error),
+    #[error("a document in the database cannot be read: {0}; was it written by hand?")]
+    Corrupt(#[source] serde_json::Error),
+    #[error("{path}: {source}")]
+    File { path: String, source: std::io::Error },
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists { .. } | Self::Raced { .. } => ErrorKind::Conflict,
+            Self::Busy(_) => ErrorKind::Busy,
+            Self::Invalid(_) => ErrorKind::Invalid,
+            Self::NoDatabase(_) => ErrorKind::Missing,
+            Self::NewerSchema { .. }
+            | Self::Open { .. }
+            | Self::Database(_)
+            | Self::Corrupt(_)
+            | Self::File { .. } => ErrorKind::Broken,
+        }
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        // SQLite: BUSY and LOCKED; PostgreSQL: serialization failure, deadlock, lock not available.
+        let busy = matches!(&error, sqlx::Error::PoolTimedOut)
+            || error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| {
+                matches!(&*code, "5" | "6" | "261" | "262" | "517" | "40001" | "40P01" | "55P03")
+            });
+        if busy { Self::Busy(error) } else { Self::Database(error) }
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Corrupt(error)
+    }
+}

@@ -1,0 +1,271 @@
+//! The change feed: what tells this node that its cache is out of date and its subscribers that
+//! something changed, whoever changed it.
+//!
+//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote, and
+//! the history tells what. PostgreSQL: every write notifies; while the listening connection is
+//! down, nothing cached is trusted.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use persona::{Kind, Name};
+use serde::{Deserialize, Serialize};
+use sqlx::postgres::{PgListener, PgPool};
+use sqlx::{Executor as _, SqlitePool};
+use tokio::sync::{Mutex, Notify, broadcast};
+
+use crate::Result;
+use crate::engine::{Engine, Value};
+
+/// Changes that a slow subscriber may fall behind before it is told that everything changed.
+const BACKLOG: usize = 1_024;
+/// How often a SQLite file is looked at for other processes' changes while somebody subscribes.
+const SQLITE_POLL: Duration = Duration::from_millis(500);
+/// How often the listening connection must prove that it is alive, and how long that may take.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long to wait before listening again after the connection was lost.
+const RECONNECT: Duration = Duration::from_millis(200);
+/// PostgreSQL refuses longer notifications; a write with more changes says "everything" instead.
+const PAYLOAD_BYTES: usize = 7_900;
+const CHANNEL: &str = "masque_library";
+
+/// Something in the library changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    Entity {
+        kind: Kind,
+        name: Name,
+        /// Whether lists changed too: it was created, deleted or renamed.
+        listed: bool,
+    },
+    /// Too much changed to say what, or it is not known.
+    Everything,
+}
+
+#[derive(Debug)]
+pub(crate) struct Feed {
+    sender: broadcast::Sender<Change>,
+    /// Counts changes: what was cached under another generation is out of date.
+    generation: AtomicU64,
+    /// Whether changes elsewhere are known to arrive here.
+    trusted: AtomicBool,
+    /// What the watching connection last saw; SQLite only.
+    seen_version: Mutex<Option<i64>>,
+    /// The newest revision that was announced; SQLite only.
+    announced: AtomicI64,
+    wake: Notify,
+}
+
+impl Feed {
+    pub(crate) fn new() -> Self {
+        Self {
+            sender: broadcast::Sender::new(BACKLOG),
+            generation: AtomicU64::new(0),
+            trusted: AtomicBool::new(false),
+            seen_version: Mutex::new(None),
+            announced: AtomicI64::new(0),
+            wake: Notify::new(),
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
+        self.sender.subscribe()
+    }
+
+    fn bump(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The generation under which something read from now on may be cached, or a cached thing may
+    /// be served; none while changes elsewhere might go unnoticed.
+    pub(crate) async fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
+        match engine {
+            Engine::Sqlite { watch, .. } => self.check_version(watch).await?,
+            Engine::Postgres(_) if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
+            Engine::Postgres(_) => {}
+        }
+        Ok(Some(self.generation.load(Ordering::SeqCst)))
+    }
+
+    async fn check_version(&self, watch: &SqlitePool) -> Result<()> {
+        // The lock keeps answers in the order of the questions.
+        let mut seen = self.seen_version.lock().await;
+        let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(watch).await?;
+        if *seen != Some(version) {
+            *seen = Some(version);
+            self.bump();
+            self.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    /// After a commit on this node: nothing that was cached before it is served again. `state`
+    /// is what changed without making a revision.
+    pub(crate) fn committed(&self, engine: &Engine, state: Vec<Change>) {
+        self.bump();
+        match engine {
+            Engine::Sqlite { .. } => {
+                for change in state {
+                    let _ = self.sender.send(change);
+                }
+                self.wake.notify_one();
+            }
+            // The notification comes back to this node too, and tells its subscribers.
+            Engine::Postgres(_) => {}
+        }
+    }
+
+    fn announce(&self, changes: Vec<Change>) {
+        for change in changes {
+            // Nobody listening is no failure.
+            let _ = self.sender.send(change);
+        }
+    }
+}
+
+/// Starts what brings changes from elsewhere; it ends when the feed is dropped.
+pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
+    match engine {
+        Engine::Sqlite { watch, .. } => {
+            feed.announced.store(newest_revision(engine).await?, Ordering::SeqCst);
+            feed.check_version(watch).await?;
+            tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
+        }
+        Engine::Postgres(pool) => {
+            let first = listen(pool).await?;
+            feed.trusted.store(true, Ordering::SeqCst);
+            tokio::spawn(follow(Arc::downgrade(feed), pool.clone(), first));
+        }
+    }
+    Ok(())
+}
+
+async fn newest_revision(engine: &Engine) -> Result<i64> {
+    let newest = engine.number("SELECT coalesce(max(id), 0) FROM agent_revisions".to_owned(), &[]).await?;
+    Ok(newest.unwrap_or(0))
+}
+
+/// SQLite: announces what the history has that was not announced yet.
+async fn poll(feed: Weak<Feed>, engine: Engine) {
+    loop {
+        let Some(strong) = feed.upgrade() else { return };
+        if strong.sender.receiver_count() > 0
+            && let Err(error) = announce_new(&strong, &engine).await
+        {
+            tracing::warn!(%error, "changes could not be read; they are read again later");
+        }
+        let _ = tokio::time::timeout(SQLITE_POLL, strong.wake.notified()).await;
+    }
+}
+
+async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
+    let Engine::Sqlite { watch, .. } = engine else {
+        return Ok(());
+    };
+    feed.check_version(watch).await?;
+    let last = feed.announced.load(Ordering::SeqCst);
+    let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false'))) \
+               FROM agent_revisions WHERE id > $1 ORDER BY id LIMIT 1000";
+    #[derive(Deserialize)]
+    struct Row {
+        id: i64,
+        kind: Kind,
+        name: Name,
+        listed: bool,
+    }
+    let rows = engine.texts(sql.to_owned(), &[Value::Int(last)]).await?;
+    for row in rows {
+        let Row { id, kind, name, listed } = serde_json::from_str(&row)?;
+        feed.announced.store(id, Ordering::SeqCst);
+        feed.announce(vec![Change::Entity { kind, name, listed }]);
+    }
+    Ok(())
+}
+
+/// What a write on PostgreSQL tells every node.
+pub(crate) fn payload(changes: &[Change]) -> Result<String> {
+    let text = serde_json::to_string(changes)?;
+    if text.len() <= PAYLOAD_BYTES {
+        return Ok(text);
+    }
+    Ok(serde_json::to_string(&[Change::Everything])?)
+}
+
+/// The statement that sends a payload when its transaction commits.
+pub(crate) fn notify_statement() -> String {
+    format!("SELECT pg_notify('{CHANNEL}', $1)")
+}
+
+async fn listen(pool: &PgPool) -> Result<PgListener> {
+    // A connection of its own: one taken from the pool would be missing there for good.
+    let options = (*pool.connect_options()).clone();
+    let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await?;
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    Ok(listener)
+}
+
+/// PostgreSQL: hands on notifications; while there is no connection, the cache is not trusted.
+async fn follow(feed: Weak<Feed>, pool: PgPool, first: PgListener) {
+    let mut listener = Some(first);
+    loop {
+        if let Some(mut current) = listener.take() {
+            let ended = hear(&feed, &mut current).await;
+            let Some(strong) = feed.upgrade() else { return };
+            strong.trusted.store(false, Ordering::SeqCst);
+            strong.bump();
+            if let Err(error) = ended {
+                tracing::warn!(%error, "the connection that brings changes was lost; reading past the cache until it is back");
+            }
+        }
+        if pool.is_closed() {
+            return;
+        }
+        match listen(&pool).await {
+            Ok(new) => {
+                let Some(strong) = feed.upgrade() else { return };
+                strong.bump();
+                strong.trusted.store(true, Ordering::SeqCst);
+                strong.announce(vec![Change::Everything]);
+                listener = Some(new);
+            }
+            Err(error) => {
+                tracing::debug!(%error, "listening again failed");
+                tokio::time::sleep(RECONNECT).await;
+            }
+        }
+        if feed.strong_count() == 0 {
+            return;
+        }
+    }
+}
+
+/// Hands on notifications until the connection is lost or nobody needs them any more.
+async fn hear(feed: &Weak<Feed>, listener: &mut PgListener) -> std::result::Result<(), sqlx::Error> {
+    loop {
+        match tokio::time::timeout(HEARTBEAT, listener.try_recv()).await {
+            Ok(Ok(Some(notification))) => {
+                let Some(strong) = feed.upgrade() else {
+                    return Ok(());
+                };
+                strong.bump();
+                let changes = serde_json::from_str(notification.payload());
+                strong.announce(changes.unwrap_or_else(|_| vec![Change::Everything]));
+            }
+            Ok(Ok(None)) => return Err(sqlx::Error::PoolClosed),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => {
+                if feed.strong_count() == 0 {
+                    return Ok(());
+                }
+                // Silence may mean a dead connection, so it is asked.
+                match tokio::time::timeout(HEARTBEAT, listener.execute("SELECT 1")).await {
+                    Ok(alive) => drop(alive?),
+                    Err(_) => return Err(sqlx::Error::PoolTimedOut),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Versioned migrations, run at start under a lock; they are only ever added.
+//!
+//! Written by hand because several processes open a fresh SQLite file at once, which sqlx's own
+//! migrator does not guard against, and because a newer database deserves a clear sentence.
+
+use crate::dialect::Dialect;
+use crate::engine::{Engine, Transaction, Value};
+use crate::{Error, Result};
+
+struct Migration {
+    version: i64,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sqlite: include_str!("../migrations/sqlite/0001_library.sql"),
+    postgres: include_str!("../migrations/postgres/0001_library.sql"),
+}];
+
+/// The schema version of this Masque.
+pub(crate) const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// An arbitrary key that all Masque nodes lock while they migrate.
+const ADVISORY_LOCK: i64 = 0x6d61_7371_7565;
+
+const VERSION: &str = "SELECT max(version) FROM masque_migrations";
+
+/// Brings a database up to this Masque's schema; refuses one that is ahead of it.
+pub(crate) async fn migrate(engine: &Engine) -> Result<()> {
+    // Most starts find everything in place and need no lock.
+    if let Ok(Some(found)) = engine.number(VERSION.to_owned(), &[]).await
+        && found == NEWEST
+    {
+        return Ok(());
+    }
+    let mut transaction = engine.begin().await?;
+    if transaction.dialect() == Dialect::Postgres {
+        transaction.run("SELECT pg_advisory_xact_lock($1)", &[Value::Int(ADVISORY_LOCK)]).await?;
+    }
+    transaction
+        .run(
+            "CREATE TABLE IF NOT EXISTS masque_migrations (version bigint PRIMARY KEY, applied_at text NOT NULL)",
+            &[],
+        )
+        .await?;
+    let found = transaction.number(VERSION, &[]).await?.unwrap_or(0);
+    if found > NEWEST {
+        return Err(Error::NewerSchema { found, known: NEWEST });
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        apply(&mut transaction, migration).await?;
+    }
+    transaction.commit().await
+}
+
+async fn apply(transaction: &mut Transaction, migration: &Migration) -> Result<()> {
+    let script = match transaction.dialect() {
+        Dialect::Sqlite => migration.sqlite,
+        Dialect::Postgres => migration.postgres,
+    };
+    transaction.run_script(script).await?;
+    let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true);
+    transaction
+        .run(
+            "INSERT INTO masque_migrations (version, applied_at) VALUES ($1, $2)",
+            &[Value::Int(migration.version), Value::Text(now)],
+        )
+        .await?;
+    tracing::info!(version = migration.version, "schema migrated");
+    Ok(())
+}

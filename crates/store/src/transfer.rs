@@ -1,0 +1,281 @@
+//! Whole libraries on the move: backup, and copies from one engine to the other, each followed by
+//! a comparison of every row.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use futures::TryStreamExt as _;
+use persona::{CharacterArc, Guardrail, Kind, Part, Persona, Skill, Trait};
+use sqlx::AssertSqlSafe;
+
+use crate::dialect::{Column, Dialect};
+use crate::documents::{definition, table};
+use crate::engine::{Engine, Transaction, Value};
+use crate::schema::{TABLES, Table};
+use crate::write::Keep;
+use crate::{Attribution, Error, Location, Result, Store};
+
+/// Rows that are written with one statement.
+const BATCH: usize = 500;
+/// Bytes after which a batch is written, however few rows it has.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// How far a copy has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    pub step: &'static str,
+    pub table: &'static str,
+    pub done: u64,
+    pub total: u64,
+}
+
+/// What a copy brought over; every row was compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyReport {
+    pub tables: Vec<(&'static str, u64)>,
+    pub rows: u64,
+}
+
+impl Store {
+    /// Copies everything into a new SQLite file.
+    pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
+        let file = |source| Error::File { path: to.display().to_string(), source };
+        if to.exists() {
+            return Err(Error::Invalid(format!(
+                "{} exists already; choose another file for the backup",
+                to.display()
+            )));
+        }
+        let mut partial = to.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = Path::new(&partial);
+        if partial.exists() {
+            std::fs::remove_file(partial).map_err(file)?;
+        }
+        let copied = self.copy_to(&Location::Sqlite(partial.to_owned()), progress).await;
+        let kept = copied.and_then(|report| std::fs::rename(partial, to).map(|()| report).map_err(file));
+        if kept.is_err() {
+            // What is half written is worth nothing, and the first error says more than this one.
+            let _ = std::fs::remove_file(partial);
+        }
+        kept
+    }
+
+    /// Copies everything into another database, which must be empty, and compares both.
+    pub async fn copy_to(
+        &self,
+        to: &Location,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<CopyReport> {
+        let target = Self::open(to.clone(), true).await?;
+        let copied = self.copy_into(&target, progress).await;
+        target.close().await;
+        copied
+    }
+
+    async fn copy_into(
+        &self,
+        target: &Self,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<CopyReport> {
+        for table in TABLES {
+            if target.count(table.name).await? > 0 {
+                let (location, name) = (target.location(), table.name);
+                return Err(Error::Invalid(format!(
+                    "{location} is not empty ({name} has rows); copy into a new database"
+                )));
+            }
+        }
+        let mut source = snapshot(self.engine()).await?;
+        let nobody = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
+        let mut write = target.write(nobody).await?;
+        let mut report = CopyReport { tables: Vec::new(), rows: 0 };
+        for table in TABLES {
+            let total = self.count(table.name).await?;
+            let rows = copy_table(&mut source, write.transaction(), table, total, progress).await?;
+            report.tables.push((table.name, rows));
+            report.rows += rows;
+        }
+        progress(Progress { step: "index", table: "library_search", done: 0, total: 1 });
+        reindex::<Persona>(&mut write).await?;
+        reindex::<Part>(&mut write).await?;
+        reindex::<Trait>(&mut write).await?;
+        reindex::<Skill>(&mut write).await?;
+        reindex::<Guardrail>(&mut write).await?;
+        reindex::<CharacterArc>(&mut write).await?;
+        for table in TABLES {
+            compare(&mut source, write.transaction(), table, progress).await?;
+        }
+        write.commit().await?;
+        Ok(report)
+    }
+
+    async fn count(&self, table: &str) -> Result<u64> {
+        let count = self.engine().number(format!("SELECT count(*) FROM {table}"), &[]).await?;
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+    }
+}
+
+/// A transaction that sees one state of the source throughout.
+async fn snapshot(engine: &Engine) -> Result<Transaction> {
+    Ok(match engine {
+        Engine::Sqlite { readers, .. } => Transaction::Sqlite(readers.begin().await?),
+        Engine::Postgres(pool) => {
+            Transaction::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?)
+        }
+    })
+}
+
+/// Every row of a table as a JSON object, by key.
+fn rows_of(dialect: Dialect, table: &Table) -> String {
+    let fields: Vec<(&str, String)> = table
+        .columns
+        .iter()
+        .map(|(name, holds)| (*name, dialect.json_value(&format!("a.{name}"), *holds)))
+        .collect();
+    let text =
+        |name: &str| table.columns.iter().any(|(column, holds)| *column == name && *holds == Column::Text);
+    let key = table.key.iter().map(|name| match dialect {
+        Dialect::Postgres if text(name) => format!("a.{name} COLLATE \"C\""),
+        _ => format!("a.{name}"),
+    });
+    let key: Vec<String> = key.collect();
+    format!(
+        "SELECT {} FROM {} a ORDER BY {}",
+        dialect.text(&dialect.object(&fields)),
+        table.name,
+        key.join(", ")
+    )
+}
+
+/// Puts a JSON array of rows, `$1`, into a table.
+fn insert_into(dialect: Dialect, table: &Table) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
+    let (into, names) = (table.name, names.join(", "));
+    match dialect {
+        Dialect::Sqlite => {
+            let fields: Vec<String> =
+                table.columns.iter().map(|(name, _)| format!("json_extract(value, '$.{name}')")).collect();
+            format!("INSERT INTO {into} ({names}) SELECT {} FROM json_each($1)", fields.join(", "))
+        }
+        Dialect::Postgres => {
+            format!(
+                "INSERT INTO {into} ({names}) SELECT {names} FROM jsonb_populate_recordset(NULL::{into}, $1)"
+            )
+        }
+    }
+}
+
+async fn copy_table(
+    source: &mut Transaction,
+    target: &mut Transaction,
+    table: &'static Table,
+    total: u64,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<u64> {
+    let insert = insert_into(target.dialect(), table);
+    let mut done = 0;
+    let mut batch: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    let mut rows = stream(source, table);
+    loop {
+        let row = rows.try_next().await?;
+        let ended = row.is_none();
+        if let Some(row) = row {
+            bytes += row.len();
+            batch.push(row);
+        }
+        if batch.len() >= BATCH || bytes >= BATCH_BYTES || (ended && !batch.is_empty()) {
+            done += batch.len() as u64;
+            target.run(&insert, &[Value::Json(format!("[{}]", batch.join(",")))]).await?;
+            batch.clear();
+            bytes = 0;
+            progress(Progress { step: "copy", table: table.name, done, total });
+        }
+        if ended {
+            break;
+        }
+    }
+    drop(rows);
+    if table.serial && target.dialect() == Dialect::Postgres {
+        let name = table.name;
+        let sql = format!(
+            "SELECT setval(pg_get_serial_sequence('{name}', 'id'), coalesce((SELECT max(id) FROM {name}), 0) + 1, false)"
+        );
+        target.run(&sql, &[]).await?;
+    }
+    Ok(done)
+}
+
+type RowStream<'a> = futures::stream::BoxStream<'a, std::result::Result<String, sqlx::Error>>;
+
+fn stream<'a>(source: &'a mut Transaction, table: &Table) -> RowStream<'a> {
+    let sql = AssertSqlSafe(rows_of(source.dialect(), table));
+    match source {
+        Transaction::Sqlite(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
+        Transaction::Postgres(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
+    }
+}
+
+/// Reads both tables side by side; the first difference ends the copy, and so undoes it.
+async fn compare(
+    source: &mut Transaction,
+    target: &mut Transaction,
+    table: &'static Table,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<()> {
+    let mut left = stream(source, table);
+    let mut right = stream(target, table);
+    let mut done = 0;
+    loop {
+        let parse = |row: Option<String>| -> Result<Option<HashMap<String, serde_json::Value>>> {
+            Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
+        };
+        let pair = (parse(left.try_next().await?)?, parse(right.try_next().await?)?);
+        match pair {
+            (None, None) => break,
+            (left, right) if left == right => done += 1,
+            _ => {
+                let name = table.name;
+                return Err(Error::Invalid(format!(
+                    "row {} of {name} differs after the copy; nothing was kept. Please report this",
+                    done + 1
+                )));
+            }
+        }
+        if done % 10_000 == 0 {
+            progress(Progress { step: "compare", table: table.name, done, total: done });
+        }
+    }
+    progress(Progress { step: "compare", table: table.name, done, total: done });
+    Ok(())
+}
+
+/// Makes the search index of a kind anew.
+async fn reindex<T: Keep>(write: &mut crate::Write) -> Result<()> {
+    let dialect = write.transaction().dialect();
+    let kind: Kind = T::KIND;
+    let row = dialect.object(&[("id", "a.id".to_owned()), ("entity", definition(dialect, kind, "a"))]);
+    let sql = format!(
+        "SELECT {} FROM {} a WHERE a.id > $1 ORDER BY a.id LIMIT {BATCH}",
+        dialect.text(&row),
+        table(kind)
+    );
+    #[derive(serde::Deserialize)]
+    struct Row<T> {
+        id: i64,
+        entity: T,
+    }
+    let mut last = 0;
+    loop {
+        let rows = write.transaction().texts(&sql, &[Value::Int(last)]).await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for row in rows {
+            let row: Row<T> = serde_json::from_str(&row)?;
+            write.index(kind, row.id, &row.entity).await?;
+            last = row.id;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Which personas were asked for last: kept in memory, written now and then. Losing a minute of
+//! it costs nothing, so reads stay reads.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use persona::Name;
+
+use crate::Result;
+use crate::engine::{Engine, Value};
+
+/// How often usage is written.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// How many names are written at a time, newest first; the rest was not recent.
+const WRITTEN: usize = 100;
+/// How many names are held before the older ones are forgotten.
+const HELD: usize = 4 * WRITTEN;
+
+#[derive(Debug, Default)]
+pub struct Usage(Mutex<HashMap<Name, DateTime<Utc>>>);
+
+impl Usage {
+    /// Remembers that a persona was asked for.
+    pub fn note(&self, name: &Name) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        used.insert(name.clone(), Utc::now());
+        if used.len() > HELD {
+            *used = newest(std::mem::take(&mut *used)).into_iter().collect();
+        }
+    }
+
+    /// What was asked for since the last flush, newest first.
+    pub(crate) fn recent(&self) -> Vec<Name> {
+        let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        newest(used).into_iter().map(|(name, _)| name).collect()
+    }
+
+    pub(crate) async fn flush(&self, engine: &Engine) -> Result<()> {
+        let used = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if used.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = engine.begin().await?;
+        for (name, at) in newest(used) {
+            transaction
+                .run(
+                    "INSERT INTO agent_persona_usage (name, last_used_at) VALUES ($1, $2) \
+                     ON CONFLICT (name) DO UPDATE SET last_used_at = excluded.last_used_at",
+                    &[Value::from(&name), Value::Time(at)],
+                )
+                .await?;
+        }
+        transaction.commit().await
+    }
+}
+
+fn newest(used: HashMap<Name, DateTime<Utc>>) -> Vec<(Name, DateTime<Utc>)> {
+    let mut used: Vec<_> = used.into_iter().collect();
+    used.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+    used.truncate(WRITTEN);
+    used
+}
+
+/// Starts writing usage now and then; it ends when the store is dropped.
+pub(crate) fn start(engine: &Engine) -> Arc<Usage> {
+    let usage = Arc::new(Usage::default());
+    let weak = Arc::downgrade(&usage);
+    let engine = engine.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let Some(usage) = weak.upgrade() else { return };
+            if let Err(error) = usage.flush(&engine).await {
+                tracing::debug!(%error, "usage was not kept");
+            }
+        }
+    });
+    usage
+}

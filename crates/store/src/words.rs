@@ -1,0 +1,165 @@
+//! Word splitting for text search: done here, so that both engines find the same things.
+
+use std::collections::BTreeSet;
+
+use persona::{CharacterArc, Guardrail, Part, Persona, Skill, Trait};
+
+/// Words that the index keeps of one entity.
+const WORDS: usize = 4_096;
+/// Characters of a word that count; the rest is cut off, in the index and in queries alike.
+const WORD_CHARS: usize = 64;
+/// Words of a query that count.
+const QUERY_WORDS: usize = 16;
+
+/// Lower-case runs of letters and digits.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| word.chars().take(WORD_CHARS).flat_map(char::to_lowercase).collect())
+}
+
+/// What an entity is found by: its names weigh more than its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) name: Vec<String>,
+    pub(crate) text: Vec<String>,
+}
+
+impl Words {
+    fn of(names: &[Option<&str>], texts: &[Option<&str>], tags: &[String]) -> Self {
+        let collect = |texts: &[Option<&str>]| -> BTreeSet<String> {
+            texts.iter().flatten().flat_map(|text| split(text)).take(WORDS).collect()
+        };
+        let name = collect(names);
+        let mut text = collect(texts);
+        text.extend(tags.iter().flat_map(|tag| split(tag)));
+        Self { text: text.difference(&name).cloned().collect(), name: name.into_iter().collect() }
+    }
+
+    /// Whether every word of a query is here; the last one may be the beginning of a word.
+    pub(crate) fn matches(&self, query: &[String]) -> bool {
+        let has = |test: &dyn Fn(&String) -> bool| self.name.iter().chain(&self.text).any(test);
+        query.split_last().is_some_and(|(last, rest)| {
+            rest.iter().all(|word| has(&|known| known == word))
+                && has(&|known| known.starts_with(last.as_str()))
+        })
+    }
+
+    /// The words as a PostgreSQL vector; names carry the weight A.
+    pub(crate) fn vector(&self) -> String {
+        let name = self.name.iter().map(|word| format!("'{word}':1A"));
+        let text = self.text.iter().map(|word| format!("'{word}':2D"));
+        name.chain(text).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A query's words; none where there is nothing to look for.
+pub(crate) fn query(text: &str) -> Vec<String> {
+    split(text).take(QUERY_WORDS).collect()
+}
+
+/// A query for FTS5. Words hold letters and digits only, so quoting is all that they need.
+pub(crate) fn fts5(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    quoted.join(" ") + "*"
+}
+
+/// A query for a tsvector.
+pub(crate) fn tsquery(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    quoted.join(" & ") + ":*"
+}
+
+/// What has words to be found by.
+pub(crate) trait Searchable {
+    fn words(&self) -> Words;
+}
+
+impl Searchable for Persona {
+    fn words(&self) -> Words {
+        Words::of(
+            &[Some(self.name.as_str()), self.display_name.as_deref()],
+            &[
+                self.description.as_deref(),
+                self.summary.as_deref(),
+                self.detail.as_deref(),
+                self.system_prompt.as_deref(),
+            ],
+            &self.tags,
+        )
+    }
+}
+
+impl Searchable for Part {
+    fn words(&self) -> Words {
+        Words::of(
+            &[Some(self.name.as_str())],
+            &[
+                Some(self.part_type.as_str()),
+                self.description.as_deref(),
+                self.summary.as_deref(),
+                self.content.as_deref(),
+            ],
+            &self.tags,
+        )
+    }
+}
+
+impl Searchable for Trait {
+    fn words(&self) -> Words {
+        Words::of(
+            &[Some(self.name.as_str())],
+            &[Some(self.trait_type.as_str()), self.description.as_deref(), self.instruction.as_deref()],
+            &self.tags,
+        )
+    }
+}
+
+impl Searchable for Skill {
+    fn words(&self) -> Words {
+        let texts = [self.description.as_deref(), self.content.as_deref()];
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for Guardrail {
+    fn words(&self) -> Words {
+        let texts = [Some(self.severity.as_str()), self.description.as_deref(), self.content.as_deref()];
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for CharacterArc {
+    fn words(&self) -> Words {
+        let stages = self.stages.iter().flat_map(|stage| {
+            [Some(stage.name.as_str()), stage.description.as_deref(), stage.condition.as_deref()]
+        });
+        let texts: Vec<Option<&str>> =
+            [self.description.as_deref(), self.summary.as_deref()].into_iter().chain(stages).collect();
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        let words: Vec<String> = split("Code_Reviewer: it's 2-fold, ÉTÉ!").collect();
+        assert_eq!(words, ["code", "reviewer", "it", "s", "2", "fold", "été"]);
+        assert!(query(" '\";-- ").is_empty());
+        assert_eq!(fts5(&query("calm rev")), "\"calm\" \"rev\"*");
+        assert_eq!(tsquery(&query("calm rev")), "'calm' & 'rev':*");
+    }
+
+    #[test]
+    fn the_last_word_may_be_a_beginning() {
+        let words = Words { name: vec!["calm".into()], text: vec!["reviewer".into()] };
+        for (text, found) in
+            [("calm rev", true), ("cal rev", false), ("reviewer calm", true), ("x", false), ("", false)]
+        {
+            assert_eq!(words.matches(&query(text)), found, "{text}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Links and stages: the tables are brought in line with what a definition says.
+
+use persona::{CharacterArc, Kind, Name, Persona, Stage};
+
+use super::Write;
+use crate::dialect::Dialect;
+use crate::documents::{link_table, table};
+use crate::engine::{Transaction, Value};
+use crate::state::now;
+use crate::{Error, Result};
+
+fn missing(kind: Kind, name: &Name) -> Error {
+    Error::Invalid(format!("no {kind} is named {name:?} any more; somebody deleted it meanwhile"))
+}
+
+/// Rewrites a persona's links. They are few, and rewriting all of them cannot leave a stale one.
+pub(super) async fn of_persona(write: &mut Write, id: i64, persona: &Persona) -> Result<()> {
+    let transaction = write.transaction();
+    transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Value::Int(id)]).await?;
+    for link in &persona.parts {
+        let values = [
+            Value::Int(id),
+            Value::from(&link.name),
+            Value::Int(link.order.into()),
+            Value::Int(link.priority.into()),
+        ];
+        let linked = transaction
+            .run(
+                "INSERT INTO agent_persona_parts (persona_id, part_id, part_order, priority) \
+                 SELECT $1, x.id, CAST($3 AS integer), CAST($4 AS integer) FROM agent_parts x WHERE x.name = $2",
+                &values,
+            )
+            .await?;
+        if linked != 1 {
+            return Err(missing(Kind::Part, &link.name));
+        }
+    }
+    for (kind, names) in [
+        (Kind::Trait, &persona.traits),
+        (Kind::Skill, &persona.skills),
+        (Kind::Guardrail, &persona.guardrails),
+    ] {
+        of_kind(transaction, id, kind, names).await?;
+    }
+    of_persona_arc(transaction, id, persona.arc.as_ref()).await
+}
+
+async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Name]) -> Result<()> {
+    let (links, column) = link_table(kind);
+    let table = table(kind);
+    transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Value::Int(id)]).await?;
+    let sql = format!(
+        "INSERT INTO {links} (persona_id, {column}, link_order) \
+         SELECT $1, x.id, CAST($3 AS integer) FROM {table} x WHERE x.name = $2"
+    );
+    for (order, name) in names.iter().enumerate() {
+        if transaction.run(&sql, &[Value::Int(id), Value::from(name), Value::Int(order as i64)]).await? != 1 {
+            return Err(missing(kind, name));
+        }
+    }
+    Ok(())
+}
+
+/// Another arc starts at its first stage; the same arc stays where it is.
+async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Name>) -> Result<()> {
+    let Some(arc) = arc else {
+        transaction.run("DELETE FROM persona_arc WHERE persona_id = $1", &[Value::Int(id)]).await?;
+        return Ok(());
+    };
+    let same = "SELECT c.id FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id WHERE pa.persona_id = $1 AND c.name = $2";
+    if transaction.number(same, &[Value::Int(id), Value::from(arc)]).await?.is_some() {
+        return Ok(());
+    }
+    let assigned = transaction
+        .run(
+            "INSERT INTO persona_arc (persona_id, arc_id, current_stage_id, updated_at) \
+             SELECT $1, c.id, (SELECT s.id FROM arc_stages s WHERE s.arc_id = c.id ORDER BY s.stage_order, s.name LIMIT 1), $3 \
+             FROM character_arcs c WHERE c.name = $2 \
+             ON CONFLICT (persona_id) DO UPDATE SET arc_id = excluded.arc_id, \
+             current_stage_id = excluded.current_stage_id, updated_at = excluded.updated_at",
+            &[Value::Int(id), Value::from(arc), Value::Time(now())],
+        )
+        .await?;
+    if assigned != 1 {
+        return Err(missing(Kind::Arc, arc));
+    }
+    Ok(())
+}
+
+/// Brings an arc's stages in line. Stages keep their rows by name, since personas stand in them.
+pub(super) async fn of_arc(write: &mut Write, id: i64, arc: &CharacterArc) -> Result<()> {
+    let transaction = write.transaction();
+    for stage in &arc.stages {
+        let values = [
+            Value::Int(id),
+            Value::from(&stage.name),
+            Value::Int(stage.order.into()),
+            Value::MaybeText(stage.description.clone()),
+            Value::MaybeText(stage.condition.clone()),
+            Value::Time(now()),
+        ];
+        let stage_id = transaction
+            .number(
+                "INSERT INTO arc_stages (arc_id, name, stage_order, description, condition, created_at) \
+                 VALUES ($1, $2, CAST($3 AS integer), $4, $5, $6) \
+                 ON CONFLICT (arc_id, name) DO UPDATE SET stage_order = excluded.stage_order, \
+                 description = excluded.description, condition = excluded.condition RETURNING id",
+                &values,
+            )
+            .await?
+            .unwrap_or_default();
+        of_stage(transaction, stage_id, stage).await?;
+    }
+    let names: Vec<&Name> = arc.stages.iter().map(|stage| &stage.name).collect();
+    let gone = transaction.dialect().in_list("s.name", "$2");
+    let values = [Value::Int(id), Value::Json(serde_json::to_string(&names)?)];
+    // Personas that stand in a stage that goes, or in none, stand in the first one from now on.
+    transaction
+        .run(
+            &format!(
+                "UPDATE persona_arc SET current_stage_id = \
+                 (SELECT s.id FROM arc_stages s WHERE s.arc_id = $1 AND {gone} ORDER BY s.stage_order, s.name LIMIT 1) \
+                 WHERE arc_id = $1 AND (current_stage_id IS NULL OR current_stage_id IN \
+                 (SELECT s.id FROM arc_stages s WHERE s.arc_id = $1 AND NOT ({gone})))"
+            ),
+            &values,
+        )
+        .await?;
+    let delete = match transaction.dialect() {
+        Dialect::Sqlite => {
+            format!("DELETE FROM arc_stages AS s WHERE s.arc_id = $1 AND NOT ({gone})")
+        }
+        Dialect::Postgres => {
+            format!("DELETE FROM arc_stages s WHERE s.arc_id = $1 AND NOT ({gone})")
+        }
+    };
+    transaction.run(&delete, &values).await?;
+    Ok(())
+}
+
+async fn of_stage(transaction: &mut Transaction, stage_id: i64, stage: &Stage) -> Result<()> {
+    transaction.run("DELETE FROM arc_stage_parts WHERE stage_id = $1", &[Value::Int(stage_id)]).await?;
+    for (order, name) in stage.parts.iter().enumerate() {
+        let values = [Value::Int(stage_id), Value::from(name), Value::Int(order as i64)];
+        let linked = transaction
+            .run(
+                "INSERT INTO arc_stage_parts (stage_id, part_id, part_order) \
+                 SELECT $1, x.id, CAST($3 AS integer) FROM agent_parts x WHERE x.name = $2",
+                &values,
+            )
+            .await?;
+        if linked != 1 {
+            return Err(missing(Kind::Part, name));
+        }
+    }
+    Ok(())
+}
+
+impl Write {
+    /// The revisions of everything that an entity refers to, so that its own revision freezes
+    /// all of it: linked pieces, the arc, and the parts of the arc's stages.
+    pub(super) async fn references(&mut self, kind: Kind, id: i64) -> Result<String> {
+        let dialect = self.transaction().dialect();
+        let reference = |kind: Kind| {
+            dialect.text(&dialect.object(&[
+                ("kind", format!("'{kind}'")),
+                ("name", "x.name".to_owned()),
+                ("revision", "x.revision".to_owned()),
+            ]))
+        };
+        let stage_parts =
+            "arc_stage_parts k JOIN arc_stages s ON s.id = k.stage_id JOIN agent_parts x ON x.id = k.part_id";
+        let queries: Vec<String> = match kind {
+            Kind::Persona => {
+                let linked = [Kind::Part, Kind::Trait, Kind::Skill, Kind::Guardrail, Kind::Arc].map(|kind| {
+                    let (links, column) = link_table(kind);
+                    let (reference, table) = (reference(kind), table(kind));
+                    format!("SELECT {reference} FROM {links} l JOIN {table} x ON x.id = l.{column} WHERE l.persona_id = $1")
+                });
+                let reference = reference(Kind::Part);
+                let of_stages = format!(
+                    "SELECT {reference} FROM {stage_parts} JOIN persona_arc pa ON pa.arc_id = s.arc_id WHERE pa.persona_id = $1"
+                );
+                linked.into_iter().chain([of_stages]).collect()
+            }
+            Kind::Arc => {
+                vec![format!("SELECT {} FROM {stage_parts} WHERE s.arc_id = $1", reference(Kind::Part))]
+            }
+            Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail => return Ok("[]".to_owned()),
+        };
+        let sql = format!("{} ORDER BY 1", queries.join(" UNION "));
+        let rows = self.transaction().texts(&sql, &[Value::Int(id)]).await?;
+        Ok(format!("[{}]", rows.join(",")))
+    }
+}

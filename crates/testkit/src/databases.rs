@@ -1,0 +1,76 @@
+//! Fresh, empty databases, removed afterwards.
+
+use std::str::FromStr as _;
+use std::sync::Once;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
+use tempfile::TempDir;
+
+/// A server that tests may make databases on.
+const POSTGRES_URL: &str = "MASQUE_TEST_POSTGRES_URL";
+
+/// A database of a test's own.
+#[derive(Debug)]
+pub struct Database {
+    /// What `--db` takes.
+    pub location: String,
+    pub engine: &'static str,
+    directory: Option<TempDir>,
+}
+
+impl Database {
+    /// An empty SQLite file in a directory of its own.
+    pub fn sqlite() -> Self {
+        let directory = TempDir::new().expect("a temporary directory");
+        let location = directory.path().join("masque.db").display().to_string();
+        Self { location, engine: "sqlite", directory: Some(directory) }
+    }
+
+    /// Removes the database.
+    pub async fn remove(self) {
+        if self.directory.is_some() {
+            return;
+        }
+        let name = self.location.rsplit('/').next().unwrap_or_default();
+        let mut server = server().await.expect("the server that made the database");
+        let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        server.execute(AssertSqlSafe(sql)).await.expect("the database can be dropped");
+    }
+}
+
+async fn server() -> Option<PgConnection> {
+    let url = std::env::var(POSTGRES_URL).ok()?;
+    let options = PgConnectOptions::from_str(&url).expect("MASQUE_TEST_POSTGRES_URL is an address");
+    Some(options.connect().await.expect("MASQUE_TEST_POSTGRES_URL answers"))
+}
+
+/// A new database on the test server; none, with a loud line, where there is no server.
+pub async fn postgres() -> Option<Database> {
+    let Some(mut server) = server().await else {
+        static LOUD: Once = Once::new();
+        LOUD.call_once(|| {
+            eprintln!("!!! {POSTGRES_URL} is not set: the PostgreSQL half of this test is SKIPPED");
+        });
+        return None;
+    };
+    let name = format!("masque_test_{}", uuid::Uuid::now_v7().simple());
+    server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a new database");
+    server.close().await.expect("the server lets go");
+    let url = std::env::var(POSTGRES_URL).expect("it was there a moment ago");
+    let base = url.rsplit_once('/').map_or(url.as_str(), |(base, _)| base);
+    Some(Database { location: format!("{base}/{name}"), engine: "postgres", directory: None })
+}
+
+/// Runs a test on a fresh database of each engine.
+pub async fn on_each_engine(test: impl AsyncFn(&Database)) {
+    let sqlite = Database::sqlite();
+    eprintln!("--- sqlite");
+    test(&sqlite).await;
+    sqlite.remove().await;
+    if let Some(database) = postgres().await {
+        eprintln!("--- postgres");
+        test(&database).await;
+        database.remove().await;
+    }
+}

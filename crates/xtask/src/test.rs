@@ -1,0 +1,132 @@
+//! `cargo xtask test`: every test of the workspace, with the outside world that the tests need.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::postgres::{self, Postgres};
+use crate::workspace::{Workspace, cargo};
+use crate::{process, venv};
+
+/// The variable in which tests look for a python that has the official MCP SDK.
+const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";
+
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let mut setup = Setup::new(std::env::var("CI").is_ok_and(|value| value == "true"));
+    let postgres = setup.need(
+        "PostgreSQL",
+        "its half of the tests is",
+        Postgres::provide,
+        Postgres::describe,
+    )?;
+    let python = setup.need(
+        "the MCP SDK for Python",
+        "the tests that it drives are",
+        || python_with_sdk(&workspace),
+        |python| python.display().to_string(),
+    )?;
+
+    let mut tests = cargo();
+    tests
+        .current_dir(&workspace.root)
+        .arg("test")
+        .args((!selects_packages(arguments)).then_some("--workspace"))
+        .args(arguments)
+        .env_remove(postgres::URL_VARIABLE)
+        .env_remove(PYTHON_VARIABLE);
+    if let Some(postgres) = &postgres {
+        tests.env(postgres::URL_VARIABLE, postgres.url());
+    }
+    if let Some(python) = &python {
+        tests.env(PYTHON_VARIABLE, python);
+    }
+    let started = Instant::now();
+    let status = process::status(&mut tests)?;
+    setup.step("cargo test", &status.to_string(), started.elapsed());
+
+    let started = Instant::now();
+    drop(postgres);
+    setup.step("clean-up", "done", started.elapsed());
+    setup.summarise();
+    Ok(process::exit_code(status))
+}
+
+/// Whether the caller picks packages. Cargo would ignore that beside `--workspace`.
+fn selects_packages(arguments: &[String]) -> bool {
+    let of_cargo = arguments.iter().take_while(|argument| *argument != "--");
+    of_cargo
+        .into_iter()
+        .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+}
+
+fn python_with_sdk(workspace: &Workspace) -> Result<PathBuf> {
+    let list = workspace.root.join("crates/xtask/python-requirements.txt");
+    let requirements = fs::read_to_string(&list).context("crates/xtask/python-requirements.txt")?;
+    venv::ensure(&workspace.test_environment().join("python"), &requirements)
+}
+
+/// What was set up, how long it took, and what is missing.
+struct Setup {
+    /// In CI a missing piece fails the run: a skipped test must not look like a passed one.
+    strict: bool,
+    steps: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Setup {
+    fn new(strict: bool) -> Self {
+        Self {
+            strict,
+            steps: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Runs `provide`. Where it fails, the tests run without, and nobody can overlook it.
+    fn need<T>(
+        &mut self,
+        what: &str,
+        skipped: &str,
+        provide: impl FnOnce() -> Result<T>,
+        describe: impl FnOnce(&T) -> String,
+    ) -> Result<Option<T>> {
+        let started = Instant::now();
+        match provide() {
+            Ok(provided) => {
+                self.step(what, &describe(&provided), started.elapsed());
+                eprintln!("test: {what} is there");
+                Ok(Some(provided))
+            }
+            Err(error) if self.strict => Err(error.context(format!("CI=true needs {what}"))),
+            Err(error) => {
+                let line =
+                    format!("!!! {what} was not found: {skipped} SKIPPED !!!\n    {error:#}");
+                eprintln!("{line}");
+                self.missing.push(line);
+                Ok(None)
+            }
+        }
+    }
+
+    fn step(&mut self, what: &str, outcome: &str, took: Duration) {
+        let line = format!("{what}: {outcome} ({:.1} s)", took.as_secs_f64());
+        self.steps.push(line);
+    }
+
+    fn summarise(&self) {
+        eprintln!("\nxtask test");
+        for step in &self.steps {
+            eprintln!("  {step}");
+        }
+        for missing in &self.missing {
+            eprintln!("{missing}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
