@@ -239,8 +239,8 @@ impl Transaction {
     /// Runs several statements without parameters, as migrations are.
     pub(crate) async fn run_script(&mut self, sql: &'static str) -> Result<()> {
         match self {
-            Self::Sqlite(transaction) => drop(sqlx::raw_sql(sql).execute(&mut **transaction).await?),
-            Self::Postgres(transaction) => drop(sqlx::raw_sql(sql).execute(&mut **transaction).await?),
+            Self::Sqlite(transaction) => sqlx::raw_sql(sql).execute(&mut **transaction).await.map(|_| ())?,
+            Self::Postgres(transaction) => sqlx::raw_sql(sql).execute(&mut **transaction).await.map(|_| ())?,
         }
         Ok(())
     }

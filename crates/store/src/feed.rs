@@ -262,7 +262,7 @@ async fn hear(feed: &Weak<Feed>, listener: &mut PgListener) -> std::result::Resu
                 }
                 // Silence may mean a dead connection, so it is asked.
                 match tokio::time::timeout(HEARTBEAT, listener.execute("SELECT 1")).await {
-                    Ok(alive) => drop(alive?),
+                    Ok(alive) => alive.map(|_| ())?,
                     Err(_) => return Err(sqlx::Error::PoolTimedOut),
                 }
             }

@@ -345,7 +345,7 @@ impl Store {
         let table = table(kind);
         let start: String = name.chars().take(1).collect();
         let mut known: BTreeSet<String> =
-            builtin::Builtins::get().names(kind).iter().map(|name| name.to_string()).collect();
+            builtin::Builtins::get().names(kind).iter().map(ToString::to_string).collect();
         let before = format!(
             "SELECT a.name FROM {table} a WHERE a.name <= $1 AND a.name >= $2 ORDER BY a.name DESC LIMIT {NEIGHBOURS}"
         );

@@ -123,10 +123,7 @@ impl Write {
     }
 
     /// Keeps a new entity; what it links must be there.
-    pub async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>>
-    where
-        T: Clone,
-    {
+    pub async fn insert<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
         let now = crate::state::now();
         let guid = Uuid::now_v7();
         let revision = self.newest_revision(T::KIND, entity.name()).await? + 1;

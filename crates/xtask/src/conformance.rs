@@ -39,11 +39,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         Some(url) => passes.with_server(url)?,
         None => passes.both(&workspace)?,
     };
-    Ok(if good {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 struct Passes {
@@ -87,7 +83,6 @@ impl Passes {
     }
 
     fn run(&self, url: &str, revision: &str, results: &Path) -> Result<Outcome> {
-        self.suite
-            .run(url, revision, &self.exceptions, &results.join(revision))
+        self.suite.run(url, revision, &self.exceptions, &results.join(revision))
     }
 }

@@ -4,11 +4,9 @@
 //! serving, testing with the outside world that the tests need, the house rules, the MCP conformance suite.
 //! It must compile fast and must not know any other crate of the workspace.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "xtask is a command-line tool: printing is its job"
-)]
+#![allow(clippy::print_stdout, reason = "xtask is a command-line tool: printing is its job")]
 
+mod bench;
 mod conformance;
 mod node;
 mod port;
@@ -39,7 +37,8 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
   conformance [--url URL]   run the published MCP conformance suite against `masque serve --conformance`,
                             and then against nothing, to prove that it can fail; with --url, run it once
                             against a server that is already there
-  bench NAME                run a benchmark
+  bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
+  bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack
   help                      print this
 ";
 
@@ -65,7 +64,7 @@ fn dispatch(mut arguments: Vec<String>) -> Result<ExitCode> {
         "postgres" => postgres::run(&arguments),
         "tidy" => tidy::run(&arguments),
         "conformance" => conformance::run(&arguments),
-        "bench" => bail!("no benchmark has been written yet; they go to crates/xtask/src/bench.rs"),
+        "bench" => bench::run(&arguments),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

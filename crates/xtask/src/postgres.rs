@@ -75,10 +75,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         std::io::stdin().lock().read_line(&mut String::new())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let status = process::status(
-        Command::new(program)
-            .args(rest)
-            .env(URL_VARIABLE, postgres.url()),
-    )?;
+    let status = process::status(Command::new(program).args(rest).env(URL_VARIABLE, postgres.url()))?;
     Ok(process::exit_code(status))
 }

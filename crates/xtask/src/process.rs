@@ -10,25 +10,16 @@ const ERROR_TAIL_LINES: usize = 30;
 
 /// Runs the command with inherited output.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
-    command
-        .status()
-        .with_context(|| format!("could not start {}", name(command)))
+    command.status().with_context(|| format!("could not start {}", name(command)))
 }
 
 /// Runs the command and returns its standard output; a failure carries the end of what it printed.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
-    let output = command
-        .output()
-        .with_context(|| format!("could not start {}", name(command)))?;
+    let output = command.output().with_context(|| format!("could not start {}", name(command)))?;
     if !output.status.success() {
         let mut printed = output.stdout;
         printed.extend_from_slice(&output.stderr);
-        bail!(
-            "{} failed ({}):\n{}",
-            name(command),
-            output.status,
-            tail(&String::from_utf8_lossy(&printed))
-        );
+        bail!("{} failed ({}):\n{}", name(command), output.status, tail(&String::from_utf8_lossy(&printed)));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -50,11 +41,7 @@ pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
 pub(crate) fn directories_on_path(programs: &[&str]) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .filter(|directory| {
-            programs
-                .iter()
-                .all(|program| directory.join(program).is_file())
-        })
+        .filter(|directory| programs.iter().all(|program| directory.join(program).is_file()))
         .collect()
 }
 

@@ -9,9 +9,6 @@ use crate::workspace::cargo;
 
 /// Becomes cargo, which in turn becomes masque: Ctrl-C and the exit code then need no passing on.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let error = cargo()
-        .args(["run", "--package", "masque", "--", "serve"])
-        .args(arguments)
-        .exec();
+    let error = cargo().args(["run", "--package", "masque", "--", "serve"]).args(arguments).exec();
     Err(Error::new(error)).context("could not start cargo")
 }

@@ -17,12 +17,8 @@ const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let mut setup = Setup::new(std::env::var("CI").is_ok_and(|value| value == "true"));
-    let postgres = setup.need(
-        "PostgreSQL",
-        "its half of the tests is",
-        Postgres::provide,
-        Postgres::describe,
-    )?;
+    let postgres =
+        setup.need("PostgreSQL", "its half of the tests is", Postgres::provide, Postgres::describe)?;
     let python = setup.need(
         "the MCP SDK for Python",
         "the tests that it drives are",
@@ -58,9 +54,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 /// Whether the caller picks packages. Cargo would ignore that beside `--workspace`.
 fn selects_packages(arguments: &[String]) -> bool {
     let of_cargo = arguments.iter().take_while(|argument| *argument != "--");
-    of_cargo
-        .into_iter()
-        .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+    of_cargo.into_iter().any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
 }
 
 fn python_with_sdk(workspace: &Workspace) -> Result<PathBuf> {
@@ -79,11 +73,7 @@ struct Setup {
 
 impl Setup {
     fn new(strict: bool) -> Self {
-        Self {
-            strict,
-            steps: Vec::new(),
-            missing: Vec::new(),
-        }
+        Self { strict, steps: Vec::new(), missing: Vec::new() }
     }
 
     /// Runs `provide`. Where it fails, the tests run without, and nobody can overlook it.
@@ -103,8 +93,7 @@ impl Setup {
             }
             Err(error) if self.strict => Err(error.context(format!("CI=true needs {what}"))),
             Err(error) => {
-                let line =
-                    format!("!!! {what} was not found: {skipped} SKIPPED !!!\n    {error:#}");
+                let line = format!("!!! {what} was not found: {skipped} SKIPPED !!!\n    {error:#}");
                 eprintln!("{line}");
                 self.missing.push(line);
                 Ok(None)

@@ -83,31 +83,19 @@ impl Report {
             self.violations.len(),
             self.warnings.len()
         );
-        if self.violations.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        if self.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
 impl Finding {
     fn new(file: &Path, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            file: file.to_path_buf(),
-            line,
-            message: message.into(),
-        }
+        Self { file: file.to_path_buf(), line, message: message.into() }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            file,
-            line,
-            message,
-        } = self;
+        let Self { file, line, message } = self;
         write!(formatter, "{}:{line}: {message}", file.display())
     }
 }

@@ -16,24 +16,13 @@ pub(crate) fn ensure(directory: &Path, requirements: &str) -> Result<PathBuf> {
     if is_current(&stamp, requirements) && python.exists() {
         return Ok(python);
     }
-    process::capture(
-        Command::new("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(directory),
-    )
-    .context("could not make a Python environment (Debian: install python3-venv)")?;
+    process::capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(directory))
+        .context("could not make a Python environment (Debian: install python3-venv)")?;
     let list = directory.join("requirements.txt");
     fs::write(&list, requirements)?;
     process::capture(
         Command::new(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "-r",
-            ])
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
             .arg(&list),
     )
     .context("pip could not install the requirements")?;

@@ -84,11 +84,7 @@ impl Guarded {
             script.uid(user.uid).gid(user.gid);
         }
         let script = script.spawn().context("could not start sh")?;
-        Ok(Self {
-            script,
-            log,
-            directory,
-        })
+        Ok(Self { script, log, directory })
     }
 
     pub(crate) fn directory(&self) -> &std::path::Path {
@@ -103,10 +99,7 @@ impl Guarded {
     /// The end of what the server printed. Works after the end of the server too: our handle keeps the file.
     pub(crate) fn log_tail(&mut self) -> String {
         let mut text = Vec::new();
-        let read = self
-            .log
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| self.log.read_to_end(&mut text));
+        let read = self.log.seek(SeekFrom::Start(0)).and_then(|_| self.log.read_to_end(&mut text));
         match read {
             Ok(_) => process::tail(&String::from_utf8_lossy(&text)),
             Err(error) => format!("(the log could not be read: {error})"),

@@ -9,8 +9,7 @@ const MOST: usize = 3;
 
 /// The file's path, once its content keeps the rule.
 pub(super) fn load(path: &Path) -> Result<PathBuf> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()))?;
+    let text = fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()))?;
     check(&text).with_context(|| path.display().to_string())?;
     Ok(path.to_path_buf())
 }
@@ -22,9 +21,7 @@ fn check(text: &str) -> Result<()> {
     for line in text.lines().map(str::trim) {
         if let Some(entry) = line.strip_prefix("- ") {
             if !has_reason {
-                bail!(
-                    "the exception {entry} has no reason; write it in a comment on the line above"
-                );
+                bail!("the exception {entry} has no reason; write it in a comment on the line above");
             }
             entries += 1;
         }

@@ -16,11 +16,7 @@ pub(super) fn print(outcome: &Outcome) {
         "  {} of {} required scenarios passed; the suite's exit code says {} (log: {})",
         scored().filter(|scenario| scenario.passed()).count(),
         scored().count(),
-        if outcome.succeeded {
-            "success"
-        } else {
-            "failure"
-        },
+        if outcome.succeeded { "success" } else { "failure" },
         outcome.log.display()
     );
     // An exception explains a failure that did not count, or is stale; only the suite can say which.
@@ -68,20 +64,12 @@ pub(super) fn print_stopped(outcome: &Outcome, proven: bool) {
     println!(
         "\nMCP {} with the server stopped: {}",
         outcome.revision,
-        if proven {
-            "fails, as it must"
-        } else {
-            "PROVES NOTHING"
-        }
+        if proven { "fails, as it must" } else { "PROVES NOTHING" }
     );
     if !vacuous.is_empty() {
         println!("  passed all the same: {}", vacuous.join(", "));
     }
     if !unfinished.is_empty() {
-        println!(
-            "  did not run: {} (log: {})",
-            unfinished.join(", "),
-            outcome.log.display()
-        );
+        println!("  did not run: {} (log: {})", unfinished.join(", "), outcome.log.display());
     }
 }

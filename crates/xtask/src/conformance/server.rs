@@ -64,10 +64,7 @@ impl Server {
         let deadline = Instant::now() + START_TIMEOUT;
         while !is_healthy(self.port) {
             if let Some(status) = self.process.ended()? {
-                bail!(
-                    "masque serve ended ({status}):\n{}",
-                    self.process.log_tail()
-                );
+                bail!("masque serve ended ({status}):\n{}", self.process.log_tail());
             }
             if Instant::now() > deadline {
                 bail!(
@@ -85,12 +82,7 @@ impl Server {
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let output = cargo()
         .current_dir(&workspace.root)
-        .args([
-            "build",
-            "--package",
-            "masque",
-            "--message-format=json-render-diagnostics",
-        ])
+        .args(["build", "--package", "masque", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("could not start cargo")?;

@@ -69,10 +69,7 @@ impl Suite {
             node.install(&directory, &format!("{PACKAGE}@{VERSION}"))?;
             fs::write(&stamp, VERSION)?;
         }
-        Ok(Self {
-            node,
-            package: directory.join("node_modules").join(PACKAGE),
-        })
+        Ok(Self { node, package: directory.join("node_modules").join(PACKAGE) })
     }
 
     /// Runs a revision's requirement set. With a file of expected failures the suite counts warnings as
@@ -125,10 +122,7 @@ impl Outcome {
     /// Required scenarios without a result.
     pub(super) fn unfinished(&self) -> Vec<&str> {
         let scored = self.scenarios.iter().filter(|scenario| scenario.scored);
-        scored
-            .filter(|scenario| scenario.checks.is_none())
-            .map(|scenario| scenario.name.as_str())
-            .collect()
+        scored.filter(|scenario| scenario.checks.is_none()).map(|scenario| scenario.name.as_str()).collect()
     }
 }
 
@@ -139,9 +133,7 @@ impl Scenario {
     }
 
     pub(super) fn passed(&self) -> bool {
-        self.checks.is_some()
-            && self.count(Status::Failure) == 0
-            && self.count(Status::Warning) == 0
+        self.checks.is_some() && self.count(Status::Failure) == 0 && self.count(Status::Warning) == 0
     }
 }
 
@@ -164,9 +156,7 @@ fn closing_words(log: &str) -> String {
         let mut parts = line.split("\u{1b}[");
         let first = parts.next().unwrap_or_default().to_owned();
         // Each further part begins with the rest of a colour code, which ends with an m.
-        parts.fold(first, |text, part| {
-            text + part.split_once('m').map_or(part, |(_, rest)| rest)
-        })
+        parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
     });
     plain.collect::<Vec<String>>().join("\n")
 }
@@ -190,17 +180,10 @@ fn read_results(results: &Path, required: &[String]) -> Result<Vec<Scenario>> {
         .map(|name| Scenario {
             name: name.clone(),
             scored: true,
-            checks: found
-                .iter()
-                .position(|(other, _)| other == name)
-                .and_then(|index| found.remove(index).1),
+            checks: found.iter().position(|(other, _)| other == name).and_then(|index| found.remove(index).1),
         })
         .collect();
-    scenarios.extend(found.into_iter().map(|(name, checks)| Scenario {
-        name,
-        scored: false,
-        checks,
-    }));
+    scenarios.extend(found.into_iter().map(|(name, checks)| Scenario { name, scored: false, checks }));
     Ok(scenarios)
 }
 

@@ -26,14 +26,8 @@ pub(super) fn find_or_install() -> Result<Vec<Installation>> {
         install()?;
         directories = find();
     }
-    let user = if directories.is_empty() {
-        None
-    } else {
-        unprivileged_user()?
-    };
-    let installations = directories
-        .into_iter()
-        .map(|directory| Installation { directory, user });
+    let user = if directories.is_empty() { None } else { unprivileged_user()? };
+    let installations = directories.into_iter().map(|directory| Installation { directory, user });
     Ok(installations.collect())
 }
 
@@ -69,10 +63,7 @@ fn debian_versions(base: &Path) -> Vec<PathBuf> {
         .filter(|(_, directory)| directory.join("initdb").is_file())
         .collect();
     versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
-    versions
-        .into_iter()
-        .map(|(_, directory)| directory)
-        .collect()
+    versions.into_iter().map(|(_, directory)| directory).collect()
 }
 
 fn install() -> Result<()> {
@@ -101,14 +92,10 @@ fn unprivileged_user() -> Result<Option<User>> {
         return Ok(None);
     }
     let lookup = |name: &str| -> Result<User> {
-        Ok(User {
-            uid: identity(&["-u", name])?,
-            gid: identity(&["-g", name])?,
-        })
+        Ok(User { uid: identity(&["-u", name])?, gid: identity(&["-g", name])? })
     };
     let user = lookup("postgres").or_else(|_| lookup("nobody"));
-    user.map(Some)
-        .context("neither the user postgres nor nobody exists")
+    user.map(Some).context("neither the user postgres nor nobody exists")
 }
 
 fn is_root() -> Result<bool> {

@@ -75,10 +75,7 @@ impl Cluster {
         let mut cluster = Self {
             server,
             url: format!("postgres://postgres@127.0.0.1:{port}/postgres"),
-            description: format!(
-                "own cluster on port {port}, from {}",
-                installation.directory.display()
-            ),
+            description: format!("own cluster on port {port}, from {}", installation.directory.display()),
         };
         cluster.wait_until_ready()?;
         Ok(cluster)
@@ -100,16 +97,10 @@ impl Cluster {
                 return Ok(());
             }
             if let Some(status) = self.server.ended()? {
-                bail!(
-                    "PostgreSQL did not start ({status}):\n{}",
-                    self.server.log_tail()
-                );
+                bail!("PostgreSQL did not start ({status}):\n{}", self.server.log_tail());
             }
             if Instant::now() > deadline {
-                bail!(
-                    "PostgreSQL was not ready after {START_TIMEOUT:?}:\n{}",
-                    self.server.log_tail()
-                );
+                bail!("PostgreSQL was not ready after {START_TIMEOUT:?}:\n{}", self.server.log_tail());
             }
             thread::sleep(POLL_INTERVAL);
         }
@@ -118,10 +109,7 @@ impl Cluster {
 
 /// The eighth line of the server's lock file is its state; pg_ctl waits for the same word.
 fn says_ready(lock_file: &str) -> bool {
-    lock_file
-        .lines()
-        .nth(7)
-        .is_some_and(|state| state.trim() == "ready")
+    lock_file.lines().nth(7).is_some_and(|state| state.trim() == "ready")
 }
 
 fn settings(directory: &Path) -> Vec<String> {
@@ -133,9 +121,7 @@ fn settings(directory: &Path) -> Vec<String> {
         "synchronous_commit=off".to_owned(),
         "full_page_writes=off".to_owned(),
     ];
-    let pairs = options
-        .into_iter()
-        .flat_map(|option| ["-c".to_owned(), option]);
+    let pairs = options.into_iter().flat_map(|option| ["-c".to_owned(), option]);
     pairs.collect()
 }
 

@@ -11,10 +11,7 @@ fn a_missing_piece_is_skipped_loudly_outside_ci() {
     let mut setup = Setup::new(false);
     let provided = need(&mut setup, Err(anyhow!("not here"))).expect("no failure");
     assert_eq!(provided, None);
-    assert_eq!(
-        setup.missing,
-        ["!!! a thing was not found: its tests are SKIPPED !!!\n    not here"]
-    );
+    assert_eq!(setup.missing, ["!!! a thing was not found: its tests are SKIPPED !!!\n    not here"]);
 }
 
 #[test]

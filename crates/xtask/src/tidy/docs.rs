@@ -8,8 +8,7 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
         let roots = ["src/lib.rs", "src/main.rs"].map(|root| member.directory.join(root));
         let mut present = roots.iter().filter_map(|root| tree.file(root)).peekable();
         if present.peek().is_none() {
-            let message =
-                "the crate has neither src/lib.rs nor src/main.rs; add one or remove the crate";
+            let message = "the crate has neither src/lib.rs nor src/main.rs; add one or remove the crate";
             report.violation(&member.manifest.path, 1, message);
         }
         for file in present {

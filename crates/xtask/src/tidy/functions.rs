@@ -19,10 +19,7 @@ const TABLE_MACROS: [&str; 5] = ["concat", "format", "indoc", "json", "vec"];
 
 pub(super) fn check(tree: &Tree, report: &mut Report) {
     for (file, syntax) in tree.rust() {
-        let mut functions = Functions {
-            in_test: file.is_test(),
-            too_long: Vec::new(),
-        };
+        let mut functions = Functions { in_test: file.is_test(), too_long: Vec::new() };
         functions.visit_file(syntax);
         for (line, message) in functions.too_long {
             report.violation(&file.path, line, message);
@@ -38,11 +35,8 @@ struct Functions {
 
 impl Functions {
     fn measure(&mut self, name: &Ident, attributes: &[Attribute], body: &Block) {
-        let limit = if self.in_test || attributes.iter().any(is_test_attribute) {
-            MAX_TEST_LINES
-        } else {
-            MAX_LINES
-        };
+        let limit =
+            if self.in_test || attributes.iter().any(is_test_attribute) { MAX_TEST_LINES } else { MAX_LINES };
         let lines = 1 + body.span().end().line - body.span().start().line;
         if lines > limit && !is_table(body) {
             self.too_long.push((
@@ -89,9 +83,7 @@ fn is_test_attribute(attribute: &Attribute) -> bool {
 
 fn is_cfg_test(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
-        && attribute
-            .parse_args::<Ident>()
-            .is_ok_and(|condition| condition == "test")
+        && attribute.parse_args::<Ident>().is_ok_and(|condition| condition == "test")
 }
 
 fn is_table(body: &Block) -> bool {

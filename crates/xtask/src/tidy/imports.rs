@@ -8,8 +8,8 @@ use super::Report;
 use super::tree::{Crate, Tree};
 
 /// The crates of the workspace and the crates of the workspace that each may import.
-/// `testkit` stands in no list: it is for `[dev-dependencies]`.
-const INTERNAL: [(&str, &[&str]); 8] = [
+/// `testkit` is for `[dev-dependencies]`, and for the benchmarks.
+const INTERNAL: [(&str, &[&str]); 9] = [
     ("persona", &[]),
     ("store", &["persona"]),
     ("app", &["persona", "store"]),
@@ -17,14 +17,15 @@ const INTERNAL: [(&str, &[&str]); 8] = [
     ("server", &["app", "mcp", "persona"]),
     ("masque", &["app", "mcp", "persona", "server", "store"]),
     ("testkit", &["persona", "store"]),
+    ("bench", &["app", "mcp", "persona", "store", "testkit"]),
     ("xtask", &[]),
 ];
 
 /// Third-party crates that few may depend on, with the few.
 const RESERVED: [(&str, &[&str]); 3] = [
-    ("anyhow", &["masque", "xtask"]),
-    ("rmcp", &["mcp", "testkit"]),
-    ("sqlx", &["store", "testkit"]),
+    ("anyhow", &["bench", "masque", "xtask"]),
+    ("rmcp", &["bench", "mcp", "testkit"]),
+    ("sqlx", &["bench", "store", "testkit"]),
 ];
 
 /// Crates that must stay free of what does I/O, with what they may not depend on.
@@ -53,7 +54,7 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
 
 fn judge(member: &str, allowed: &[&str], dependency: &str) -> Option<String> {
     let is_internal = lookup(&INTERNAL, dependency).is_some();
-    if dependency == "testkit" {
+    if dependency == "testkit" && !allowed.contains(&dependency) {
         return Some("testkit is for tests; move it to [dev-dependencies]".to_owned());
     }
     if is_internal && !allowed.contains(&dependency) {
@@ -64,10 +65,7 @@ fn judge(member: &str, allowed: &[&str], dependency: &str) -> Option<String> {
     }
     let reserved = lookup(&RESERVED, dependency);
     if let Some(few) = reserved.filter(|few| !few.contains(&member)) {
-        return Some(format!(
-            "only {} may depend on {dependency}; go through their types",
-            list(few)
-        ));
+        return Some(format!("only {} may depend on {dependency}; go through their types", list(few)));
     }
     let forbidden = lookup(&FORBIDDEN, member)?;
     forbidden
@@ -79,11 +77,9 @@ fn judge(member: &str, allowed: &[&str], dependency: &str) -> Option<String> {
 fn dependencies(member: &Crate) -> Vec<(String, usize)> {
     let manifest = member.manifest.document.as_table();
     let targets = manifest.get("target").and_then(Item::as_table_like);
-    let per_target = targets.into_iter().flat_map(|targets| {
-        targets
-            .iter()
-            .filter_map(|(_, target)| target.as_table_like())
-    });
+    let per_target = targets
+        .into_iter()
+        .flat_map(|targets| targets.iter().filter_map(|(_, target)| target.as_table_like()));
     let mut found = Vec::new();
     for table in std::iter::once(manifest as &dyn TableLike).chain(per_target) {
         for section in ["dependencies", "build-dependencies"] {
@@ -95,9 +91,7 @@ fn dependencies(member: &Crate) -> Vec<(String, usize)> {
                     continue;
                 };
                 // A renamed dependency is still the package that it renames.
-                let package = item
-                    .as_table_like()
-                    .and_then(|item| item.get("package")?.as_str());
+                let package = item.as_table_like().and_then(|item| item.get("package")?.as_str());
                 let line = member.manifest.line(key.span());
                 found.push((package.unwrap_or(name).to_owned(), line));
             }
@@ -115,9 +109,5 @@ fn lookup<'table>(
 }
 
 fn list(names: &[&str]) -> String {
-    if names.is_empty() {
-        "nothing".to_owned()
-    } else {
-        names.join(" and ")
-    }
+    if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
 }

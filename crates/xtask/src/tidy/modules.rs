@@ -32,8 +32,7 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
             report.violation(&file.path, 1, message);
         }
         if !reached.contains(&file.path) {
-            let message =
-                "no `mod` reaches this file, so nothing compiles it; declare it or delete it";
+            let message = "no `mod` reaches this file, so nothing compiles it; declare it or delete it";
             report.violation(&file.path, 1, message);
         }
     }
@@ -42,20 +41,13 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
 /// The files from which cargo compiles: the ones that it finds by their place, and the ones in the manifest.
 fn roots(tree: &Tree, member: &Crate) -> Vec<PathBuf> {
     let manifest = member.manifest.document.as_table();
-    let mut roots: Vec<PathBuf> = ["src/lib.rs", "src/main.rs", "build.rs"]
-        .map(PathBuf::from)
-        .into();
+    let mut roots: Vec<PathBuf> = ["src/lib.rs", "src/main.rs", "build.rs"].map(PathBuf::from).into();
     let path_of = |table: &dyn TableLike| Some(PathBuf::from(table.get("path")?.as_str()?));
     let library = manifest.get("lib").and_then(Item::as_table_like);
     roots.extend(library.and_then(path_of));
     for kind in ["bin", "test", "example", "bench"] {
         let targets = manifest.get(kind).and_then(Item::as_array_of_tables);
-        roots.extend(
-            targets
-                .into_iter()
-                .flatten()
-                .filter_map(|target| path_of(target)),
-        );
+        roots.extend(targets.into_iter().flatten().filter_map(|target| path_of(target)));
     }
     let build = manifest.get("package").and_then(Item::as_table_like);
     roots.extend(build.and_then(|package| Some(PathBuf::from(package.get("build")?.as_str()?))));
@@ -92,11 +84,7 @@ fn reach(tree: &Tree, path: &Path, is_root: bool, reached: &mut BTreeSet<PathBuf
     let beside = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let is_root = is_root || path.ends_with("mod.rs");
     let mut modules = Modules {
-        below: if is_root {
-            beside.clone()
-        } else {
-            path.with_extension("")
-        },
+        below: if is_root { beside.clone() } else { path.with_extension("") },
         beside,
         inline: false,
         found: Vec::new(),
@@ -129,11 +117,7 @@ impl<'ast> Visit<'ast> for Modules {
             (self.below, self.inline) = outside;
             return;
         }
-        let base = if self.inline {
-            &self.below
-        } else {
-            &self.beside
-        };
+        let base = if self.inline { &self.below } else { &self.beside };
         let mut always_elsewhere = false;
         for attribute in &module.attrs {
             for path in paths(attribute) {
@@ -152,8 +136,7 @@ impl<'ast> Visit<'ast> for Modules {
         if called.path.is_ident("include")
             && let Ok(path) = called.parse_body::<LitStr>()
         {
-            self.found
-                .push((normalise(&self.beside.join(path.value())), true));
+            self.found.push((normalise(&self.beside.join(path.value())), true));
         }
         visit::visit_macro(self, called);
     }
@@ -176,10 +159,7 @@ fn path(meta: &Meta) -> Option<String> {
         return None;
     };
     match &pair.value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) if pair.path.is_ident("path") => Some(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if pair.path.is_ident("path") => Some(text.value()),
         _ => None,
     }
 }

@@ -14,10 +14,7 @@ fn findings(files: &[(&str, &str)]) -> Vec<String> {
     }
     for entry in fs::read_dir(root.path().join("crates")).expect("crates") {
         let directory = entry.expect("an entry").path();
-        let defaults = [
-            ("Cargo.toml", "[package]\n"),
-            ("src/lib.rs", "//! A crate.\n"),
-        ];
+        let defaults = [("Cargo.toml", "[package]\n"), ("src/lib.rs", "//! A crate.\n")];
         for (name, text) in defaults {
             let path = directory.join(name);
             if !path.exists() {
@@ -43,10 +40,7 @@ fn findings(files: &[(&str, &str)]) -> Vec<String> {
 fn check(files: &[(&str, &str)], expected: &[&str]) {
     let found = findings(files);
     let matches = found.len() == expected.len()
-        && found
-            .iter()
-            .zip(expected)
-            .all(|(line, start)| line.starts_with(start));
+        && found.iter().zip(expected).all(|(line, start)| line.starts_with(start));
     assert!(matches, "found {found:#?}, expected {expected:#?}");
 }
 
@@ -69,18 +63,9 @@ fn a_tidy_workspace_has_no_findings() {
                  [dev-dependencies]\ntestkit.workspace = true\nanyhow = \"1\"\n",
             ),
             ("crates/store/src/lib.rs", "//! Stores.\nmod rows;\n"),
-            (
-                "crates/store/src/rows.rs",
-                "mod codec;\n#[cfg(test)]\nmod tests;\n",
-            ),
-            (
-                "crates/store/src/rows/codec.rs",
-                "// \"todo!()\" is a word.\n",
-            ),
-            (
-                "crates/store/src/rows/tests.rs",
-                "const WORD: &str = \"todo!()\";\n",
-            ),
+            ("crates/store/src/rows.rs", "mod codec;\n#[cfg(test)]\nmod tests;\n"),
+            ("crates/store/src/rows/codec.rs", "// \"todo!()\" is a word.\n"),
+            ("crates/store/src/rows/tests.rs", "const WORD: &str = \"todo!()\";\n"),
             ("crates/store/tests/it/main.rs", "mod rows;\n"),
             ("crates/store/tests/it/rows.rs", "fn helper() {}\n"),
             ("crates/store/tests/fixtures/broken.rs", "fn ((\n"),
@@ -104,21 +89,14 @@ fn a_crate_imports_only_what_the_table_allows() {
 
 #[test]
 fn a_renamed_or_platform_dependency_counts_too() {
-    let text =
-        "[target.'cfg(unix)'.dependencies]\nother = { package = \"server\", path = \"x\" }\n";
-    check(
-        &[("crates/app/Cargo.toml", text)],
-        &["crates/app/Cargo.toml:2: app may not import server"],
-    );
+    let text = "[target.'cfg(unix)'.dependencies]\nother = { package = \"server\", path = \"x\" }\n";
+    check(&[("crates/app/Cargo.toml", text)], &["crates/app/Cargo.toml:2: app may not import server"]);
 }
 
 #[test]
 fn nobody_ships_the_testkit() {
     let text = manifest("testkit.workspace = true");
-    check(
-        &[("crates/masque/Cargo.toml", &text)],
-        &["crates/masque/Cargo.toml:4: testkit is for tests"],
-    );
+    check(&[("crates/masque/Cargo.toml", &text)], &["crates/masque/Cargo.toml:4: testkit is for tests"]);
 }
 
 #[test]
@@ -175,10 +153,7 @@ fn long_files_warn_and_then_fail() {
 #[test]
 fn long_functions_fail_wherever_they_are() {
     let long = function(71);
-    let text = format!(
-        "//! A crate.\n{}impl T {{ {long} }}\ntrait U {{ {long} }}\n",
-        function(70)
-    );
+    let text = format!("//! A crate.\n{}impl T {{ {long} }}\ntrait U {{ {long} }}\n", function(70));
     check(
         &[("crates/app/src/lib.rs", &text)],
         &[
@@ -196,10 +171,7 @@ fn tests_may_be_longer_but_not_endless() {
         function(121)
     );
     check(
-        &[
-            ("crates/app/src/lib.rs", &text),
-            ("crates/app/tests/it/main.rs", &long),
-        ],
+        &[("crates/app/src/lib.rs", &text), ("crates/app/tests/it/main.rs", &long)],
         &["crates/app/src/lib.rs:247: the function long has 121 lines, 120 are the limit"],
     );
 }
@@ -245,10 +217,7 @@ fn a_file_that_nothing_declares_is_dead() {
 fn targets_and_paths_are_followed() {
     check(
         &[
-            (
-                "crates/app/Cargo.toml",
-                "[[bench]]\nname = \"speed\"\npath = \"speed/run.rs\"\n",
-            ),
+            ("crates/app/Cargo.toml", "[[bench]]\nname = \"speed\"\npath = \"speed/run.rs\"\n"),
             ("crates/app/speed/run.rs", "//! A benchmark.\n"),
             ("crates/app/build.rs", "//! A build script.\n"),
             ("crates/app/examples/hello.rs", "//! An example.\n"),
@@ -276,10 +245,7 @@ fn empty_files_and_mod_rs_fail() {
             ("crates/app/src/a/mod.rs", "//! Old style.\n"),
             ("crates/app/src/b.rs", " \n"),
         ],
-        &[
-            "crates/app/src/a/mod.rs:1: is a mod.rs",
-            "crates/app/src/b.rs:1: is empty",
-        ],
+        &["crates/app/src/a/mod.rs:1: is a mod.rs", "crates/app/src/b.rs:1: is empty"],
     );
 }
 
@@ -295,18 +261,9 @@ fn a_file_that_does_not_parse_fails() {
 fn snapshots_belong_to_a_test_and_are_reviewed() {
     check(
         &[
-            (
-                "crates/app/tests/it/snapshots/gone.snap",
-                "---\nsource: crates/app/tests/it/gone.rs\n---\n1\n",
-            ),
-            (
-                "crates/app/tests/it/snapshots/odd.snap",
-                "---\nexpression: x\n---\n1\n",
-            ),
-            (
-                "crates/app/tests/it/snapshots/pending.snap.new",
-                "---\n---\n1\n",
-            ),
+            ("crates/app/tests/it/snapshots/gone.snap", "---\nsource: crates/app/tests/it/gone.rs\n---\n1\n"),
+            ("crates/app/tests/it/snapshots/odd.snap", "---\nexpression: x\n---\n1\n"),
+            ("crates/app/tests/it/snapshots/pending.snap.new", "---\n---\n1\n"),
         ],
         &[
             "crates/app/tests/it/snapshots/gone.snap:1: the snapshot belongs to crates/app/tests/it/gone.rs",
@@ -321,10 +278,7 @@ fn a_crate_opens_with_its_purpose() {
     check(
         &[
             ("crates/app/src/lib.rs", "// No docs.\n"),
-            (
-                "crates/masque/src/main.rs",
-                "#![allow(dead_code)]\n//! Late.\n",
-            ),
+            ("crates/masque/src/main.rs", "#![allow(dead_code)]\n//! Late.\n"),
         ],
         &[
             "crates/app/src/lib.rs:1: a crate opens with `//!`",

@@ -45,11 +45,7 @@ pub(super) struct SourceFile {
 impl Tree {
     /// Reads `crates/*` and `web/src`. Files that can't be understood are violations in themselves.
     pub(super) fn load(root: &Path, report: &mut Report) -> Result<Self> {
-        let mut tree = Self {
-            root: root.to_path_buf(),
-            crates: Vec::new(),
-            files: Vec::new(),
-        };
+        let mut tree = Self { root: root.to_path_buf(), crates: Vec::new(), files: Vec::new() };
         for directory in sorted_entries(&root.join("crates"))? {
             if directory.join("Cargo.toml").is_file() {
                 tree.load_crate(&directory, report)?;
@@ -69,11 +65,7 @@ impl Tree {
             Ok(document) => self.crates.push(Crate {
                 name: file_name(directory),
                 directory: self.relative(directory),
-                manifest: Manifest {
-                    path,
-                    text,
-                    document,
-                },
+                manifest: Manifest { path, text, document },
             }),
             Err(error) => report.violation(&path, 1, format!("is not TOML: {error}")),
         }
@@ -89,8 +81,7 @@ impl Tree {
                 }
             } else if READ_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
                 let path = self.relative(&entry);
-                self.files
-                    .push(SourceFile::new(path, read(&entry)?, report));
+                self.files.push(SourceFile::new(path, read(&entry)?, report));
             }
         }
         Ok(())
@@ -102,9 +93,7 @@ impl Tree {
 
     /// The Rust files that parse, with their syntax.
     pub(super) fn rust(&self) -> impl Iterator<Item = (&SourceFile, &syn::File)> {
-        self.files
-            .iter()
-            .filter_map(|file| Some((file, file.syntax.as_ref()?)))
+        self.files.iter().filter_map(|file| Some((file, file.syntax.as_ref()?)))
     }
 
     pub(super) fn file(&self, path: &Path) -> Option<&SourceFile> {
@@ -122,11 +111,7 @@ impl Manifest {
 
 impl SourceFile {
     fn new(path: PathBuf, text: String, report: &mut Report) -> Self {
-        let mut file = Self {
-            path,
-            text,
-            syntax: None,
-        };
+        let mut file = Self { path, text, syntax: None };
         if file.has_ending("rs") {
             match syn::parse_file(&file.text) {
                 Ok(syntax) => file.syntax = Some(syntax),
@@ -140,9 +125,7 @@ impl SourceFile {
     }
 
     pub(super) fn has_ending(&self, ending: &str) -> bool {
-        self.path
-            .extension()
-            .is_some_and(|extension| extension == ending)
+        self.path.extension().is_some_and(|extension| extension == ending)
     }
 
     /// Whether all of the file is test code: `foo/tests.rs` and everything below a `tests` directory.
@@ -153,8 +136,8 @@ impl SourceFile {
 }
 
 fn sorted_entries(directory: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(directory)
-        .with_context(|| format!("could not list {}", directory.display()))?;
+    let entries =
+        fs::read_dir(directory).with_context(|| format!("could not list {}", directory.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
         paths.push(entry?.path());
@@ -168,8 +151,5 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

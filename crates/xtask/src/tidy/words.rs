@@ -11,10 +11,7 @@ use super::tree::Tree;
 const FORBIDDEN_MACROS: [(&str, &str); 3] = [
     ("dbg", "remove it, or log with tracing"),
     ("todo", "write it, or leave it out"),
-    (
-        "unimplemented",
-        "write it, or make the case impossible by its type",
-    ),
+    ("unimplemented", "write it, or make the case impossible by its type"),
 ];
 
 pub(super) fn check(tree: &Tree, report: &mut Report) {
@@ -35,12 +32,9 @@ fn search(tokens: TokenStream, found: &mut Vec<(usize, String)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for window in 0..tokens.len() {
         match &tokens[window..] {
-            [
-                TokenTree::Ident(name),
-                TokenTree::Punct(mark),
-                TokenTree::Group(_),
-                ..,
-            ] if mark.as_char() == '!' => {
+            [TokenTree::Ident(name), TokenTree::Punct(mark), TokenTree::Group(_), ..]
+                if mark.as_char() == '!' =>
+            {
                 let forbidden = FORBIDDEN_MACROS.iter().find(|(word, _)| name == word);
                 if let Some((word, advice)) = forbidden {
                     let line = name.span().start().line;

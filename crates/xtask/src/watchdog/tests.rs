@@ -26,10 +26,7 @@ fn process_id(server: &mut Guarded) -> String {
 }
 
 fn runs(process_id: &str) -> bool {
-    let status = Command::new("kill")
-        .args(["-0", process_id])
-        .stderr(Stdio::null())
-        .status();
+    let status = Command::new("kill").args(["-0", process_id]).stderr(Stdio::null()).status();
     status.expect("kill runs").success()
 }
 

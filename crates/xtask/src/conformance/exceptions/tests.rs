@@ -13,9 +13,7 @@ fn no_exceptions_and_reasoned_exceptions_are_fine() {
 #[test]
 fn an_exception_needs_a_reason_of_its_own() {
     assert!(error("server:\n  - ping\n").starts_with("the exception ping has no reason"));
-    assert!(
-        error("server:\n  # Why.\n  - a\n  - b\n").starts_with("the exception b has no reason")
-    );
+    assert!(error("server:\n  # Why.\n  - a\n  - b\n").starts_with("the exception b has no reason"));
 }
 
 #[test]

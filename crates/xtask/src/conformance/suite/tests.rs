@@ -46,21 +46,15 @@ fn results_are_joined_with_the_requirements() {
         .iter()
         .map(|scenario| (scenario.name.as_str(), scenario.scored, scenario.passed()))
         .collect();
-    assert_eq!(
-        summary,
-        [
-            ("ping", true, false),
-            ("tools-list", true, false),
-            ("extra", false, true)
-        ]
-    );
+    assert_eq!(summary, [("ping", true, false), ("tools-list", true, false), ("extra", false, true)]);
     assert_eq!(outcome.unfinished(), ["tools-list"]);
     assert_eq!(outcome.scenarios[0].count(Status::Warning), 1);
 }
 
 #[test]
 fn the_closing_words_are_plain() {
-    let log = "=== SUMMARY ===\n\nTotal: 2 passed, 1 failed\n\n\u{1b}[33mExpected failures:\u{1b}[0m\n  ~ ping\n";
+    let log =
+        "=== SUMMARY ===\n\nTotal: 2 passed, 1 failed\n\n\u{1b}[33mExpected failures:\u{1b}[0m\n  ~ ping\n";
     assert_eq!(closing_words(log), "\nExpected failures:\n  ~ ping");
     assert_eq!(closing_words("a crash\n"), "");
 }

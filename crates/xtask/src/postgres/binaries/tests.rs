@@ -12,16 +12,7 @@ fn the_newest_version_comes_first_and_strangers_are_ignored() {
 
     let found = debian_versions(base.path());
 
-    let versions: Vec<&Path> = found
-        .iter()
-        .filter_map(|directory| directory.strip_prefix(base.path()).ok())
-        .collect();
-    assert_eq!(
-        versions,
-        [
-            Path::new("100/bin"),
-            Path::new("15/bin"),
-            Path::new("9/bin")
-        ]
-    );
+    let versions: Vec<&Path> =
+        found.iter().filter_map(|directory| directory.strip_prefix(base.path()).ok()).collect();
+    assert_eq!(versions, [Path::new("100/bin"), Path::new("15/bin"), Path::new("9/bin")]);
 }

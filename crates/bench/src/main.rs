@@ -1,0 +1,31 @@
+//! The benchmarks: what Masque costs beside a bare baseline of the same stack, measured in one
+//! run, because absolute times mean nothing on shared machines.
+//!
+//! Started by `cargo xtask bench NAME`. Knows everything; nothing knows it.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+mod bare;
+mod library;
+mod mcp_load;
+mod mcp_start;
+mod process;
+mod report;
+mod wire;
+
+use anyhow::{Result, bail};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["library", rest @ ..] => run(library::measure(rest)),
+        ["mcp", masque] => run(mcp_load::measure(masque)),
+        ["bare-http", answer] => run(bare::serve_http(answer)),
+        ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
+        _ => bail!("usage: cargo xtask bench library [LARGEST] | mcp"),
+    }
+}
+
+fn run(measure: impl Future<Output = Result<()>>) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(measure)
+}

@@ -1,0 +1,175 @@
+//! Authoring: create, update, delete, link, unlink. A flag has the name of its field in a file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use persona::{Kind, Name};
+use serde::Serialize;
+
+use super::KindWord;
+
+mod fields;
+pub(crate) use fields::Fields;
+use fields::{
+    ArcFields, GuardrailFields, NewArcFields, NewPersonaFields, PartFields, PersonaFields, SkillFields,
+    TraitFields,
+};
+
+/// Why something is written; kept in its history.
+#[derive(Debug, Args, Serialize)]
+pub(crate) struct Why {
+    /// Why, for the history
+    #[arg(long, short, value_name = "WHY")]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Create<F: Args> {
+    /// Its key: letters, digits, "_" and "-"; it may stand in the file instead
+    pub(crate) name: Option<Name>,
+    /// A TOML or JSON file with its fields; "-" for standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) why: Why,
+    #[command(flatten, next_help_heading = "Fields")]
+    pub(crate) fields: F,
+}
+
+#[expect(clippy::large_enum_variant, reason = "it is parsed once, and a persona has most fields")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum CreateKind {
+    /// A named configuration that an agent loads, made of the other kinds
+    Persona(Create<NewPersonaFields>),
+    /// A reusable building block of behaviour, of one of 16 types
+    Part(Create<PartFields>),
+    /// An atomic unit of personality
+    Trait(Create<TraitFields>),
+    /// Something that a persona knows how to do, loaded on demand
+    Skill(Create<SkillFields>),
+    /// What a persona must not do; never left out to save room
+    Guardrail(Create<GuardrailFields>),
+    /// Stages that a persona goes through
+    Arc(Create<NewArcFields>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Update<F: Args> {
+    /// Its name
+    pub(crate) name: Name,
+    /// Give it another name; what uses it follows
+    #[arg(long, value_name = "NEW")]
+    pub(crate) rename: Option<Name>,
+    /// Refuse if it is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
+    /// A TOML or JSON file with what changes; "-" for standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) why: Why,
+    #[command(flatten, next_help_heading = "Fields")]
+    pub(crate) fields: F,
+}
+
+#[expect(clippy::large_enum_variant, reason = "it is parsed once, and a persona has most fields")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum UpdateKind {
+    /// A persona's own fields; `link` and `arc` change what it is made of
+    Persona(Update<PersonaFields>),
+    /// A part
+    Part(Update<PartFields>),
+    /// A trait
+    Trait(Update<TraitFields>),
+    /// A skill
+    Skill(Update<SkillFields>),
+    /// A guardrail
+    Guardrail(Update<GuardrailFields>),
+    /// An arc's own fields; `arc add-stage` and its like change the stages
+    Arc(Update<ArcFields>),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Deleting what is not there succeeds and says so. A piece that personas use is kept unless --force
+is given.
+
+  masque delete part calm-tone
+  masque delete persona reviewer --if-revision 4 --message \"replaced by code_reviewer\"")]
+pub(crate) struct DeleteArgs {
+    /// Its kind
+    #[arg(value_enum)]
+    pub(crate) kind: KindWord,
+    /// Its name
+    pub(crate) name: Name,
+    /// Also where personas use it: it is taken off them
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Refuse if it is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) why: Why,
+}
+
+/// What can be linked to a persona.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinkKind {
+    Part,
+    Trait,
+    Skill,
+    Guardrail,
+}
+
+impl From<LinkKind> for Kind {
+    fn from(kind: LinkKind) -> Self {
+        match kind {
+            LinkKind::Part => Self::Part,
+            LinkKind::Trait => Self::Trait,
+            LinkKind::Skill => Self::Skill,
+            LinkKind::Guardrail => Self::Guardrail,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+  masque link reviewer part calm-tone --order 70 --priority 40
+  masque link reviewer guardrail no-fabrication")]
+pub(crate) struct LinkArgs {
+    /// The persona
+    pub(crate) persona: Name,
+    /// The piece's kind
+    #[arg(value_enum)]
+    pub(crate) kind: LinkKind,
+    /// The piece's name
+    pub(crate) name: Name,
+    /// A part's place: lower comes first [default: last]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) order: Option<i32>,
+    /// A part's weight: higher survives trimming [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) priority: Option<i32>,
+    /// Refuse if the persona is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) why: Why,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "  masque unlink reviewer part calm-tone")]
+pub(crate) struct UnlinkArgs {
+    /// The persona
+    pub(crate) persona: Name,
+    /// The piece's kind
+    #[arg(value_enum)]
+    pub(crate) kind: LinkKind,
+    /// The piece's name
+    pub(crate) name: Name,
+    /// Refuse if the persona is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) why: Why,
+}

@@ -1,0 +1,118 @@
+//! Everything around the library: serving, connecting, the database.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Where `serve` listens, and where `doctor` and `connect --http` look for it.
+pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+  masque serve                             on 127.0.0.1:4747
+  masque serve --addr 127.0.0.1:0          on any free port, which is printed
+  masque --db postgres://me@db/team serve  a team's library")]
+pub(crate) struct ServeArgs {
+    /// Where to listen; loopback addresses only
+    #[arg(long, value_name = "IP:PORT", env = "MASQUE_ADDR", default_value = DEFAULT_ADDRESS)]
+    pub(crate) addr: SocketAddr,
+    /// Add the fixtures of the MCP conformance suite
+    #[arg(long, hide = true)]
+    pub(crate) conformance: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A client starts this by itself; `masque connect CLIENT` tells it to. Standard output carries the
+protocol and nothing else; --verbose writes to standard error.")]
+pub(crate) struct McpArgs {
+    /// The tools to offer: load (reading, fewest tokens), author, or all
+    #[arg(long, value_name = "SET", default_value = "all")]
+    pub(crate) tools: mcp::ToolSelection,
+    /// Add the fixtures of the MCP conformance suite
+    #[arg(long, hide = true)]
+    pub(crate) conformance: bool,
+}
+
+/// An MCP client whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Vscode,
+    Codex,
+}
+
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "\
+The client's own file is kept as it is but for the entry \"masque\"; a copy of what was there stands
+beside it as FILE.bak-TIME. A second run changes nothing.
+
+  masque connect claude-code                  for all projects of this user
+  masque connect vscode --project             for the project in this directory
+  masque connect cursor --tools load --print  only show what would be written
+  masque connect codex --http                 use a running `masque serve`")]
+pub(crate) struct ConnectArgs {
+    /// The client
+    #[arg(value_enum)]
+    pub(crate) client: Client,
+    /// The tools to offer: load (reading, fewest tokens), author, or all [default: all]
+    #[arg(long, value_name = "SET", value_parser = tool_set)]
+    pub(crate) tools: Option<String>,
+    /// Write into the project's file, in this directory [default: .], instead of the user's
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
+    pub(crate) project: Option<PathBuf>,
+    /// Connect to a running server instead of starting one [default: http://127.0.0.1:4747/mcp]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "http://127.0.0.1:4747/mcp")]
+    pub(crate) http: Option<String>,
+    /// Print the configuration and write nothing
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+/// Checks the tool set here, so that no client is told to start what would not start.
+fn tool_set(text: &str) -> Result<String, <mcp::ToolSelection as std::str::FromStr>::Err> {
+    text.parse::<mcp::ToolSelection>().map(|_| text.to_owned())
+}
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+  masque db backup before-upgrade.db
+  masque db copy --to postgres://me@db.example.com/team
+  masque --db postgres://me@db.example.com/team db copy --to local.db")]
+pub(crate) enum DbCommand {
+    /// Write a copy of the database into a file, while it is in use
+    Backup(BackupArgs),
+    /// Copy everything into another, empty database, and compare the two
+    Copy(CopyArgs),
+    /// Say where the database is, and what it holds
+    Info,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The file to write; it must not exist yet
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// The database to write: a file, or postgres://user@host/name
+    #[arg(long, value_name = "PATH|URL")]
+    pub(crate) to: String,
+}
+
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "\
+  masque completions bash > ~/.local/share/bash-completion/completions/masque
+  masque completions zsh > ~/.zfunc/_masque
+  masque completions fish > ~/.config/fish/completions/masque.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

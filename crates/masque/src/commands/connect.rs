@@ -1,0 +1,138 @@
+//! `masque connect`: tells an MCP client about Masque, in the client's own configuration file.
+//!
+//! That file is somebody else's. Only the entry "masque" is touched, everything else keeps its
+//! bytes, a copy of what was there stands beside it, and what cannot be parsed is not written to.
+
+use std::path::{Path, PathBuf};
+
+use app::ErrorKind;
+use serde_json::json;
+
+use crate::cli::ConnectArgs;
+use crate::failure::{Failure, Result};
+use crate::locations::Directories;
+use crate::output::Output;
+
+mod clients;
+pub(super) use clients::{Format, Target};
+
+mod entry;
+use entry::Entry;
+
+mod json_file;
+mod toml_file;
+
+mod state;
+pub(super) use state::{State, state};
+
+mod replace;
+
+/// The key of our entry in every client's configuration.
+const NAME: &str = "masque";
+/// Bytes of a configuration file; Claude Code keeps its history in one, so they grow.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
+    let target = Target::of(args.client, args.project.as_deref(), &Directories::find()?)?;
+    let entry = Entry::wanted(args, database)?;
+    let fresh = target.merged("", &entry)?;
+    if args.print {
+        return print(&target, &fresh, output);
+    }
+    let old = read(&target.file)?;
+    let new = match target.merged(old.as_deref().unwrap_or_default(), &entry) {
+        Ok(new) => new,
+        // What cannot be parsed is left to its owner, who is told what to add.
+        Err(Failure::Told { message, .. }) => {
+            let message = format!("{message}\nadd this to it yourself:\n\n{}", fresh.trim_end());
+            return Err(Failure::invalid(message));
+        }
+        Err(other) => return Err(other),
+    };
+    let changed = old.as_deref() != Some(new.as_str());
+    let backup = if changed {
+        replace::file(&target.file, old.as_deref(), &new, entry.holds_a_secret())?
+    } else {
+        None
+    };
+    tell(&target, changed, backup.as_deref(), &entry, output)
+}
+
+fn print(target: &Target, fresh: &str, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        let answer = json!({ "client": target.word(), "file": target.file, "content": fresh });
+        return output.json(&answer);
+    }
+    output.advise(&format!("{} reads this from {}:", target.label(), target.file.display()))?;
+    output.exact(fresh)
+}
+
+fn tell(
+    target: &Target,
+    changed: bool,
+    backup: Option<&Path>,
+    entry: &Entry,
+    output: &mut Output,
+) -> Result<()> {
+    if output.is_json() {
+        return output.json(&json!({
+            "client": target.word(),
+            "file": target.file,
+            "changed": changed,
+            "backup": backup,
+        }));
+    }
+    let (label, file) = (target.label(), target.file.display());
+    if !changed {
+        return output.line(format!("{label} is connected already; nothing changed in {file}"));
+    }
+    output.line(format!("connected {label}: wrote {file}"))?;
+    if let Some(backup) = backup {
+        output.line(format!("kept what was there as {}", backup.display()))?;
+    }
+    if entry.holds_a_secret() {
+        output.line("note: the database's password now stands in that file")?;
+    }
+    output.line(target.next_step())
+}
+
+/// A configuration file's text, or nothing where there is none yet.
+fn read(file: &Path) -> Result<Option<String>> {
+    let metadata = match std::fs::metadata(file) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::file("read", file, &error)),
+    };
+    if !metadata.is_file() {
+        let file = file.display();
+        return Err(Failure::invalid(format!("{file} is not a file; move it away, or use --print")));
+    }
+    if metadata.len() > MOST_BYTES {
+        let (file, most) = (file.display(), MOST_BYTES / (1024 * 1024));
+        return Err(Failure::invalid(format!("{file} has more than {most} MiB; use --print")));
+    }
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            let file = file.display();
+            Err(Failure::invalid(format!("{file} is not UTF-8 text; use --print and add it yourself")))
+        }
+        Err(error) => Err(Failure::file("read", file, &error)),
+    }
+}
+
+/// The path under which this program is started again. Where `masque` on the PATH is this
+/// program, that path is used: a package manager may keep it pointing at the newest version.
+pub(super) fn executable() -> Result<PathBuf> {
+    let this = std::env::current_exe().map_err(|error| {
+        Failure::told(ErrorKind::Broken, format!("the path of this program is unknown: {error}"))
+    })?;
+    let same = |candidate: &PathBuf| match (candidate.canonicalize(), this.canonicalize()) {
+        (Ok(candidate), Ok(this)) => candidate == this,
+        _ => false,
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    let named = directories.map(|directory| directory.join("masque")).find(|file| file.is_file());
+    Ok(named.filter(same).unwrap_or(this))
+}

@@ -1,0 +1,146 @@
+//! The clients: where each keeps its MCP servers, and in what form.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum as _;
+
+use super::entry::{Entry, JsonForm};
+use super::{json_file, toml_file};
+use crate::cli::Client;
+use crate::failure::{Failure, Result};
+use crate::locations::Directories;
+
+/// How a client's file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum Format {
+    /// JSON, with the servers in the object of this name.
+    Json { servers: &'static str },
+    /// TOML, with the servers in the table `mcp_servers`.
+    Toml,
+}
+
+/// A client and the file to write.
+#[derive(Debug, Clone)]
+pub(in crate::commands) struct Target {
+    client: Client,
+    pub(in crate::commands) file: PathBuf,
+    pub(in crate::commands) format: Format,
+}
+
+impl Target {
+    pub(super) fn of(client: Client, project: Option<&Path>, directories: &Directories) -> Result<Self> {
+        let Some(project) = project else {
+            return Ok(Self::of_user(client, directories));
+        };
+        let file = match client {
+            Client::ClaudeCode => ".mcp.json",
+            Client::Cursor => ".cursor/mcp.json",
+            Client::Vscode => ".vscode/mcp.json",
+            Client::Codex => ".codex/config.toml",
+            Client::ClaudeDesktop => {
+                return Err(Failure::invalid("Claude Desktop has no projects; leave --project out"));
+            }
+        };
+        if !project.is_dir() {
+            let project = project.display();
+            return Err(Failure::invalid(format!("{project} is not a directory; name the project's root")));
+        }
+        let project = std::path::absolute(project).map_err(|error| Failure::file("find", project, &error))?;
+        Ok(Self { client, file: project.join(file), format: format(client) })
+    }
+
+    /// The file for all projects of the user.
+    pub(in crate::commands) fn of_user(client: Client, directories: &Directories) -> Self {
+        let moved =
+            |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let Directories { home, config, .. } = directories;
+        let file = match client {
+            Client::ClaudeCode => {
+                moved("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.clone()).join(".claude.json")
+            }
+            Client::ClaudeDesktop => config.join("Claude").join("claude_desktop_config.json"),
+            Client::Cursor => home.join(".cursor").join("mcp.json"),
+            Client::Vscode => config.join("Code").join("User").join("mcp.json"),
+            Client::Codex => moved("CODEX_HOME").unwrap_or_else(|| home.join(".codex")).join("config.toml"),
+        };
+        Self { client, file, format: format(client) }
+    }
+
+    pub(in crate::commands) fn every(directories: &Directories) -> Vec<Self> {
+        Client::value_variants().iter().map(|client| Self::of_user(*client, directories)).collect()
+    }
+
+    /// Whether the client seems to be on this machine: it has been started once.
+    pub(in crate::commands) fn is_installed(&self, directories: &Directories) -> bool {
+        let own_directory =
+            self.file.parent().is_some_and(|parent| parent != directories.home && parent.is_dir());
+        self.file.exists() || own_directory
+    }
+
+    /// The client's name on the command line.
+    pub(in crate::commands) fn word(&self) -> &'static str {
+        match self.client {
+            Client::ClaudeCode => "claude-code",
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::Cursor => "cursor",
+            Client::Vscode => "vscode",
+            Client::Codex => "codex",
+        }
+    }
+
+    pub(in crate::commands) fn label(&self) -> &'static str {
+        match self.client {
+            Client::ClaudeCode => "Claude Code",
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::Cursor => "Cursor",
+            Client::Vscode => "VS Code",
+            Client::Codex => "Codex",
+        }
+    }
+
+    pub(super) fn next_step(&self) -> &'static str {
+        match self.client {
+            Client::ClaudeCode => "next: start `claude` and type /mcp to see it",
+            Client::ClaudeDesktop => "next: restart Claude Desktop",
+            Client::Cursor => "next: restart Cursor, and switch masque on in its MCP settings",
+            Client::Vscode => {
+                "next: run \"MCP: List Servers\" from VS Code's command palette, and start masque"
+            }
+            Client::Codex => "next: start `codex` and type /mcp to see it",
+        }
+    }
+
+    /// The file's new text: `old` with our entry in it.
+    pub(super) fn merged(&self, old: &str, entry: &Entry) -> Result<String> {
+        let merged = match self.format {
+            Format::Json { servers } => {
+                let form = self.json_form(entry)?;
+                json_file::merge(old, servers, &form)
+            }
+            Format::Toml => toml_file::merge(old, entry),
+        };
+        merged.map_err(|problem| {
+            let file = self.file.display();
+            Failure::invalid(format!("{file} is left as it is, because {problem}"))
+        })
+    }
+
+    /// The entry as this client wants it: some name the transport, one has no HTTP.
+    fn json_form<'a>(&self, entry: &'a Entry) -> Result<JsonForm<'a>> {
+        let names_transport = matches!(self.client, Client::ClaudeCode | Client::Vscode);
+        if entry.url().is_some() && self.client == Client::ClaudeDesktop {
+            return Err(Failure::invalid(
+                "Claude Desktop's file takes programs only; leave --http out, and it starts masque itself",
+            ));
+        }
+        Ok(JsonForm::new(entry, names_transport))
+    }
+}
+
+fn format(client: Client) -> Format {
+    match client {
+        Client::ClaudeCode | Client::ClaudeDesktop | Client::Cursor => Format::Json { servers: "mcpServers" },
+        Client::Vscode => Format::Json { servers: "servers" },
+        Client::Codex => Format::Toml,
+    }
+}

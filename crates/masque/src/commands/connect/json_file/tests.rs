@@ -1,0 +1,99 @@
+use super::merge;
+use crate::commands::connect::entry::JsonForm;
+
+fn form<'a>(args: &'a [String], secret_database: Option<&'a str>) -> JsonForm<'a> {
+    JsonForm {
+        transport: Some("stdio"),
+        command: Some("/bin/masque"),
+        args: Some(args),
+        url: None,
+        secret_database,
+    }
+}
+
+fn merged(old: &str) -> String {
+    let args = ["mcp".to_owned()];
+    let once = merge(old, "mcpServers", &form(&args, None)).expect("it can be merged");
+    let twice = merge(&once, "mcpServers", &form(&args, None)).expect("it can be merged again");
+    assert_eq!(once, twice, "a second run changes nothing");
+    once
+}
+
+const ENTRY: &str = r#"{
+      "type": "stdio",
+      "command": "/bin/masque",
+      "args": ["mcp"]
+    }"#;
+
+#[test]
+fn a_new_file() {
+    let expected = format!("{{\n  \"mcpServers\": {{\n    \"masque\": {ENTRY}\n  }}\n}}\n");
+    assert_eq!(merged(""), expected);
+    assert_eq!(merged(" \n"), expected);
+    assert_eq!(merged("{}\n"), expected);
+}
+
+#[test]
+fn everything_else_keeps_its_bytes() {
+    let old = "{\n  \"z\": [1,2,  3],\n  \"mcpServers\": {\n    \"other\": {\"command\":\"x\", \"n\": 1.50}\n  },\n  \"a\":   \"\\u00e9\"\n}";
+    let expected = old.replace("1.50}", &format!("1.50}},\n    \"masque\": {ENTRY}"));
+    assert_eq!(merged(old), expected);
+}
+
+#[test]
+fn a_file_without_servers() {
+    let old = "{\n\t\"theme\": \"dark\"\n}\n";
+    let new = merged(old);
+    assert!(
+        new.starts_with("{\n\t\"theme\": \"dark\",\n\t\"mcpServers\": {\n\t\t\"masque\": {\n\t\t\t\"type\""),
+        "{new}"
+    );
+    assert!(new.ends_with("\n\t\t}\n\t}\n}\n"), "{new}");
+}
+
+#[test]
+fn files_on_one_line_and_from_windows() {
+    let new = merged(r#"{"mcpServers": {"other": {}}, "x": 1}"#);
+    assert_eq!(
+        new,
+        r#"{"mcpServers": {"other": {}, "masque": {"type": "stdio","command": "/bin/masque","args": ["mcp"]}}, "x": 1}"#
+    );
+    let new = merged("{\r\n  \"mcpServers\": {}\r\n}\r\n");
+    assert!(!new.replace("\r\n", "").contains('\n'), "{new:?}");
+}
+
+#[test]
+fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_the_user_added() {
+    let old = r#"{
+  "mcpServers": {
+    "masque": {
+      "url": "http://old",
+      "disabled": true,
+      "env": { "KEY": "value", "MASQUE_DB": "postgres://old" }
+    },
+    "other": {}
+  }
+}"#;
+    let new = merged(old);
+    let value: serde_json::Value = serde_json::from_str(&new).expect("JSON");
+    let entry = &value["mcpServers"]["masque"];
+    assert_eq!(entry["env"], serde_json::json!({ "KEY": "value" }));
+    assert_eq!((entry["disabled"].as_bool(), entry.get("url")), (Some(true), None));
+    assert!(new.ends_with("\n    },\n    \"other\": {}\n  }\n}"), "{new}");
+    let args = ["mcp".to_owned()];
+    let secret = merge(&new, "mcpServers", &form(&args, Some("postgres://me:x@h/d"))).expect("merged");
+    assert!(secret.contains(r#""MASQUE_DB": "postgres://me:x@h/d""#), "{secret}");
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    let args = ["mcp".to_owned()];
+    let refused = |old| merge(old, "mcpServers", &form(&args, None)).expect_err("refused");
+    assert!(refused("{\n  // mine\n  \"a\": 1\n}").contains("line 2 column 3"));
+    assert!(refused("[1]").contains("object"));
+    assert!(refused("{\"mcpServers\": []}").contains("mcpServers"));
+    assert!(
+        refused("{\"mcpServers\": {\"a\": 1}, \"mcpServers\": {\"masque\": 2}, \"mcpServers\": 3}")
+            .contains("not an object")
+    );
+}

@@ -1,0 +1,131 @@
+//! `masque doctor`: what is configured, what answers, and what is wrong.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::connect::executable;
+use super::health::{self, Listener};
+use crate::cli::DEFAULT_ADDRESS;
+use crate::failure::{Failure, Result};
+use crate::locations::Directories;
+use crate::output::{Output, Style};
+
+mod clients;
+use clients::ClientReport;
+
+mod database;
+use database::DatabaseReport;
+
+/// Something that is wrong, and what to do about it.
+#[derive(Debug, Serialize)]
+struct Problem {
+    what: String,
+    advice: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { what: what.into(), advice: advice.into() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    version: &'static str,
+    program: PathBuf,
+    config_directory: PathBuf,
+    data_directory: PathBuf,
+    database: DatabaseReport,
+    server: ServerReport,
+    clients: Vec<ClientReport>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ServerReport {
+    address: &'static str,
+    state: &'static str,
+}
+
+pub(super) async fn run(database: Option<&str>, output: &mut Output) -> Result<()> {
+    let directories = Directories::find()?;
+    let program = executable()?;
+    let mut problems = Vec::new();
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        config_directory: directories.masque_config(),
+        data_directory: directories.masque_data(),
+        database: database::examine(database, &mut problems).await?,
+        server: server(&mut problems).await,
+        clients: clients::examine(&directories, &mut problems),
+        program,
+        problems,
+    };
+    if output.is_json() {
+        output.json(&report)?;
+    } else {
+        print(&report, output)?;
+    }
+    if report.problems.is_empty() { Ok(()) } else { Err(Failure::Answered) }
+}
+
+async fn server(problems: &mut Vec<Problem>) -> ServerReport {
+    let listener = match DEFAULT_ADDRESS.parse::<SocketAddr>() {
+        Ok(address) => health::ask(address).await,
+        Err(_) => Listener::Nobody,
+    };
+    let state = match listener {
+        Listener::Nobody => "none",
+        Listener::Masque => "answers",
+        Listener::Other => {
+            problems.push(Problem::new(
+                format!("another program, or a masque that is not well, listens on {DEFAULT_ADDRESS}"),
+                "stop it, or serve on another port: masque serve --addr 127.0.0.1:4748",
+            ));
+            "something else"
+        }
+    };
+    ServerReport { address: DEFAULT_ADDRESS, state }
+}
+
+fn print(report: &Report, output: &mut Output) -> Result<()> {
+    let title = output.styled(Style::Title, format!("masque {}", report.version));
+    output.styled_line(&title)?;
+    output.field("program", &report.program.display().to_string())?;
+    output.field("settings", &directory(&report.config_directory))?;
+    output.field("data", &directory(&report.data_directory))?;
+    output.blank()?;
+    report.database.print(output)?;
+    output.blank()?;
+    let ServerReport { address, state } = &report.server;
+    let server = match *state {
+        "answers" => format!("answers on {address}"),
+        "none" => format!("none on {address}; `masque serve` starts one"),
+        state => format!("{state} on {address}"),
+    };
+    output.field("server", &server)?;
+    output.blank()?;
+    report.clients.iter().try_for_each(|client| client.print(output))?;
+    output.blank()?;
+    verdict(&report.problems, output)
+}
+
+fn directory(path: &std::path::Path) -> String {
+    let absent = if path.is_dir() { "" } else { " (not there yet)" };
+    format!("{}{absent}", path.display())
+}
+
+fn verdict(problems: &[Problem], output: &mut Output) -> Result<()> {
+    if problems.is_empty() {
+        let line = output.styled(Style::Good, "Nothing is wrong.");
+        return output.styled_line(&line);
+    }
+    for Problem { what, advice } in problems {
+        let mark = output.styled(Style::Bad, "problem:");
+        output.styled_line(&format!("{mark} {}", output.styled(Style::Title, what)))?;
+        output.paragraph(2, advice)?;
+    }
+    Ok(())
+}

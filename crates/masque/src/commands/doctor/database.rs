@@ -1,0 +1,134 @@
+//! The database: where it is, whether it opens, whether it can be written to.
+
+use std::fs::OpenOptions as FileOptions;
+use std::path::Path;
+
+use app::{ErrorKind, Library, OpenOptions};
+use serde::Serialize;
+use serde_json::Value;
+use store::Location;
+
+use super::Problem;
+use crate::commands::db;
+use crate::failure::Result;
+use crate::locations;
+use crate::output::Output;
+
+#[derive(Debug, Serialize)]
+pub(super) struct DatabaseReport {
+    location: String,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writable: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info: Option<Value>,
+    #[serde(skip)]
+    details: Option<app::DatabaseInfo>,
+}
+
+pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) -> Result<DatabaseReport> {
+    let database = locations::database(named)?;
+    let location = match Location::parse(&database) {
+        Ok(location) => location,
+        Err(error) => {
+            problems.push(Problem::new(error.to_string(), "correct --db, or unset MASQUE_DB"));
+            return Ok(DatabaseReport::without_info("unknown".to_owned(), "not understood"));
+        }
+    };
+    let shown = location.to_string();
+    let writable = match &location {
+        Location::Sqlite(path) => Some(is_writable(path, problems)),
+        Location::Postgres(_) => None,
+    };
+    // A check must not make what it checks.
+    let opened = Library::open(OpenOptions { database, create: false }).await;
+    let library = match opened {
+        Ok(library) => library,
+        Err(error) if error.kind() == ErrorKind::Missing => {
+            let report = DatabaseReport::without_info(shown, "not there yet");
+            return Ok(DatabaseReport { writable, ..report });
+        }
+        Err(error) => {
+            problems.push(Problem::new(error.to_string(), advice(&location)));
+            let report = DatabaseReport::without_info(shown, "does not open");
+            return Ok(DatabaseReport { writable, ..report });
+        }
+    };
+    let report = match library.database_info().await {
+        Ok(info) => DatabaseReport {
+            location: shown,
+            state: "answers",
+            writable,
+            info: Some(db::info_json(&info)),
+            details: Some(info),
+        },
+        Err(error) => {
+            problems.push(Problem::new(error.to_string(), advice(&location)));
+            DatabaseReport::without_info(shown, "does not answer")
+        }
+    };
+    library.close().await;
+    Ok(report)
+}
+
+fn advice(location: &Location) -> String {
+    match location {
+        Location::Sqlite(path) => {
+            let path = path.display();
+            format!("check that {path} is a database of Masque, or move it away and restore a backup")
+        }
+        Location::Postgres(_) => {
+            "check that the server runs, and the user and the password in --db or MASQUE_DB".to_owned()
+        }
+    }
+}
+
+/// SQLite writes the file itself and others beside it.
+fn is_writable(path: &Path, problems: &mut Vec<Problem>) -> bool {
+    let mut fault = |path: &Path, error: &std::io::Error| {
+        let what = format!("{} cannot be written to: {error}", path.display());
+        problems.push(Problem::new(
+            what,
+            "correct its owner and permissions, or name another database with --db",
+        ));
+        false
+    };
+    if path.exists()
+        && let Err(error) = FileOptions::new().append(true).open(path)
+    {
+        return fault(path, &error);
+    }
+    let parents =
+        path.ancestors().skip(1).map(|parent| if parent == Path::new("") { Path::new(".") } else { parent });
+    let Some(directory) = parents.into_iter().find(|parent| parent.is_dir()) else {
+        return true;
+    };
+    match tempfile::tempfile_in(directory) {
+        Ok(_) => true,
+        Err(error) => fault(directory, &error),
+    }
+}
+
+impl DatabaseReport {
+    fn without_info(location: String, state: &'static str) -> Self {
+        Self { location, state, writable: None, info: None, details: None }
+    }
+
+    pub(super) fn print(&self, output: &mut Output) -> Result<()> {
+        match &self.details {
+            Some(details) => db::print_info(details, output)?,
+            None if self.state == "not there yet" => {
+                output.field(
+                    "database",
+                    &format!("{} (not there yet; the first command makes it)", self.location),
+                )?;
+            }
+            None => output.field("database", &format!("{} ({})", self.location, self.state))?,
+        }
+        match self.writable {
+            Some(true) => output.field("writable", "yes"),
+            Some(false) => output.field("writable", "no"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `masque list`.
+
+use app::ListQuery;
+use app::inputs::{List, ListParts, ListTraits};
+use app::outputs::Item;
+use persona::{Kind, ParseKindError, PartType, TraitType};
+
+use super::pages;
+use crate::cli::ListArgs;
+use crate::failure::{Failure, Result};
+use crate::output::{Column, Output, one_line};
+use crate::session::Session;
+
+pub(super) async fn run(args: ListArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let ListArgs { kind, tags, type_word, query, paging } = args;
+    let kind = Kind::from(kind);
+    let narrowed = query.is_some() || !tags.is_empty() || type_word.is_some();
+    let types = Types::parse(kind, type_word.as_deref())?;
+    let fetch = async |limit, cursor| {
+        let common = List { tags: Some(tags.clone()), query: query.clone(), limit: Some(limit), cursor };
+        Ok(session.library.list(kind, types.query(common)).await?)
+    };
+    let columns = columns(kind);
+    let written = pages::print(paging, &columns, |item| cells(kind, item), fetch, output).await?;
+    if written == 0 {
+        let advice = if narrowed {
+            format!("No {kind} matches; `masque search TEXT` looks into everything.")
+        } else {
+            format!("There is no {kind} yet; make one with `masque create {kind} NAME`.")
+        };
+        output.advise(&advice)?;
+    }
+    Ok(())
+}
+
+/// The type that a list is narrowed to, if it is.
+enum Types {
+    All,
+    Part(PartType),
+    Trait(TraitType),
+}
+
+impl Types {
+    fn parse(kind: Kind, word: Option<&str>) -> Result<Self> {
+        let invalid = |error: &dyn std::fmt::Display| Failure::invalid(format!("--type: {error}"));
+        match (kind, word) {
+            (_, None) => Ok(Self::All),
+            (Kind::Part, Some(word)) => {
+                word.parse().map(Self::Part).map_err(|error: ParseKindError| invalid(&error))
+            }
+            (Kind::Trait, Some(word)) => {
+                word.parse().map(Self::Trait).map_err(|error: ParseKindError| invalid(&error))
+            }
+            (kind, Some(_)) => Err(Failure::invalid(format!(
+                "a {kind} has no type; --type is for `list parts` and `list traits`"
+            ))),
+        }
+    }
+
+    fn query(&self, list: List) -> ListQuery {
+        let List { tags, query, limit, cursor } = list;
+        match *self {
+            Self::All => List { tags, query, limit, cursor }.into(),
+            Self::Part(part_type) => {
+                ListParts { part_type: Some(part_type), tags, query, limit, cursor }.into()
+            }
+            Self::Trait(trait_type) => {
+                ListTraits { trait_type: Some(trait_type), tags, query, limit, cursor }.into()
+            }
+        }
+    }
+}
+
+fn columns(kind: Kind) -> Vec<Column> {
+    let mut columns = vec![Column::Fixed("NAME")];
+    match kind {
+        Kind::Part | Kind::Trait => columns.push(Column::Fixed("TYPE")),
+        Kind::Guardrail => columns.push(Column::Fixed("SEVERITY")),
+        Kind::Persona | Kind::Skill | Kind::Arc => {}
+    }
+    columns.extend([Column::Stretched("SUMMARY"), Column::Optional("SCOPE"), Column::Optional("TAGS")]);
+    columns
+}
+
+fn cells(kind: Kind, item: &Item) -> Vec<String> {
+    let mut cells = vec![item.name.to_string()];
+    let of_type = [
+        item.part_type.map(|word| word.to_string()),
+        item.trait_type.map(|word| word.to_string()),
+        item.severity.map(|word| word.to_string()),
+    ];
+    if matches!(kind, Kind::Part | Kind::Trait | Kind::Guardrail) {
+        cells.push(of_type.into_iter().flatten().next().unwrap_or_default());
+    }
+    cells.extend([summary(item), item.scope.to_string(), one_line(&item.tags.join(", "))]);
+    cells
+}
+
+pub(super) fn summary(item: &Item) -> String {
+    let summary = item.summary.as_deref().or(item.description.as_deref());
+    one_line(summary.unwrap_or_default())
+}

@@ -1,0 +1,71 @@
+//! `masque manifest`: what a persona is made of.
+
+use persona::{LayerOrigin, Manifest};
+
+use super::show;
+use crate::cli::ManifestArgs;
+use crate::failure::Result;
+use crate::output::{Column, Output, Table, one_line};
+use crate::session::Session;
+
+pub(super) async fn run(args: &ManifestArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let manifest = session.library.manifest(&args.name).await?;
+    if output.is_json() {
+        return output.json(&manifest);
+    }
+    show::title(&manifest.name, manifest.display_name.as_deref(), manifest.scope, manifest.revision, output)?;
+    if let Some(description) = &manifest.description {
+        output.paragraph(0, description)?;
+    }
+    if let Some(arc) = &manifest.arc {
+        output.field("arc", &format!("{}, stage {} of {}: {}", arc.name, arc.position, arc.of, arc.stage))?;
+    }
+    output.blank()?;
+    pieces(&manifest, output)?;
+    output.advise("\nRead one with `masque show KIND NAME`, everything with `masque compile NAME --detail`.")
+}
+
+fn pieces(manifest: &Manifest, output: &mut Output) -> Result<()> {
+    let columns = [
+        Column::Fixed("NAME"),
+        Column::Fixed("KIND"),
+        Column::Fixed("TYPE"),
+        Column::Stretched("DESCRIPTION"),
+        Column::Optional("FROM"),
+    ];
+    let row = |name: &persona::Name, kind: &str, of_type: &str, description: &Option<String>, from: &str| {
+        let description = one_line(description.as_deref().unwrap_or_default());
+        vec![name.to_string(), kind.to_owned(), of_type.to_owned(), description, from.to_owned()]
+    };
+    let mut rows = Vec::new();
+    for part in &manifest.parts {
+        let from = layer(part.from).unwrap_or_default();
+        rows.push(row(&part.name, "part", part.part_type.as_str(), &part.description, from));
+    }
+    for item in &manifest.traits {
+        rows.push(row(&item.name, "trait", item.trait_type.as_str(), &item.description, ""));
+    }
+    for item in &manifest.skills {
+        rows.push(row(&item.name, "skill", "", &item.description, ""));
+    }
+    for item in &manifest.guardrails {
+        let severity = item.severity.map_or("", persona::Severity::as_str);
+        rows.push(row(&item.name, "guardrail", severity, &item.description, ""));
+    }
+    if rows.is_empty() {
+        return output.line("It has no pieces yet; add some with `masque link`.");
+    }
+    let table = Table::fitted(&columns, &rows, output.width());
+    table.header(output)?;
+    rows.iter().try_for_each(|cells| table.row(output, cells))
+}
+
+/// Where a part comes from, unless it is simply the persona's own.
+pub(super) fn layer(origin: LayerOrigin) -> Option<&'static str> {
+    match origin {
+        LayerOrigin::Own => None,
+        LayerOrigin::Base => Some("base"),
+        LayerOrigin::Stage => Some("stage"),
+        LayerOrigin::Override => Some("override"),
+    }
+}

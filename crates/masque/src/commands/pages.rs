@@ -1,0 +1,94 @@
+//! Lists of any length: page by page, so that memory stays bounded and the first page is at once.
+
+use app::outputs::{Item, Page};
+use persona::limits;
+
+use crate::cli::Paging;
+use crate::failure::{Failure, Result};
+use crate::output::{Column, Counter, Output, Table};
+
+/// Prints the items that `fetch` brings, given a limit and a cursor; returns how many there were.
+/// `cells` makes a row of an item.
+pub(super) async fn print(
+    paging: Paging,
+    columns: &[Column],
+    cells: impl Fn(&Item) -> Vec<String>,
+    mut fetch: impl AsyncFnMut(u32, Option<String>) -> Result<Page>,
+    output: &mut Output,
+) -> Result<usize> {
+    let default = u32::try_from(limits::DEFAULT_PAGE).unwrap_or(u32::MAX);
+    let most = u32::try_from(limits::PAGE).unwrap_or(u32::MAX);
+    let mut wanted = if paging.all { u32::MAX } else { paging.limit.unwrap_or(default) };
+    let mut cursor = paging.cursor;
+    let mut writer = Writer { columns, cells, table: None, written: 0 };
+    let mut counter = Counter::new(output);
+    loop {
+        let page = fetch(wanted.min(most), cursor.take()).await?;
+        counter.add(page.items.len());
+        writer.page(&page.items, output)?;
+        cursor = page.next_cursor;
+        if !paging.all {
+            wanted = wanted.saturating_sub(u32::try_from(page.items.len()).unwrap_or(u32::MAX));
+        }
+        if wanted == 0 || cursor.is_none() {
+            break;
+        }
+        output.flush()?;
+    }
+    drop(counter);
+    writer.end(cursor.as_deref(), output)?;
+    Ok(writer.written)
+}
+
+struct Writer<'a, F> {
+    columns: &'a [Column],
+    cells: F,
+    table: Option<Table>,
+    written: usize,
+}
+
+impl<F: Fn(&Item) -> Vec<String>> Writer<'_, F> {
+    fn page(&mut self, items: &[Item], output: &mut Output) -> Result<()> {
+        if output.is_json() {
+            for item in items {
+                let item = serde_json::to_string(item)
+                    .map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+                output.json_text(if self.written == 0 { "{\"items\":[\n" } else { ",\n" })?;
+                output.json_text(&item)?;
+                self.written += 1;
+            }
+            return Ok(());
+        }
+        let rows: Vec<Vec<String>> = items.iter().map(&self.cells).collect();
+        if self.table.is_none() && !rows.is_empty() {
+            let table = Table::fitted(self.columns, &rows, output.width());
+            table.header(output)?;
+            self.table = Some(table);
+        }
+        for row in &rows {
+            if let Some(table) = &self.table {
+                table.row(output, row)?;
+            }
+        }
+        self.written += rows.len();
+        Ok(())
+    }
+
+    fn end(&self, next_cursor: Option<&str>, output: &mut Output) -> Result<()> {
+        if output.is_json() {
+            output.json_text(if self.written == 0 { "{\"items\":[" } else { "\n]" })?;
+            let rest = match (self.written, next_cursor) {
+                (0, _) => "]}\n".to_owned(),
+                (_, None) => "}\n".to_owned(),
+                (_, Some(cursor)) => format!(",\"next_cursor\":{}}}\n", serde_json::json!(cursor)),
+            };
+            return output.json_text(&rest);
+        }
+        if next_cursor.is_some() {
+            output.advise(
+                "There are more: repeat with --all or a higher --limit, or narrow it with --query.",
+            )?;
+        }
+        Ok(())
+    }
+}

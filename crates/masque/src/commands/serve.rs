@@ -1,0 +1,108 @@
+//! `masque serve`: the library over HTTP.
+
+use std::io;
+use std::net::SocketAddr;
+
+use app::ErrorKind;
+use server::ServerOptions;
+use tokio::net::TcpListener;
+
+use super::health::{self, Listener};
+use crate::cli::ServeArgs;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Style};
+use crate::session::Session;
+
+pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
+    server::check_address(args.addr).map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
+    // Bind before opening: a second server then says so, instead of waiting for the database.
+    let listener = match TcpListener::bind(args.addr).await {
+        Ok(listener) => listener,
+        Err(error) => return Err(unbound(args.addr, &error).await),
+    };
+    let address =
+        listener.local_addr().map_err(|error| Failure::broken(format!("cannot listen: {error}")))?;
+    let library = Session::open(database).await?.library;
+    let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
+    let router = server::router(library.clone(), options);
+    announce(address, &library, output).await?;
+    let served = server::serve(listener, router, stopped()).await;
+    library.close().await;
+    served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
+}
+
+async fn announce(address: SocketAddr, library: &app::Library, output: &mut Output) -> Result<()> {
+    let location = library.database_info().await?.location;
+    if output.is_json() {
+        output.json(&serde_json::json!({
+            "address": address,
+            "mcp_url": format!("http://{address}/mcp"),
+            "health_url": format!("http://{address}/healthz"),
+            "database": location,
+        }))?;
+        return output.flush();
+    }
+    let url = output.styled(Style::Name, format!("http://{address}"));
+    output.styled_line(&format!("masque {} listens on {url}", env!("CARGO_PKG_VERSION")))?;
+    output.field("library", &location)?;
+    output.field("MCP", &format!("http://{address}/mcp (fewer tools: /mcp?tools=load)"))?;
+    output.field("health", &format!("http://{address}/healthz"))?;
+    output.blank()?;
+    let http = if address.to_string() == crate::cli::DEFAULT_ADDRESS {
+        "--http".to_owned()
+    } else {
+        format!("--http http://{address}/mcp")
+    };
+    output.line(format!("Connect a client with `masque connect claude-code {http}`; Ctrl-C stops."))?;
+    output.flush()
+}
+
+/// Ends when the process is asked to stop. A second request ends it at once.
+async fn stopped() {
+    interrupted().await;
+    tokio::spawn(async {
+        interrupted().await;
+        std::process::exit(130);
+    });
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+async fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let who = match health::ask(address).await {
+                Listener::Masque => "another masque server",
+                Listener::Nobody | Listener::Other => "another program",
+            };
+            let message = format!(
+                "{address} is in use by {who}; stop it, or choose another port, as in `masque serve --addr {}:0`",
+                address.ip()
+            );
+            Failure::told(ErrorKind::Busy, message)
+        }
+        io::ErrorKind::PermissionDenied => {
+            let message = format!("{address} needs rights that you do not have; choose a port above 1023");
+            Failure::told(ErrorKind::Denied, message)
+        }
+        _ => Failure::broken(format!("cannot listen on {address}: {error}")),
+    }
+}

@@ -1,0 +1,147 @@
+//! A loaded persona as text for people.
+
+use persona::{ArcView, Budget, GuardrailView, LeftOutReason, PartView, PersonaView, SkillView, TraitView};
+
+use super::super::manifest::layer;
+use crate::failure::Result;
+use crate::output::{Output, Style};
+
+pub(super) fn print(view: &PersonaView, output: &mut Output) -> Result<()> {
+    head(view, output)?;
+    let parts = view.parts.iter().flatten();
+    section("Parts", parts, output, |part, output| {
+        let PartView { name, summary, content, .. } = part;
+        piece(name.as_str(), &part_note(part), summary.as_ref().or(content.as_ref()), output)
+    })?;
+    section("Traits", view.traits.iter().flatten(), output, |item, output| {
+        let TraitView { name, trait_type, description, instruction } = item;
+        piece(name.as_str(), trait_type.as_str(), description.as_ref().or(instruction.as_ref()), output)
+    })?;
+    section("Skills", view.skills.iter().flatten(), output, |item, output| {
+        let SkillView { name, description, content } = item;
+        piece(name.as_str(), "", description.as_ref().or(content.as_ref()), output)
+    })?;
+    section("Guardrails", view.guardrails.iter().flatten(), output, |item, output| {
+        let GuardrailView { name, severity, description, content } = item;
+        let severity = severity.map_or("", persona::Severity::as_str);
+        piece(name.as_str(), severity, description.as_ref().or(content.as_ref()), output)
+    })?;
+    if let Some(budget) = &view.budget {
+        print_budget(budget, output)?;
+    }
+    Ok(())
+}
+
+fn head(view: &PersonaView, output: &mut Output) -> Result<()> {
+    let scope = view.scope.unwrap_or(persona::Scope::Shared);
+    let revision = view.revision.unwrap_or_default();
+    super::title(&view.name, view.display_name.as_deref(), scope, revision, output)?;
+    let texts = [&view.description, &view.summary, &view.detail];
+    let mut shown: Vec<&str> = Vec::new();
+    for text in texts.into_iter().flatten().map(String::as_str) {
+        // A summary that was derived from the description repeats it.
+        if !shown.contains(&text) {
+            output.paragraph(0, text)?;
+            shown.push(text);
+        }
+    }
+    print_fields(view, output)?;
+    if let Some(system_prompt) = &view.system_prompt {
+        output.blank()?;
+        output.heading("System prompt")?;
+        output.paragraph(2, system_prompt)?;
+    }
+    Ok(())
+}
+
+fn print_fields(view: &PersonaView, output: &mut Output) -> Result<()> {
+    let stale = view.compiled_stale == Some(true);
+    if view.tags.is_empty() && view.preferred_models.is_empty() && view.arc.is_none() && !stale {
+        return Ok(());
+    }
+    output.blank()?;
+    if !view.tags.is_empty() {
+        output.field("tags", &view.tags.join(", "))?;
+    }
+    if !view.preferred_models.is_empty() {
+        let models = view.preferred_models.iter().map(|model| format!("{}/{}", model.provider, model.model));
+        output.field("models", &models.collect::<Vec<_>>().join(", "))?;
+    }
+    if let Some(arc) = &view.arc {
+        print_arc(arc, output)?;
+    }
+    if stale {
+        let name = &view.name;
+        output.field("compiled", &format!("stale: a piece changed since; masque compile {name}"))?;
+    }
+    Ok(())
+}
+
+fn print_arc(arc: &ArcView, output: &mut Output) -> Result<()> {
+    let ArcView { name, stage, position, of, description, condition } = arc;
+    output.field("arc", &format!("{name}, stage {position} of {of}: {stage}"))?;
+    if let Some(description) = description {
+        output.field("", description)?;
+    }
+    if let Some(condition) = condition {
+        output.field("", &format!("Condition: {condition}"))?;
+    }
+    Ok(())
+}
+
+fn section<'a, T: 'a>(
+    heading: &str,
+    items: impl Iterator<Item = &'a T>,
+    output: &mut Output,
+    print: impl Fn(&T, &mut Output) -> Result<()>,
+) -> Result<()> {
+    for (at, item) in items.enumerate() {
+        if at == 0 {
+            output.blank()?;
+            output.heading(heading)?;
+        }
+        print(item, output)?;
+    }
+    Ok(())
+}
+
+fn piece(name: &str, note: &str, text: Option<&String>, output: &mut Output) -> Result<()> {
+    let name = output.styled(Style::Name, name);
+    let note = if note.is_empty() { String::new() } else { output.styled(Style::Faint, format!("  {note}")) };
+    output.styled_line(&format!("  {name}{note}"))?;
+    match text {
+        Some(text) => output.paragraph(4, text),
+        None => Ok(()),
+    }
+}
+
+fn part_note(part: &PartView) -> String {
+    let mut note = part.part_type.to_string();
+    if let Some(layer) = layer(part.from) {
+        note.push_str(&format!(", from {layer}"));
+    }
+    note.push_str(&format!(", priority {}", part.priority));
+    note
+}
+
+fn print_budget(budget: &Budget, output: &mut Output) -> Result<()> {
+    output.blank()?;
+    if let (Some(tokens), Some(tokenizer)) = (budget.tokens, &budget.tokenizer) {
+        let over = if budget.over_budget { ", over the budget: what is left is never dropped" } else { "" };
+        output.field("tokens", &format!("{tokens} ({tokenizer}){over}"))?;
+    } else if budget.over_budget {
+        output.field("limit", "exceeded: overrides are never dropped")?;
+    }
+    for (reason, by) in [
+        (LeftOutReason::Types, "--types"),
+        (LeftOutReason::Limit, "--limit"),
+        (LeftOutReason::MaxTokens, "--max-tokens"),
+    ] {
+        let gone = budget.left_out.iter().filter(|item| item.reason == reason);
+        let gone: Vec<String> = gone.map(|item| format!("{} {}", item.kind, item.name)).collect();
+        if !gone.is_empty() {
+            output.field("left out", &format!("by {by}: {}", gone.join(", ")))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! What a write did, in a sentence.
+
+use app::outputs::{Piece, StageState, Written};
+
+use crate::failure::Result;
+use crate::output::Output;
+
+/// Copies that are named one by one.
+const FEW: usize = 4;
+
+/// Tells the outcome of writing an entity itself. `done` says what happened where something did,
+/// as in "created part calm-tone"; `idle` what is so already where nothing did.
+pub(super) fn tell(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+    let revision = format!("revision {}", written.revision);
+    tell_with(written, done, idle, &revision, output)
+}
+
+/// Tells the outcome of a link or a stage, which is a change of the persona or the arc.
+pub(super) fn tell_of_owner(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+    let revision = format!("{} is at revision {}", written.name, written.revision);
+    tell_with(written, done, idle, &revision, output)
+}
+
+fn tell_with(written: &Written, done: &str, idle: &str, revision: &str, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        return output.json(written);
+    }
+    let Written { changed, created, copied, .. } = written;
+    if *changed {
+        output.line(format!("{done} ({revision})"))?;
+    } else {
+        output.line(format!("{idle}; nothing changed ({revision})"))?;
+    }
+    if !created.is_empty() {
+        output.line(format!("also created: {}", list(created)))?;
+    }
+    tell_copied(copied, output)
+}
+
+/// Tells where a persona stands now.
+pub(super) fn tell_stage(state: &StageState, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        return output.json(state);
+    }
+    let StageState { persona, arc, stage, position, of, description, condition, copied, .. } = state;
+    output.line(format!("{persona} is at stage {position} of {of} in {arc}: {stage}"))?;
+    if let Some(description) = description {
+        output.paragraph(2, description)?;
+    }
+    if let Some(condition) = condition {
+        output.paragraph(2, &format!("Condition: {condition}"))?;
+    }
+    tell_copied(copied, output)
+}
+
+/// A builtin is read-only, so a change is made to a copy of it; nobody should wonder about that.
+fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
+    match copied {
+        [] => Ok(()),
+        [.., last] if copied.len() > FEW => {
+            // What was asked for is copied last, after all that it uses.
+            let more = copied.len() - 1;
+            let Piece { kind, name } = last;
+            output.line(format!(
+                "copied from the builtins first: {kind} {name}, with the {more} pieces that it uses"
+            ))
+        }
+        few => output.line(format!("copied from the builtins first: {}", list(few))),
+    }
+}
+
+pub(super) fn list(pieces: &[Piece]) -> String {
+    let pieces: Vec<String> = pieces.iter().map(|piece| format!("{} {}", piece.kind, piece.name)).collect();
+    pieces.join(", ")
+}

@@ -1,0 +1,260 @@
+//! What somebody wants to write: the fields of a file, with the flags on top.
+
+use std::io::{self, IsTerminal as _, Read};
+use std::path::Path;
+
+use app::ErrorKind;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Result};
+
+/// Bytes of a file or of standard input: room for a persona with every piece defined in place.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What `show --json` prints beside the fields, so that its answer can be edited and handed back.
+const STATE_FIELDS: [&str; 4] = ["scope", "guid", "created_at", "updated_at"];
+
+/// The fields of one entity, before they are checked.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    fields: Map<String, Value>,
+    /// The file's name, for messages; none where everything came from flags.
+    origin: Option<String>,
+}
+
+/// What the definition is for: a file's `revision` is a condition of an update only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Create,
+    Update,
+}
+
+impl Definition {
+    /// Reads the file, if one is named. Without a file and without flags it reads standard input,
+    /// unless that is a terminal; with flags it leaves standard input alone, because a loop in a
+    /// script may still need it.
+    pub(crate) fn read(file: Option<&Path>, flags: &impl Serialize, purpose: Purpose) -> Result<Self> {
+        let flags = object(flags)?;
+        let implied = flags.is_empty() && !io::stdin().is_terminal();
+        let mut definition = match file {
+            Some(path) => Self::parse_text(&read_text(path)?, &shown(path), purpose)?,
+            None if implied => {
+                let text = read_text(Path::new("-"))?;
+                if text.trim().is_empty() {
+                    Self::empty()
+                } else {
+                    Self::parse_text(&text, "standard input", purpose)?
+                }
+            }
+            None => Self::empty(),
+        };
+        definition.fields.extend(flags);
+        Ok(definition)
+    }
+
+    fn empty() -> Self {
+        Self { fields: Map::new(), origin: None }
+    }
+
+    fn parse_text(text: &str, origin: &str, purpose: Purpose) -> Result<Self> {
+        let mut fields = parse_fields(text, origin)?;
+        for field in STATE_FIELDS {
+            fields.remove(field);
+        }
+        let revision = fields.remove("revision");
+        if let (Purpose::Update, Some(revision)) = (purpose, revision) {
+            fields.entry("if_revision").or_insert(revision);
+        }
+        Ok(Self { fields, origin: Some(origin.to_owned()) })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Sets a field, where there is something to set.
+    pub(crate) fn set(&mut self, field: &str, value: &Option<impl Serialize>) -> Result<()> {
+        if let Some(value) = value {
+            let value = serde_json::to_value(value).map_err(|error| unserialisable(&error))?;
+            self.fields.insert(field.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// Checks the fields against the input that the library takes.
+    pub(crate) fn into_input<T: DeserializeOwned>(self) -> Result<T> {
+        let origin = self.origin.map(|origin| format!("{origin}: ")).unwrap_or_default();
+        serde_path_to_error::deserialize(Value::Object(self.fields)).map_err(|error| {
+            let path = error.path().to_string();
+            let message = explained(&error.inner().to_string());
+            // Of a field that is unknown or missing the message speaks itself.
+            let is_whole = path == "." || path == "?" || message.contains("field");
+            let place = if is_whole { String::new() } else { format!("{path}: ") };
+            Failure::invalid(format!("{origin}{place}{message}"))
+        })
+    }
+}
+
+/// Reads a text file, or standard input where the path is "-".
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::file("read", Path::new(&shown(path)), &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES / (1024 * 1024);
+        return Err(Failure::invalid(format!("{} has more than {most} MiB; split it", shown(path))));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::invalid(format!("{} is not UTF-8 text (byte {at}); save it as UTF-8", shown(path)))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// The flags that were given, as fields.
+fn object(flags: &impl Serialize) -> Result<Map<String, Value>> {
+    match serde_json::to_value(flags).map_err(|error| unserialisable(&error))? {
+        Value::Object(mut fields) => {
+            fields.retain(|_, value| !value.is_null());
+            Ok(fields)
+        }
+        _ => Ok(Map::new()),
+    }
+}
+
+fn unserialisable(error: &serde_json::Error) -> Failure {
+    Failure::told(ErrorKind::Broken, format!("a flag cannot be passed on: {error}"))
+}
+
+/// TOML never opens with a brace and a JSON object always does, so the content tells them apart.
+fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or(&message);
+            Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
+        });
+    }
+    toml::from_str(text).map_err(|error| {
+        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        let message = error.message().trim_end().replace('\n', ", ");
+        Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
+    })
+}
+
+/// Line and column of a byte, both from 1.
+fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// Adds to serde's messages what to do about them.
+fn explained(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.as_slice() {
+        [field, known @ ..] if message.starts_with("unknown field") => {
+            format!("unknown field {field:?}; {}", advice(field, known))
+        }
+        [field] if message.starts_with("missing field") => match *field {
+            "name" => "the field \"name\" is missing; give it after the kind, or in the file".to_owned(),
+            field => {
+                let flag = field.replace('_', "-");
+                format!("the field {field:?} is missing; give --{flag}, or put it into the file")
+            }
+        },
+        _ => message.to_owned(),
+    }
+}
+
+fn advice(field: &str, known: &[&str]) -> String {
+    match (field, persona::nearest(field, known.iter().copied()).first()) {
+        (_, Some(near)) => format!("did you mean {near:?}?"),
+        ("parts" | "traits" | "skills" | "guardrails", _) => {
+            "an update changes a persona's own fields, `masque link` and `masque unlink` the rest".to_owned()
+        }
+        ("arc", _) => "use `masque arc assign` and `masque arc unassign`".to_owned(),
+        ("stages", _) => "use `masque arc add-stage` and `masque arc remove-stage`".to_owned(),
+        _ => format!("use one of {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use app::inputs::{CreatePart, CreatePersona, UpdatePart, UpdatePersona};
+    use serde::de::DeserializeOwned;
+
+    use super::{Definition, Purpose};
+    use crate::failure::Failure;
+
+    fn message<T: DeserializeOwned>(text: &str, purpose: Purpose) -> String {
+        let input = Definition::parse_text(text, "x.toml", purpose).and_then(Definition::into_input::<T>);
+        match input {
+            Err(Failure::Told { message, .. }) => message,
+            _ => "accepted".to_owned(),
+        }
+    }
+
+    #[test]
+    fn toml_and_json_are_told_apart() {
+        let create = |text| message::<CreatePart>(text, Purpose::Create);
+        assert_eq!(create("name = 'a'\npart_type = 'tone'"), "accepted");
+        assert_eq!(create(" \n{\"name\": \"a\", \"part_type\": \"tone\"}"), "accepted");
+    }
+
+    #[test]
+    fn faults_have_a_place_and_advice() {
+        let create = |text| message::<CreatePart>(text, Purpose::Create);
+        assert_eq!(
+            create("name = 'a'\npart_type = 'tone'\nconten = 'x'"),
+            "x.toml: unknown field \"conten\"; did you mean \"content\"?"
+        );
+        assert_eq!(
+            create("name = 'a'\npart_type = 'tonn'"),
+            "x.toml: part_type: unknown part type \"tonn\"; did you mean \"tone\"?"
+        );
+        assert_eq!(
+            create("name = 'a'"),
+            "x.toml: the field \"part_type\" is missing; give --part-type, or put it into the file"
+        );
+        assert!(
+            create("name = 'a'\nsummary = 'x\n").starts_with("x.toml:2:"),
+            "{}",
+            create("name = 'a'\nsummary = 'x\n")
+        );
+        assert!(create("{\"name\": \"a\",\n \"tags\": [}").starts_with("x.toml:2:11: "));
+        let nested = message::<CreatePersona>(
+            "name = 'a'\nparts = ['b', { name = 'c', part_type = 'tonn' }]",
+            Purpose::Create,
+        );
+        assert_eq!(nested, "x.toml: parts[1].part_type: unknown part type \"tonn\"; did you mean \"tone\"?");
+    }
+
+    #[test]
+    fn what_show_prints_can_be_handed_back() {
+        let shown = r#"{"name": "a", "part_type": "tone", "tags": [], "scope": "shared", "revision": 3,
+            "guid": "0190e3a0-0000-7000-8000-000000000000", "created_at": "2026-01-01T00:00:00Z"}"#;
+        assert_eq!(message::<CreatePart>(shown, Purpose::Create), "accepted");
+        let update = Definition::parse_text(shown, "x.json", Purpose::Update)
+            .and_then(Definition::into_input::<UpdatePart>);
+        assert_eq!(update.map(|update| update.if_revision).ok(), Some(Some(3)));
+    }
+
+    #[test]
+    fn an_update_says_where_links_are_changed() {
+        let update = |text| message::<UpdatePersona>(text, Purpose::Update);
+        assert!(update("name = 'a'\nparts = []").contains("masque link"));
+        assert!(update("name = 'a'\narc = 'x'").contains("masque arc assign"));
+    }
+}

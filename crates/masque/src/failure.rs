@@ -1,0 +1,90 @@
+//! A command that did not succeed: what a person is told, and the exit code.
+
+use std::io;
+use std::path::Path;
+
+use app::ErrorKind;
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A sentence for a person, which says what to do next.
+    Told { kind: ErrorKind, message: String },
+    /// The answer itself says what is wrong, as that of `doctor` does.
+    Answered,
+    /// Whoever read our output has stopped, as `head` does: there is nothing to tell.
+    OutputClosed,
+}
+
+impl Failure {
+    pub(crate) fn told(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self::Told { kind, message: message.into() }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::told(ErrorKind::Invalid, message)
+    }
+
+    pub(crate) fn broken(message: impl Into<String>) -> Self {
+        Self::told(ErrorKind::Broken, message)
+    }
+
+    /// A file that cannot be used: `doing` names what was tried, as in "read".
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound => ErrorKind::Missing,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
+            io::ErrorKind::AlreadyExists => ErrorKind::Conflict,
+            io::ErrorKind::IsADirectory => ErrorKind::Invalid,
+            _ => ErrorKind::Broken,
+        };
+        Self::told(kind, format!("cannot {doing} {}: {error}", path.display()))
+    }
+
+    pub(crate) fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::OutputClosed;
+        }
+        Self::broken(format!("cannot write the output: {error}"))
+    }
+
+    /// The code that the process ends with; the help of the root command lists them.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::OutputClosed => 0,
+            Self::Answered => 1,
+            Self::Told { kind, .. } => match kind {
+                ErrorKind::Broken => 1,
+                ErrorKind::Invalid => 2,
+                ErrorKind::Missing => 3,
+                ErrorKind::Conflict => 4,
+                ErrorKind::Denied => 5,
+                ErrorKind::Busy => 6,
+            },
+        }
+    }
+}
+
+/// The library's advice names the tools of MCP; people here have commands for the same.
+const COMMANDS: [(&str, &str); 4] = [
+    ("add_arc_stage", "`masque arc add-stage`"),
+    ("assign_persona_arc", "`masque arc assign`"),
+    ("reset_persona_stage", "`masque arc reset`"),
+    ("repeat with force", "repeat with --force"),
+];
+
+impl From<app::Error> for Failure {
+    fn from(error: app::Error) -> Self {
+        let message = COMMANDS
+            .iter()
+            .fold(error.to_string(), |message, (tool, command)| message.replace(tool, command));
+        Self::told(error.kind(), message)
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        Self::told(error.kind(), error.to_string())
+    }
+}

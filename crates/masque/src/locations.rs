@@ -1,0 +1,62 @@
+//! Where things are on this machine.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+use crate::failure::{Failure, Result};
+
+/// The directories of the user that the process runs for.
+#[derive(Debug, Clone)]
+pub(crate) struct Directories {
+    pub(crate) home: PathBuf,
+    /// Where other programs keep their configuration.
+    pub(crate) config: PathBuf,
+    data: PathBuf,
+}
+
+impl Directories {
+    pub(crate) fn find() -> Result<Self> {
+        let base = etcetera::base_strategy::choose_native_strategy().map_err(|error| {
+            Failure::broken(format!(
+                "your home directory cannot be found ({error}); set HOME, or name a database with --db"
+            ))
+        })?;
+        Ok(Self { home: base.home_dir().to_path_buf(), config: base.config_dir(), data: base.data_dir() })
+    }
+
+    pub(crate) fn masque_config(&self) -> PathBuf {
+        self.config.join("masque")
+    }
+
+    pub(crate) fn masque_data(&self) -> PathBuf {
+        self.data.join("masque")
+    }
+
+    fn default_database(&self) -> PathBuf {
+        self.masque_data().join("masque.db")
+    }
+}
+
+/// The database that was named, or the user's own.
+pub(crate) fn database(named: Option<&str>) -> Result<String> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
+    let path = Directories::find()?.default_database();
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let path = path.display();
+        Failure::invalid(format!("the path {path} is not UTF-8; name a database with --db"))
+    })
+}
+
+/// Makes the directory that a new database file needs.
+pub(crate) fn make_parent(database: &str) -> Result<()> {
+    let store::Location::Sqlite(path) = store::Location::parse(database)? else {
+        return Ok(());
+    };
+    let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(parent).map_err(|error| Failure::file("make the directory", parent, &error))
+}

@@ -1,0 +1,152 @@
+//! Create, update and delete of every kind, from flags.
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, contains};
+
+type Flags = &'static [&'static str];
+
+/// For each kind: flags that create one, flags that change it, and the field with its new value.
+const KINDS: [(&str, Flags, Flags, &str, &str); 6] = [
+    ("persona", &["--description", "one"], &["--description", "two"], "description", "two"),
+    ("part", &["--part-type", "tone", "--content", "one"], &["--content", "two"], "content", "two"),
+    ("trait", &["--trait-type", "social"], &["--instruction", "two"], "instruction", "two"),
+    ("skill", &["--content", "one", "--tag", "a"], &["--description", "two"], "description", "two"),
+    ("guardrail", &["--severity", "high"], &["--severity", "critical"], "severity", "critical"),
+    ("arc", &["--summary", "one", "--stage", "first"], &["--summary", "two"], "summary", "two"),
+];
+
+fn shown(home: &Home, kind: &str, name: &str) -> Value {
+    home.json(&["show", kind, name])
+}
+
+#[test]
+fn every_kind_lives_a_whole_life() {
+    let home = Home::new();
+    for (kind, create, update, field, value) in KINDS {
+        let created = home.ok(&[&["create", kind, "mine"], create].concat());
+        assert_eq!(created, format!("created {kind} mine (revision 1)\n"));
+        contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["exists already"]);
+        let updated = home.ok(&[&["update", kind, "mine"], update].concat());
+        assert_eq!(updated, format!("updated {kind} mine (revision 2)\n"));
+        contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing changed"]);
+        assert_eq!(shown(&home, kind, "mine")[field], value, "{kind}");
+        home.ok(&["update", kind, "mine", "--rename", "yours"]);
+        contains(&home.fails(3, &["update", kind, "mine", "--tag", "x"]), &["no", "mine"]);
+        let stale = ["delete", kind, "yours", "--if-revision", "2"];
+        contains(&home.fails(4, &stale), &["revision 3, not 2"]);
+        assert_eq!(home.ok(&["delete", kind, "yours"]), format!("deleted {kind} yours\n"));
+        contains(&home.ok(&["delete", kind, "yours"]), &["nothing to delete"]);
+        assert_eq!(home.json(&["delete", kind, "yours"])["deleted"], false);
+    }
+}
+
+#[test]
+fn an_empty_value_clears_a_field() {
+    let home = Home::new();
+    home.ok(&[
+        "create",
+        "part",
+        "p",
+        "--type",
+        "goal",
+        "--content",
+        "c",
+        "--summary",
+        "s",
+        "--tag",
+        "a",
+        "--tag",
+        "b",
+    ]);
+    assert_eq!(shown(&home, "part", "p")["tags"], json!(["a", "b"]));
+    home.ok(&["update", "part", "p", "--summary", "", "--tag", ""]);
+    let part = shown(&home, "part", "p");
+    assert_eq!((part.get("summary"), &part["tags"]), (None, &json!([])));
+}
+
+#[test]
+fn a_persona_is_made_whole_at_once() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--part-type", "tone", "--summary", "You are calm."]);
+    let create = [
+        "create",
+        "persona",
+        "helper",
+        "--display-name",
+        "Helper",
+        "--system-prompt",
+        "You help.",
+        "--part",
+        "calm",
+        "--part",
+        "plain-tone",
+        "--trait",
+        "curious",
+        "--skill",
+        "hint-ladder",
+        "--guardrail",
+        "no-fabrication",
+        "--arc",
+        "mentors-path",
+        "--tag",
+        "x",
+        "--model",
+        "anthropic/claude-sonnet-4-5",
+        "--model",
+        "openrouter/meta/llama",
+        "--plan-instruction",
+        "Plan first.",
+        "--aggregation-strategy",
+        "skeleton",
+    ];
+    contains(&home.ok(&create), &["created persona helper"]);
+    let view = home.json(&["show", "helper", "--detail"]);
+    assert_eq!(view["preferred_models"][1], json!({ "provider": "openrouter", "model": "meta/llama" }));
+    assert_eq!(view["arc"]["stage"], "guide");
+    contains(&home.ok(&["compile", "helper", "--detail"]), &["You help."]);
+    contains(
+        &home.fails(2, &["create", "persona", "x", "--model", "sonnet"]),
+        &["anthropic/claude-sonnet-4-5"],
+    );
+    contains(&home.fails(3, &["create", "persona", "x", "--part", "clam"]), &["clam", "calm"]);
+    contains(&home.fails(3, &["show", "x"]), &["no persona is named \"x\""]);
+}
+
+#[test]
+fn long_texts_come_from_files() {
+    let home = Home::new();
+    home.write("prompt.md", "You are exact.\n");
+    home.ok(&["create", "persona", "exact", "--system-prompt-file", "prompt.md"]);
+    assert_eq!(home.json(&["show", "exact", "--detail"])["system_prompt"], "You are exact.\n");
+    let piped = home.run_with_input(&["create", "skill", "s", "--content-file", "-"], "Do it.");
+    contains(&piped.ok(), &["created skill s"]);
+    assert_eq!(shown(&home, "skill", "s")["content"], "Do it.");
+    contains(&home.fails(3, &["create", "skill", "t", "--content-file", "nowhere.md"]), &["nowhere.md"]);
+    let both = ["create", "skill", "t", "--content", "x", "--content-file", "prompt.md"];
+    contains(&home.fails(2, &both), &["cannot be used with"]);
+}
+
+#[test]
+fn what_is_used_is_not_deleted_by_accident() {
+    let home = Home::new();
+    home.ok(&["create", "trait", "brisk", "--trait-type", "behavioral"]);
+    home.ok(&["create", "persona", "runner", "--trait", "brisk"]);
+    contains(&home.fails(4, &["delete", "trait", "brisk"]), &["runner", "force"]);
+    contains(&home.ok(&["delete", "trait", "brisk", "--force"]), &["deleted trait brisk", "persona runner"]);
+    assert_eq!(home.json(&["manifest", "runner"])["traits"], json!([]));
+}
+
+#[test]
+fn builtins_are_copied_before_they_are_changed() {
+    let home = Home::new();
+    let updated = home.ok(&["update", "persona", "mentor", "--summary", "Mine."]);
+    contains(
+        &updated,
+        &["updated persona mentor", "copied from the builtins first: persona mentor, with the"],
+    );
+    assert_eq!(home.json(&["show", "mentor"])["scope"], "shared");
+    contains(&home.ok(&["delete", "persona", "mentor"]), &["the builtin persona mentor is in force again"]);
+    assert_eq!(home.json(&["show", "mentor"])["scope"], "builtin");
+    contains(&home.fails(5, &["delete", "persona", "mentor"]), &["builtin"]);
+}

@@ -1,0 +1,166 @@
+//! `connect`: other programs' files, changed in one place and nowhere else.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::home::{Answer, Home, contains};
+
+/// For each client: its user's file, something that may stand in it, and the servers' key.
+const CLIENTS: [(&str, &str, &str); 5] = [
+    (
+        "claude-code",
+        ".claude.json",
+        "{\n  \"numStartups\": 3,\n  \"projects\": {\"/x\": {\"a\":[1,  2]}}\n}\n",
+    ),
+    (
+        "claude-desktop",
+        ".config/Claude/claude_desktop_config.json",
+        "{\"globalShortcut\":\"\",\"mcpServers\":{\"other\":{\"command\":\"x\"}}}",
+    ),
+    (
+        "cursor",
+        ".cursor/mcp.json",
+        "{\n\t\"mcpServers\": {\n\t\t\"other\": {\n\t\t\t\"command\": \"x\"\n\t\t}\n\t}\n}",
+    ),
+    ("vscode", ".config/Code/User/mcp.json", "{\n    \"inputs\": [],\n    \"servers\": {}\n}\n"),
+    ("codex", ".codex/config.toml", "# mine\nmodel = \"x\"  # why\n\n[mcp_servers.other]\ncommand = 'y'\n"),
+];
+
+fn backups(home: &Home, file: &str) -> Vec<PathBuf> {
+    let directory = home.path(file).parent().unwrap().to_path_buf();
+    let name = home.path(file).file_name().unwrap().to_str().unwrap().to_owned() + ".bak-";
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&name)).collect()
+}
+
+/// Whether `new` is `old` with something put in at one place.
+fn is_insertion(old: &str, new: &str) -> bool {
+    let same_start = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    let same_end = old.bytes().rev().zip(new.bytes().rev()).take_while(|(a, b)| a == b).count();
+    new.len() > old.len() && same_start + same_end >= old.len()
+}
+
+#[test]
+fn what_is_there_stays_there() {
+    for (client, file, old) in CLIENTS {
+        let home = Home::new();
+        home.write(file, old);
+        let answer = home.ok(&["connect", client]);
+        contains(&answer, &["connected", file, ".bak-", "next: "]);
+        let new = home.read(file);
+        contains(&new, &["masque", "mcp", env!("CARGO_BIN_EXE_masque")]);
+        let old_without_empty = old.replace("\"servers\": {}", "\"servers\": {");
+        assert!(is_insertion(&old_without_empty, &new) || is_insertion(old, &new), "{client}:\n{new}");
+        let copies = backups(&home, file);
+        assert_eq!(copies.len(), 1, "{copies:?}");
+        assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), old);
+
+        contains(&home.ok(&["connect", client]), &["connected already"]);
+        assert_eq!((home.read(file), backups(&home, file).len()), (new, 1));
+    }
+}
+
+#[test]
+fn a_new_file_is_made_where_there_is_none() {
+    for (client, file, _) in CLIENTS {
+        let home = Home::new();
+        let printed = home.ok(&["connect", client, "--tools", "load", "--print"]);
+        assert!(!home.path(file).exists());
+        home.ok(&["connect", client, "--tools", "load"]);
+        assert_eq!(home.read(file), printed);
+        contains(&printed, &["\"mcp\", \"--tools\", \"load\""]);
+        assert!(backups(&home, file).is_empty());
+    }
+}
+
+#[test]
+fn projects_have_files_of_their_own() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("code")).unwrap();
+    for (client, file) in [
+        ("claude-code", "code/.mcp.json"),
+        ("cursor", "code/.cursor/mcp.json"),
+        ("vscode", "code/.vscode/mcp.json"),
+        ("codex", "code/.codex/config.toml"),
+    ] {
+        home.ok(&["connect", client, "--project", "code"]);
+        contains(&home.read(file), &["masque"]);
+    }
+    home.ok(&["connect", "claude-code", "--project"]);
+    assert!(home.path(".mcp.json").is_file());
+    contains(&home.fails(2, &["connect", "claude-desktop", "--project", "code"]), &["has no projects"]);
+    contains(&home.fails(2, &["connect", "cursor", "--project", "nowhere"]), &["not a directory"]);
+}
+
+#[test]
+fn a_database_is_handed_on() {
+    let home = Home::new();
+    home.ok(&["--db", "team.db", "connect", "cursor"]);
+    let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
+    let arguments = &value["mcpServers"]["masque"]["args"];
+    assert_eq!(arguments[1], "--db");
+    assert_eq!(arguments[2], home.path("team.db").to_str().unwrap());
+
+    let url = "postgres://me:hunter2@db/team";
+    let answer = home.ok(&["--db", url, "connect", "cursor"]);
+    contains(&answer, &["password now stands in that file"]);
+    let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
+    let entry = &value["mcpServers"]["masque"];
+    assert_eq!((entry["env"]["MASQUE_DB"].as_str(), entry["args"].as_array().unwrap().len()), (Some(url), 1));
+    home.ok(&["connect", "cursor"]);
+    assert!(!home.read(".cursor/mcp.json").contains("hunter2"));
+}
+
+#[test]
+fn a_running_server_can_be_named() {
+    let home = Home::new();
+    home.ok(&["connect", "vscode", "--http", "--tools", "load"]);
+    let value: Value = serde_json::from_str(&home.read(".config/Code/User/mcp.json")).unwrap();
+    let entry = &value["servers"]["masque"];
+    assert_eq!(entry["url"], "http://127.0.0.1:4747/mcp?tools=load");
+    assert_eq!((&entry["type"], entry.get("command")), (&"http".into(), None));
+    home.ok(&["connect", "codex", "--http", "http://127.0.0.1:9/mcp"]);
+    contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp\""]);
+    contains(&home.fails(2, &["connect", "claude-desktop", "--http"]), &["leave --http out"]);
+    contains(&home.fails(2, &["connect", "cursor", "--http", "localhost"]), &["is no address"]);
+    contains(&home.fails(2, &["connect", "cursor", "--tools", "laod"]), &["load"]);
+}
+
+#[test]
+fn what_cannot_be_parsed_is_left_to_its_owner() {
+    let home = Home::new();
+    let old = "{\n  // my servers\n  \"servers\": {}\n}\n";
+    home.write(".config/Code/User/mcp.json", old);
+    let refused = home.fails(2, &["connect", "vscode"]);
+    contains(&refused, &["is left as it is", "line 2", "add this to it yourself", "\"masque\": {"]);
+    home.write(".codex/config.toml", "model = [");
+    contains(&home.fails(2, &["connect", "codex"]), &["is left as it is", "[mcp_servers.masque]"]);
+    assert_eq!(home.read(".config/Code/User/mcp.json"), old);
+    assert!(backups(&home, ".config/Code/User/mcp.json").is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_are_kept() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    let real = home.write("dotfiles/cursor.json", "{}");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir(home.path(".cursor")).unwrap();
+    symlink(&real, home.path(".cursor/mcp.json")).unwrap();
+    home.ok(&["connect", "cursor"]);
+    assert!(home.path(".cursor/mcp.json").is_symlink());
+    contains(&home.read("dotfiles/cursor.json"), &["masque"]);
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(backups(&home, "dotfiles/cursor.json").len(), 1);
+}
+
+#[test]
+fn clients_may_have_moved_their_files() {
+    let home = Home::new();
+    let mut command = home.command();
+    command.args(["connect", "codex"]).env("CODEX_HOME", home.path("elsewhere"));
+    Answer::of(command.output().unwrap()).ok();
+    assert!(home.path("elsewhere/config.toml").is_file());
+}

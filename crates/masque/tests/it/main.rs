@@ -1,0 +1,22 @@
+//! Drives the built binary as people and programs do: arguments in; text, JSON and exit codes out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod home;
+
+mod first_minute;
+mod reading;
+
+mod arcs;
+mod authoring;
+mod definitions;
+mod links;
+
+mod failures;
+mod json;
+
+mod connect;
+mod database;
+mod doctor;
+mod serving;
+mod shell;

@@ -1,0 +1,124 @@
+//! Lists, search and views.
+
+use serde_json::{Value, json};
+
+use crate::home::{Answer, Home, contains};
+
+fn names(page: &Value) -> Vec<&str> {
+    page["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_kind_is_listed() {
+    let home = Home::new();
+    for kind in ["persona", "personas", "part", "parts", "trait", "skills", "guardrails", "arcs"] {
+        assert!(!names(&home.json(&["list", kind])).is_empty(), "{kind}");
+    }
+    contains(&home.ok(&["list", "guardrails"]), &["SEVERITY", "medium"]);
+    contains(&home.ok(&["list", "parts"]), &["TYPE", "protocol"]);
+}
+
+#[test]
+fn lists_are_narrowed() {
+    let home = Home::new();
+    assert_eq!(names(&home.json(&["list", "--tag", "teaching", "--tag", "learning"])), ["mentor"]);
+    let tones = home.json(&["list", "parts", "--type", "tone"]);
+    assert!(tones["items"].as_array().unwrap().iter().all(|item| item["part_type"] == "tone"));
+    contains(&home.fails(2, &["list", "parts", "--type", "tonn"]), &["did you mean \"tone\""]);
+    contains(&home.fails(2, &["list", "skills", "--type", "tone"]), &["has no type"]);
+    let nothing = home.run(&["list", "--tag", "nowhere"]);
+    contains(&nothing.stderr, &["No persona matches"]);
+    assert_eq!(nothing.ok(), "");
+    assert_eq!(home.json(&["list", "--tag", "nowhere"]), json!({ "items": [] }));
+}
+
+#[test]
+fn pages_follow_each_other() {
+    let home = Home::new();
+    let all = home.json(&["list", "parts", "--all"]);
+    assert!(names(&all).len() > 20 && all.get("next_cursor").is_none());
+    let first = home.json(&["list", "parts", "--limit", "3"]);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = home.json(&["list", "parts", "--limit", "3", "--cursor", cursor]);
+    assert_eq!([names(&first), names(&second)].concat(), names(&all)[..6]);
+    let more = home.run(&["list", "parts", "--limit", "3"]);
+    contains(&more.stderr, &["There are more", "--all"]);
+    assert_eq!(more.ok().lines().count(), 4);
+    contains(&home.fails(2, &["list", "--cursor", "nonsense"]), &["cursor"]);
+    contains(&home.fails(2, &["list", "--limit", "0"]), &["--limit"]);
+}
+
+#[test]
+fn more_than_a_page_is_fetched_in_turns() {
+    let home = Home::new();
+    let traits: Vec<Value> = (0..230)
+        .map(|number| json!({ "name": format!("trait-{number:03}"), "trait_type": "social" }))
+        .collect();
+    let persona = json!({ "name": "crowd", "traits": traits });
+    home.run_with_input(&["create", "persona"], &persona.to_string()).ok();
+    let many = home.json(&["list", "traits", "--query", "trait", "--limit", "210"]);
+    assert_eq!(names(&many).len(), 210);
+    let all = home.json(&["list", "traits", "--all"]);
+    assert!(names(&all).len() >= 230);
+}
+
+#[test]
+fn tables_fit_the_width() {
+    let home = Home::new();
+    for width in [40, 60, 80, 120] {
+        for kind in ["personas", "parts", "guardrails"] {
+            let mut command = home.command();
+            command.args(["list", kind]).env("COLUMNS", width.to_string());
+            let list = Answer::of(command.output().unwrap()).ok();
+            for line in list.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+            contains(&list, &["NAME", "…"]);
+        }
+    }
+    let unlimited = home.ok(&["list"]);
+    assert!(!unlimited.contains('…'), "{unlimited}");
+}
+
+#[test]
+fn search_looks_into_everything() {
+    let home = Home::new();
+    let found = home.json(&["search", "hint"]);
+    assert!(names(&found).contains(&"hint-ladder"), "{found}");
+    contains(&home.ok(&["search", "hint", "--kind", "skill"]), &["KIND", "hint-ladder", "skill"]);
+    let nothing = home.run(&["search", "zzzzqqqq"]);
+    contains(&nothing.stderr, &["Nothing contains \"zzzzqqqq\""]);
+    assert_eq!(nothing.ok(), "");
+}
+
+#[test]
+fn views_are_changed_for_one_call() {
+    let home = Home::new();
+    let calm = home.ok(&["show", "mentor", "--override", "tone=plain-tone"]);
+    contains(&calm, &["plain-tone", "from override"]);
+    assert!(!calm.contains("guide-tone"), "{calm}");
+    let few = home.ok(&["show", "code_reviewer", "--types", "identity,tone", "--limit", "1"]);
+    contains(&few, &["review-identity", "left out", "plain-tone (limit)", "(types)"]);
+    let budget = home.ok(&["show", "code_reviewer", "--max-tokens", "300"]);
+    contains(&budget, &["tokens", "o200k_base", "left out"]);
+    contains(
+        &home.fails(2, &["show", "mentor", "--override", "tone=nowhere"]),
+        &["nowhere", "overrides.tone"],
+    );
+    contains(&home.fails(2, &["show", "mentor", "--override", "tone"]), &["tone=plain-tone"]);
+    contains(&home.fails(2, &["show", "mentor", "--types", "tonn"]), &["tone"]);
+    let twice = ["show", "mentor", "--override", "tone=plain-tone", "--override", "tone=guide-tone"];
+    contains(&home.fails(2, &twice), &["twice"]);
+    contains(&home.fails(2, &["show", "part", "plain-tone", "--limit", "1"]), &["--limit is for personas"]);
+}
+
+#[test]
+fn pieces_are_shown_whole() {
+    let home = Home::new();
+    contains(&home.ok(&["show", "part", "mentor-tone"]), &["type", "tone", "warm, unhurried"]);
+    contains(&home.ok(&["show", "trait", "patient"]), &["emotional"]);
+    contains(&home.ok(&["show", "skills", "teach-back"]), &["Use after a learner"]);
+    contains(&home.ok(&["show", "guardrail", "learner-owns-the-work"]), &["medium", "write_*"]);
+    contains(&home.fails(3, &["show", "plain-tone"]), &["a part is: masque show part plain-tone"]);
+    contains(&home.fails(2, &["show", "prat", "plain-tone"]), &["did you mean \"part\""]);
+}

@@ -1,0 +1,47 @@
+use app::inputs::{CreatePersona, GetPersona, List};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn check<T: DeserializeOwned>(arguments: Value, message: &str) {
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    match parse::<T>(arguments) {
+        Ok(_) => panic!("accepted, not refused with {message:?}"),
+        Err(error) => assert_eq!(error, message),
+    }
+}
+
+#[test]
+fn mistakes_are_named_with_their_place() {
+    check::<GetPersona>(json!({}), r#""name" is missing; add it"#);
+    check::<GetPersona>(json!({ "name": null }), r#""name" is missing; add it"#);
+    check::<GetPersona>(
+        json!({ "name": "a", "detial": true }),
+        r#"unknown field "detial"; did you mean "detail"?"#,
+    );
+    check::<List>(json!({ "zzzzzz": 1 }), r#"unknown field "zzzzzz"; use tags, query, limit, cursor"#);
+    check::<GetPersona>(
+        json!({ "name": "a", "limit": "ten" }),
+        r#"limit: invalid type: string "ten", expected a whole number, 0 or more"#,
+    );
+    check::<GetPersona>(
+        json!({ "name": "a", "types": ["soul", "tonne"] }),
+        r#"types[1]: unknown part type "tonne"; did you mean "tone"?"#,
+    );
+    check::<CreatePersona>(
+        json!({ "name": "a", "parts": ["x", { "nmae": "y" }] }),
+        r#"unknown field "nmae" in parts[1]; did you mean "name"?"#,
+    );
+    check::<CreatePersona>(
+        json!({ "name": "a", "traits": [{ "name": "y" }] }),
+        r#""trait_type" is missing in traits[0]; add it"#,
+    );
+}
+
+#[test]
+fn null_is_absent() {
+    let arguments = json!({ "name": "a", "detail": null, "limit": null });
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    let input: GetPersona = parse(arguments).expect("null is as good as nothing");
+    assert!(!input.detail && input.limit.is_none());
+}

@@ -1,0 +1,61 @@
+//! Who asks, and what this connection may do.
+
+use app::Author;
+use http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::model::{Implementation, ProtocolVersion};
+use rmcp::service::RequestContext;
+
+use crate::limits::AUTHOR_CHARS;
+use crate::selection::ToolSelection;
+
+/// The front that changes made here are recorded under.
+const FRONT: &str = "mcp";
+
+/// The tools of this request's connection: over HTTP the query of its address chooses them.
+pub(crate) fn selection(context: &RequestContext<RoleServer>, otherwise: ToolSelection) -> ToolSelection {
+    let parts = context.extensions.get::<Parts>();
+    let chosen = parts.and_then(|parts| parts.extensions.get::<ToolSelection>());
+    chosen.copied().unwrap_or(otherwise)
+}
+
+/// Whether the request is of the stateless era: it carries its own protocol version.
+pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Under whose name a change is recorded: the client program's, as it introduced itself.
+pub(crate) fn author(context: &RequestContext<RoleServer>) -> Author {
+    // A stateless request speaks for itself; what stands in for a handshake there is made up.
+    let client = if context.meta.protocol_version().is_some() {
+        context.meta.client_info()
+    } else {
+        context.peer.peer_info().map(|info| info.client_info.clone())
+    };
+    let who = client.map(|client| described(&client)).filter(|who| !who.is_empty());
+    Author::new(who.unwrap_or_else(|| FRONT.to_owned()), FRONT)
+}
+
+fn described(client: &Implementation) -> String {
+    let text = format!("{} {}", client.name.trim(), client.version.trim());
+    let clean = text.chars().filter(|c| !c.is_control()).take(AUTHOR_CHARS);
+    clean.collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_described_in_one_short_line() {
+        let check = |name: &str, version: &str, who: &str| {
+            assert_eq!(described(&Implementation::new(name, version)), who);
+        };
+        check("claude-code", "1.2", "claude-code 1.2");
+        check("claude-code", "", "claude-code");
+        check("", "", "");
+        check("two\nlines\u{7}", "1", "twolines 1");
+        assert_eq!(described(&Implementation::new("x".repeat(500), "1")).len(), AUTHOR_CHARS);
+    }
+}

@@ -1,0 +1,231 @@
+//! The protocol's requests, each handed to the module that answers it.
+
+use std::sync::OnceLock;
+
+use app::Library;
+use http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::http::Stopping;
+use crate::selection::ToolSelection;
+use crate::subscriptions::{self, Watch};
+use crate::uri::ResourceUri;
+use crate::{caller, completion, info, prompts, resources, skills, tools};
+
+/// How the protocol is served.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct McpOptions {
+    /// The tools of a connection that does not choose by itself.
+    pub tools: ToolSelection,
+    /// Adds the fixtures of the published conformance suite.
+    pub conformance: bool,
+}
+
+/// The library as an MCP server. One is made for every session of the older era and for every
+/// request of the newer one, so that making one costs next to nothing.
+#[derive(Debug)]
+pub struct Masque {
+    library: Library,
+    tools: ToolSelection,
+    /// What a session of the older era watches; set when it has a client to tell.
+    watch: OnceLock<Watch>,
+}
+
+type Context = RequestContext<RoleServer>;
+
+impl Masque {
+    pub fn new(library: Library, tools: ToolSelection) -> Self {
+        Self { library, tools, watch: OnceLock::new() }
+    }
+
+    fn watch(&self, peer: &Peer<RoleServer>) -> &Watch {
+        self.watch.get_or_init(|| Watch::start(&self.library, peer.clone()))
+    }
+}
+
+/// What results of the newer era carry beside their content.
+fn meta(context: &Context) -> Option<MetaObject> {
+    caller::is_modern(context).then(info::meta)
+}
+
+fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
+    request.and_then(|request| request.cursor)
+}
+
+/// A list that has one page alone knows no cursor.
+fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match cursor(request) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("this list has one page; leave the cursor out", None)),
+    }
+}
+
+impl ServerHandler for Masque {
+    fn get_info(&self) -> ServerConfig {
+        info::server()
+    }
+
+    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        Ok(info::discovered(&self.supported_protocol_versions(), self.get_info()))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        no_cursor(request)?;
+        let mut result = tools::list(caller::selection(&context, self.tools));
+        result.meta = meta(&context);
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let selection = caller::selection(&context, self.tools);
+        let call = tools::Call { library: &self.library, context: &context, selection };
+        let arguments = request.arguments.unwrap_or_default();
+        let result = tools::call(&request.name, arguments, call).await?;
+        Ok(result.with_meta(meta(&context)).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        no_cursor(request)?;
+        let mut result = prompts::list(&self.library).await?;
+        result.meta = meta(&context);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let mut result = prompts::get(&self.library, &request.name, &arguments).await?;
+        result.meta = meta(&context);
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
+        let mut result = completion::complete(&self.library, &request).await?;
+        result.meta = meta(&context);
+        Ok(result)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut result = resources::list(&self.library, cursor(request).as_deref()).await?;
+        result.meta = meta(&context);
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        no_cursor(request)?;
+        let mut result = resources::templates();
+        result.meta = meta(&context);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let selection = caller::selection(&context, self.tools);
+        let mut result = resources::read(&self.library, &request.uri, selection).await?;
+        result.meta = meta(&context);
+        Ok(result.into())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(subscriptions::accepted(requested))
+    }
+
+    async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
+        let parts = stream.request_context().extensions.get::<Parts>();
+        let stopping = parts.and_then(|parts| parts.extensions.get::<Stopping>());
+        let stop = stopping.map_or_else(CancellationToken::new, |stopping| stopping.0.clone());
+        subscriptions::listen(&self.library, &stream, &stop).await
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        if ResourceUri::parse(&request.uri).is_none() {
+            return Err(resources::unknown(&request.uri));
+        }
+        self.watch(&context.peer).add(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
+        self.watch(&context.peer).remove(&request.uri);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.watch(&context.peer);
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Result<CustomResult, ErrorData> {
+        if !matches!(request.method.as_str(), skills::LIST | skills::GET) {
+            return Err(misfit(&request));
+        }
+        let mut result = skills::answer(&self.library, &request).await?;
+        if caller::is_modern(&context) {
+            result.insert("resultType".to_owned(), Value::from("complete"));
+            result.insert("_meta".to_owned(), Value::Object(info::meta().0));
+        }
+        Ok(CustomResult::new(Value::Object(result)))
+    }
+}
+
+/// Why a request fits none of the protocol's: nobody knows its method, or its parameters are not
+/// those of its method.
+fn misfit(request: &CustomRequest) -> ErrorData {
+    const KNOWN: [&str; 5] =
+        ["tools/call", "prompts/get", "resources/read", "completion/complete", "subscriptions/listen"];
+    let method = request.method.as_str();
+    if KNOWN.contains(&method) {
+        return ErrorData::invalid_params(
+            format!("the params of {method} are missing or of the wrong form"),
+            None,
+        );
+    }
+    let shown: String = method.chars().take(80).collect();
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {shown:?}"), None)
+}

@@ -1,0 +1,162 @@
+//! The protocol over HTTP: one endpoint for both eras, and what must hold before a request
+//! reaches it.
+//!
+//! A request that carries its own protocol version is served by itself; an `initialize` starts a
+//! session. Everything that is refused here is refused as a JSON-RPC error.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use app::Library;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use futures::StreamExt as _;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use rmcp::ServerHandler;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::conformance::{Conformance, Triggers};
+use crate::handler::{Masque, McpOptions};
+use crate::limits::{BODY_BYTES, BODY_TIMEOUT, LAST_WORDS};
+use crate::selection::ToolSelection;
+
+mod guard;
+pub use guard::{NotLoopback, check_loopback};
+
+mod refusal;
+use refusal::Refusal;
+
+mod sessions;
+use sessions::BoundedSessions;
+
+/// Put into a request's extensions by whoever runs the server: cancelled when it is to stop, so
+/// that open streams end with a last word instead of being cut off.
+#[derive(Debug, Clone)]
+pub struct Stopping(pub CancellationToken);
+
+/// The endpoint `/mcp`, guarded: nothing but loopback hosts and origins get through.
+pub fn router(library: Library, options: McpOptions) -> Router {
+    let tools = options.tools;
+    if options.conformance {
+        let triggers = Triggers::default();
+        mount(move || Conformance::new(Masque::new(library.clone(), tools), triggers.clone()))
+    } else {
+        mount(move || Masque::new(library.clone(), tools))
+    }
+}
+
+fn mount<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> Router {
+    let config = StreamableHttpServerConfig::default()
+        .with_json_response(true)
+        // Checked already, by the guard that every route shares.
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(BODY_BYTES);
+    let sessions = Arc::new(BoundedSessions::new());
+    let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
+    Router::new().route("/mcp", any(endpoint::<H>)).with_state(Arc::new(service))
+}
+
+type Service<H> = Arc<StreamableHttpService<H, BoundedSessions>>;
+
+async fn endpoint<H: ServerHandler>(State(service): State<Service<H>>, request: Request) -> Response {
+    answer(&service, request).await.unwrap_or_else(Refusal::into_response)
+}
+
+async fn answer<H: ServerHandler>(service: &Service<H>, request: Request) -> Result<Response, Refusal> {
+    check_loopback(request.headers(), request.uri()).map_err(|refused| Refusal::forbidden(&refused))?;
+    let selection = chosen_tools(request.uri())?;
+    let (mut parts, body) = request.into_parts();
+    let body = if parts.method == Method::POST {
+        let bytes = read(&parts.headers, body).await?;
+        // Checked above in all its spellings; from here on there is one.
+        parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        bytes
+    } else {
+        Bytes::new()
+    };
+    if let Some(selection) = selection {
+        parts.extensions.insert(selection);
+    }
+    let stopping = parts.extensions.get::<Stopping>().cloned();
+    let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
+    let response = response.map(Body::new);
+    if response.status().is_client_error() || response.status().is_server_error() {
+        return refusal::in_json(response, &body).await;
+    }
+    Ok(match stopping {
+        Some(Stopping(token)) if is_stream(&response) => ending_with(response, token),
+        _ => response,
+    })
+}
+
+/// The tools that the address chooses: `/mcp?tools=load`.
+fn chosen_tools(uri: &Uri) -> Result<Option<ToolSelection>, Refusal> {
+    let Some(query) = uri.query() else { return Ok(None) };
+    let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let Some((_, value)) = pairs.find(|(name, _)| *name == "tools") else { return Ok(None) };
+    // Names of tools need no escapes, but clients escape the comma between them, and "+" is a space.
+    let value = value.replace("%2C", ",").replace("%2c", ",").replace("%20", "").replace('+', "");
+    match ToolSelection::from_str(&value) {
+        Ok(selection) => Ok(Some(selection)),
+        Err(error) => Err(Refusal::new(StatusCode::BAD_REQUEST, format!("tools in the address: {error}"))),
+    }
+}
+
+/// Reads a body that says that it is JSON, is not too long and comes in time.
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/json") {
+        let message = "send the body as application/json, and say so in Content-Type";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    let too_long = || {
+        let message = format!("a body has at most {BODY_BYTES} bytes; send less at once");
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    };
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > BODY_BYTES) {
+        return Err(too_long());
+    }
+    let read = timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_BYTES)).await;
+    match read {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_length_limit(&error) => Err(too_long()),
+        Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body broke off")),
+        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive")),
+    }
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if error.to_string().contains("length limit exceeded") {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+fn is_stream(response: &Response) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE);
+    content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Ends a stream soon after the server was told to stop.
+fn ending_with(response: Response, stopping: CancellationToken) -> Response {
+    let ended = async move {
+        stopping.cancelled().await;
+        sleep(LAST_WORDS).await;
+    };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
+}
+
+#[cfg(test)]
+mod tests;

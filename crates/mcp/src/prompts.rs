@@ -1,0 +1,161 @@
+//! Prompts: a person picks a persona from the client's menu and the conversation puts it on.
+
+use std::collections::BTreeMap;
+
+use app::Library;
+use app::inputs::GetPersona;
+use app::outputs::Item;
+use persona::{Name, PartType};
+use rmcp::model::{
+    CacheScope, ErrorData, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
+    PromptMessage, Role,
+};
+use serde_json::Value;
+
+use crate::limits::{LIST_TTL_MS, PROMPTS};
+use crate::resources::{protocol_error, whole};
+
+/// The prompt that takes any persona by name.
+pub(crate) const WEAR: &str = "wear";
+
+/// `wear`, then the personas that were used last.
+pub(crate) async fn list(library: &Library) -> Result<ListPromptsResult, ErrorData> {
+    let recent = library.recent_personas(PROMPTS).await.map_err(|error| protocol_error(&error))?;
+    // A persona called "wear" is reached through the prompt of that name.
+    let personas = recent.iter().filter(|item| item.name.as_str() != WEAR).map(persona_prompt);
+    let prompts = std::iter::once(wear()).chain(personas).collect();
+    Ok(ListPromptsResult::with_all_items(prompts)
+        .with_ttl_ms(LIST_TTL_MS)
+        .with_cache_scope(CacheScope::Private))
+}
+
+fn wear() -> Prompt {
+    let argument = |name: &str, required, description: &str| {
+        PromptArgument::new(name).with_required(required).with_description(description)
+    };
+    let arguments = vec![
+        argument("name", true, "The persona to take on"),
+        argument("overrides", false, "Parts for this time only: tone=calm-tone,goal=ship-it"),
+        argument("detail", false, "true (the default) for the full text, false for the short one"),
+    ];
+    Prompt::new(
+        WEAR,
+        Some("Take on any persona of the library, with parts exchanged if you like"),
+        Some(arguments),
+    )
+    .with_title("Wear a persona")
+}
+
+fn persona_prompt(item: &Item) -> Prompt {
+    let shown = item.display_name.as_deref().unwrap_or(item.name.as_str());
+    let about = [item.description.as_deref(), item.summary.as_deref()];
+    let about = about.into_iter().flatten().find(|text| !text.trim().is_empty());
+    let description = about.map_or_else(|| format!("Take on {shown}"), str::to_owned);
+    Prompt::new(item.name.as_str(), Some(description), None).with_title(shown)
+}
+
+/// The text of a persona, as the user's message.
+pub(crate) async fn get(
+    library: &Library,
+    prompt: &str,
+    arguments: &JsonObject,
+) -> Result<GetPromptResult, ErrorData> {
+    let request = request(prompt, arguments).map_err(|message| ErrorData::invalid_params(message, None))?;
+    let prompt = library.prompt(&request).await.map_err(|error| protocol_error(&error))?;
+    let name = &request.name;
+    let text = format!(
+        "From now on, take on the persona {name} that is described below, and stay in it until I ask you to stop.\n\n{prompt}"
+    );
+    let message = PromptMessage::new_text(Role::User, text);
+    Ok(GetPromptResult::new(vec![message]).with_description(format!("The persona {name}")))
+}
+
+/// What a prompt and its arguments ask of the library.
+fn request(prompt: &str, arguments: &JsonObject) -> Result<GetPersona, String> {
+    let known = ["name", "overrides", "detail"];
+    if let Some(unknown) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(format!("unknown argument {unknown:?}; use {}", known.join(", ")));
+    }
+    let name = match prompt {
+        WEAR => text(arguments, "name")?.ok_or("name is missing; say which persona to take on")?,
+        persona => persona,
+    };
+    let name = Name::parse(name).map_err(|error| error.to_string())?;
+    let overrides = text(arguments, "overrides")?.map(parse_overrides).transpose()?;
+    let detail = match text(arguments, "detail")? {
+        None | Some("true") => true,
+        Some("false") => false,
+        Some(other) => return Err(format!("detail is {other:?}; use true or false")),
+    };
+    Ok(GetPersona { detail, overrides, ..whole(&name) })
+}
+
+/// A text argument; blank counts as absent, since clients send what their form holds.
+fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, String> {
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(true)) => Ok(Some("true")),
+        Some(Value::Bool(false)) => Ok(Some("false")),
+        Some(Value::String(text)) => Ok(Some(text.trim()).filter(|text| !text.is_empty())),
+        Some(_) => Err(format!("{name} must be a text")),
+    }
+}
+
+/// Parses `tone=calm-tone,goal=ship-it`.
+fn parse_overrides(text: &str) -> Result<BTreeMap<PartType, Name>, String> {
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let parse = |pair: &str| {
+        let (part_type, name) = pair.split_once('=').ok_or_else(|| {
+            format!("overrides has {pair:?}; write it as type=part, for example tone=calm-tone")
+        })?;
+        let part_type = part_type.trim().parse().map_err(|error| format!("overrides: {error}"))?;
+        let name = Name::parse(name.trim()).map_err(|error| format!("overrides.{part_type}: {error}"))?;
+        Ok((part_type, name))
+    };
+    pairs.map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parsed(prompt: &str, arguments: &Value) -> Result<GetPersona, String> {
+        request(prompt, arguments.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn wear_takes_a_name_and_overrides() {
+        let arguments = json!({ "name": "mentor", "overrides": "tone=dry, goal = ship-it,", "detail": "" });
+        let request = parsed(WEAR, &arguments).expect("valid");
+        assert_eq!(request.name.as_str(), "mentor");
+        let overrides = request.overrides.expect("two");
+        assert_eq!(overrides[&PartType::Goal].as_str(), "ship-it");
+        assert_eq!(overrides.len(), 2);
+        assert!(request.detail);
+    }
+
+    #[test]
+    fn a_persona_is_its_own_prompt() {
+        let request = parsed("mentor", &json!({ "detail": false })).expect("valid");
+        assert_eq!(request.name.as_str(), "mentor");
+        assert!(!request.detail);
+    }
+
+    #[test]
+    fn mistakes_say_what_to_write() {
+        let check = |prompt: &str, arguments: Value, part: &str| {
+            let error = parsed(prompt, &arguments).expect_err("wrong");
+            assert!(error.contains(part), "{error}");
+        };
+        check(WEAR, json!({}), "name is missing");
+        check(WEAR, json!({ "name": "a", "tone": "b" }), "unknown argument \"tone\"");
+        check(WEAR, json!({ "name": "a b" }), "use letters");
+        check(WEAR, json!({ "name": "a", "overrides": "tone" }), "tone=calm-tone");
+        check(WEAR, json!({ "name": "a", "overrides": "tonne=b" }), "did you mean \"tone\"?");
+        check(WEAR, json!({ "name": "a", "overrides": "tone=" }), "overrides.tone");
+        check(WEAR, json!({ "name": "a", "detail": "maybe" }), "use true or false");
+        check(WEAR, json!({ "name": 3 }), "must be a text");
+    }
+}

@@ -1,0 +1,250 @@
+//! Resources: personas and their pieces, addressable, listed and read.
+
+use app::inputs::{GetPersona, List};
+use app::outputs::{Document, Item};
+use app::{ErrorKind, Library};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
+use rmcp::model::{
+    Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate, Role,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::limits::{FIXED_TTL_MS, LIST_TTL_MS, READ_TTL_MS, RESOURCE_PAGE};
+use crate::selection::ToolSelection;
+use crate::skills::{self, SkillFile};
+use crate::tools;
+use crate::uri::{Aspect, ResourceUri};
+
+const JSON: &str = "application/json";
+const MARKDOWN: &str = skills::MIME_TYPE;
+
+/// One page of what can be read: first the personas, then the skills.
+pub(crate) async fn list(library: &Library, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let (kind, cursor) = cursor.map_or(Ok((Kind::Persona, None)), open_cursor)?;
+    let query = List { tags: None, query: None, limit: Some(RESOURCE_PAGE), cursor };
+    let page = library.list(kind, query).await.map_err(|error| protocol_error(&error))?;
+    let mut resources = Vec::new();
+    for item in &page.items {
+        match kind {
+            Kind::Skill => resources.push(skill_resource(item)),
+            _ => resources.extend(Aspect::EVERY.map(|aspect| persona_resource(item, aspect))),
+        }
+    }
+    let mut result = ListResourcesResult::with_all_items(resources)
+        .with_ttl_ms(LIST_TTL_MS)
+        .with_cache_scope(CacheScope::Private);
+    result.next_cursor = match (page.next_cursor, kind) {
+        (None, Kind::Skill) => None,
+        (None, _) => Some(seal_cursor(Kind::Skill, None)),
+        (next, kind) => Some(seal_cursor(kind, next.as_deref())),
+    };
+    Ok(result)
+}
+
+/// A cursor says which list goes on, and where; clients must not read it.
+fn seal_cursor(kind: Kind, cursor: Option<&str>) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{kind} {}", cursor.unwrap_or_default()))
+}
+
+fn open_cursor(sealed: &str) -> Result<(Kind, Option<String>), ErrorData> {
+    let opened = URL_SAFE_NO_PAD.decode(sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let parts = opened.as_deref().and_then(|text| text.split_once(' '));
+    match parts {
+        Some((kind @ ("persona" | "skill"), cursor)) => {
+            let kind = if kind == "skill" { Kind::Skill } else { Kind::Persona };
+            Ok((kind, (!cursor.is_empty()).then(|| cursor.to_owned())))
+        }
+        _ => Err(ErrorData::invalid_params("this cursor is not one of ours; start again without", None)),
+    }
+}
+
+fn persona_resource(item: &Item, aspect: Aspect) -> Resource {
+    let shown = item.display_name.as_deref().unwrap_or(item.name.as_str());
+    let about = item.summary.as_deref().or(item.description.as_deref());
+    let (name, title, mime_type, priority, audience) = match aspect {
+        Aspect::Whole => (item.name.to_string(), shown.to_owned(), JSON, 0.5, vec![Role::Assistant]),
+        Aspect::Manifest => (
+            format!("{}-manifest", item.name),
+            format!("{shown}: manifest"),
+            JSON,
+            0.8,
+            vec![Role::Assistant],
+        ),
+        Aspect::Compiled => (
+            format!("{}-compiled", item.name),
+            format!("{shown}: prompt"),
+            MARKDOWN,
+            1.0,
+            vec![Role::User, Role::Assistant],
+        ),
+    };
+    let uri = ResourceUri::Persona(item.name.clone(), aspect).to_string();
+    let annotations = Annotations::default().with_audience(audience).with_priority(priority);
+    let resource =
+        Resource::new(uri, name).with_title(title).with_mime_type(mime_type).with_annotations(annotations);
+    match about {
+        Some(about) => resource.with_description(about),
+        None => resource,
+    }
+}
+
+fn skill_resource(item: &Item) -> Resource {
+    let skill = Skill {
+        name: item.name.clone(),
+        description: item.description.clone(),
+        content: None,
+        tags: Vec::new(),
+    };
+    let file = SkillFile::of(&skill);
+    let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(0.5);
+    let resource = Resource::new(ResourceUri::Skill(skill.name).to_string(), file.name)
+        .with_mime_type(MARKDOWN)
+        .with_annotations(annotations);
+    // One that is derived from the content would have to be read for it.
+    match item.description {
+        Some(_) => resource.with_description(file.description),
+        None => resource,
+    }
+}
+
+/// The templates that clients complete into addresses, each with the kind of its `{name}`.
+pub(crate) const TEMPLATES: [(&str, Kind, &str, &str, &str); 7] = [
+    ("persona://{name}", Kind::Persona, "persona", JSON, "A persona in full"),
+    (
+        "persona://{name}/manifest",
+        Kind::Persona,
+        "persona-manifest",
+        JSON,
+        "What a persona is made of, without contents",
+    ),
+    ("persona://{name}/compiled", Kind::Persona, "persona-compiled", MARKDOWN, "A persona as prompt text"),
+    ("part://{name}", Kind::Part, "part", JSON, "A part with its content"),
+    ("trait://{name}", Kind::Trait, "trait", JSON, "A trait with its instruction"),
+    ("skill://{name}/SKILL.md", Kind::Skill, "skill", MARKDOWN, "A skill as SKILL.md"),
+    ("guardrail://{name}", Kind::Guardrail, "guardrail", JSON, "A guardrail with its content"),
+];
+
+pub(crate) fn templates() -> ListResourceTemplatesResult {
+    let templates = TEMPLATES.map(|(uri, _, name, mime_type, description)| {
+        ResourceTemplate::new(uri, name).with_description(description).with_mime_type(mime_type)
+    });
+    ListResourceTemplatesResult::with_all_items(templates.into())
+        .with_ttl_ms(FIXED_TTL_MS)
+        .with_cache_scope(CacheScope::Public)
+}
+
+/// Reads one resource.
+pub(crate) async fn read(
+    library: &Library,
+    uri: &str,
+    selection: ToolSelection,
+) -> Result<ReadResourceResult, ErrorData> {
+    let parsed = ResourceUri::parse(uri).ok_or_else(|| unknown(uri))?;
+    let content = contents(library, &parsed, selection).await;
+    let (text, mime_type) = content.map_err(|error| match error.kind() {
+        ErrorKind::Missing => not_found(uri, error.to_string()),
+        _ => protocol_error(&error),
+    })?;
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(READ_TTL_MS).with_cache_scope(CacheScope::Private))
+}
+
+async fn contents(
+    library: &Library,
+    uri: &ResourceUri,
+    selection: ToolSelection,
+) -> app::Result<(String, &'static str)> {
+    Ok(match uri {
+        ResourceUri::Persona(name, Aspect::Whole) => {
+            let loaded = library.get_persona(&whole(name)).await?;
+            (loaded.json().to_owned(), JSON)
+        }
+        ResourceUri::Persona(name, Aspect::Manifest) => {
+            let mut manifest = library.manifest(name).await?;
+            tools::hint(&mut manifest, selection);
+            (pretty(&manifest), JSON)
+        }
+        ResourceUri::Persona(name, Aspect::Compiled) => (library.prompt(&whole(name)).await?, MARKDOWN),
+        ResourceUri::Part(name) => (pretty(&library.get::<Part>(name).await?), JSON),
+        ResourceUri::Trait(name) => (pretty(&library.get::<Trait>(name).await?), JSON),
+        ResourceUri::Guardrail(name) => (pretty(&library.get::<Guardrail>(name).await?), JSON),
+        ResourceUri::Skill(name) => {
+            let skill: Document<Skill> = library.get::<Skill>(name).await?;
+            (SkillFile::of(&skill.entity).text, MARKDOWN)
+        }
+    })
+}
+
+/// The request for a persona in full.
+pub(crate) fn whole(name: &Name) -> GetPersona {
+    GetPersona {
+        name: name.clone(),
+        detail: true,
+        overrides: None,
+        types: None,
+        limit: None,
+        max_tokens: None,
+        compiled: false,
+    }
+}
+
+/// A resource is read by people too.
+fn pretty<T: Serialize>(value: &T) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// An address of no form that we know.
+pub(crate) fn unknown(uri: &str) -> ErrorData {
+    let message = "nothing here has this uri; resources/templates/list shows the forms";
+    not_found(uri, message.to_owned())
+}
+
+/// Older clients know this error by a code of its own, newer ones as invalid parameters; which
+/// of them is sent follows from the protocol version.
+fn not_found(uri: &str, message: String) -> ErrorData {
+    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+}
+
+/// An error of the library where only a protocol error can be answered.
+pub(crate) fn protocol_error(error: &app::Error) -> ErrorData {
+    let message = error.to_string();
+    match error.kind() {
+        ErrorKind::Missing | ErrorKind::Invalid | ErrorKind::Conflict | ErrorKind::Denied => {
+            ErrorData::invalid_params(message, None)
+        }
+        ErrorKind::Busy => ErrorData::internal_error(message, None),
+        ErrorKind::Broken => {
+            tracing::error!(%error, "a request failed");
+            ErrorData::internal_error(message, None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_open_to_what_was_sealed() {
+        for (kind, cursor) in [(Kind::Persona, None), (Kind::Persona, Some("a b/c")), (Kind::Skill, None)] {
+            let opened = open_cursor(&seal_cursor(kind, cursor)).expect("our own");
+            assert_eq!(opened, (kind, cursor.map(str::to_owned)));
+        }
+        for forged in ["", "zzz", "!!", &URL_SAFE_NO_PAD.encode("part x")] {
+            assert!(open_cursor(forged).is_err(), "{forged}");
+        }
+    }
+
+    #[test]
+    fn templates_make_addresses_that_parse() {
+        for (template, kind, ..) in TEMPLATES {
+            let uri = ResourceUri::parse(&template.replace("{name}", "abc")).expect(template);
+            assert_eq!(uri.kind(), kind);
+            assert_eq!(uri.name().as_str(), "abc");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! JSON Schemas of inputs and outputs, made lean: an agent pays for every token of an input
+//! schema in every conversation.
+//!
+//! What goes: titles, formats, defaults that are plain, `null` beside another type (an absent
+//! field says the same, and null is accepted all the same), and the wrapping of types into
+//! definitions. What stays is JSON Schema draft 2020-12, the protocol's default dialect.
+
+use rmcp::model::JsonObject;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+/// The schema of what a tool takes.
+pub(crate) fn input<T: JsonSchema>() -> JsonObject {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12());
+    lean(&mut schema);
+    // The tool's own description says what the type's would.
+    schema.remove("description");
+    drop_type_descriptions(&mut schema);
+    schema
+}
+
+/// The schema of what a tool answers. Open, so that a later release may add fields.
+pub(crate) fn output<T: JsonSchema>() -> JsonObject {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    lean(&mut schema);
+    open(&mut schema);
+    schema
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let settings = settings.with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    match schema.to_value() {
+        Value::Object(object) => object,
+        // `true` as a schema: anything is valid.
+        _ => Map::new(),
+    }
+}
+
+/// Takes away what costs more than it says.
+fn lean(schema: &mut JsonObject) {
+    schema.remove("title");
+    schema.remove("format");
+    schema.remove("$schema");
+    if schema.get("minimum").is_some_and(|least| least.as_f64() == Some(0.0)) {
+        schema.remove("minimum");
+    }
+    if schema.get("default").is_some_and(is_plain) {
+        schema.remove("default");
+    }
+    drop_null(schema);
+    collapse_uniform_map(schema);
+    for_each_subschema(schema, &mut lean);
+}
+
+/// Defaults that every reader assumes anyway.
+fn is_plain(default: &Value) -> bool {
+    match default {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(true) | Value::String(_) | Value::Object(_) => false,
+    }
+}
+
+/// Removes `null` as an alternative, and the union with it where only one type is left.
+fn drop_null(schema: &mut JsonObject) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    for union in ["anyOf", "oneOf"] {
+        let Some(Value::Array(options)) = schema.get_mut(union) else { continue };
+        options.retain(|option| option.get("type").is_none_or(|name| name != "null"));
+        if options.len() != 1 {
+            continue;
+        }
+        if let Some(Value::Array(mut options)) = schema.remove(union)
+            && let Some(Value::Object(only)) = options.pop()
+        {
+            for (keyword, value) in only {
+                schema.entry(keyword).or_insert(value);
+            }
+        }
+    }
+}
+
+/// A map whose keys are a vocabulary comes as one property for each word, all alike: the same in
+/// fewer tokens is a map from any word; a wrong one is refused with the near words.
+fn collapse_uniform_map(schema: &mut JsonObject) {
+    if schema.contains_key("required") || schema.get("additionalProperties") != Some(&Value::Bool(false)) {
+        return;
+    }
+    let Some(Value::Object(properties)) = schema.get("properties") else { return };
+    let mut values = properties.values();
+    let Some(first) = values.next() else { return };
+    if properties.len() > 4 && values.all(|value| value == first) {
+        let value = first.clone();
+        schema.remove("properties");
+        schema.insert("additionalProperties".to_owned(), value);
+    }
+}
+
+/// Takes away what types say about themselves inside lists and unions: that is written for those
+/// who read the code. What a field says of itself stays.
+fn drop_type_descriptions(schema: &mut JsonObject) {
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        items.remove("description");
+    }
+    for union in ["anyOf", "oneOf"] {
+        for option in schema.get_mut(union).and_then(Value::as_array_mut).into_iter().flatten() {
+            option.as_object_mut().map(|option| option.remove("description"));
+        }
+    }
+    for_each_subschema(schema, &mut drop_type_descriptions);
+}
+
+/// Allows more than is there today, and drops defaults: an answer has what it has.
+fn open(schema: &mut JsonObject) {
+    schema.remove("default");
+    for keyword in ["additionalProperties", "unevaluatedProperties"] {
+        if schema.get(keyword) == Some(&Value::Bool(false)) {
+            schema.remove(keyword);
+        }
+    }
+    for_each_subschema(schema, &mut open);
+}
+
+/// Visits the schemas directly inside a schema. The names in `properties` are not keywords, and
+/// so a property called "title" is safe from [`lean`].
+fn for_each_subschema(schema: &mut JsonObject, visit: &mut dyn FnMut(&mut JsonObject)) {
+    for keyword in ["items", "additionalProperties", "not"] {
+        if let Some(Value::Object(inner)) = schema.get_mut(keyword) {
+            visit(inner);
+        }
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        if let Some(Value::Array(options)) = schema.get_mut(keyword) {
+            options.iter_mut().filter_map(Value::as_object_mut).for_each(&mut *visit);
+        }
+    }
+    for keyword in ["properties", "$defs"] {
+        if let Some(Value::Object(named)) = schema.get_mut(keyword) {
+            named.values_mut().filter_map(Value::as_object_mut).for_each(&mut *visit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Which tools a connection has: sets by name, single tools by name, or both in one list.
+
+use std::fmt;
+use std::str::FromStr;
+
+use persona::nearest;
+
+use crate::limits::SELECTION_BYTES;
+use crate::tools;
+
+/// A named set of tools; each holds those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ToolSet {
+    /// Find a persona and load it.
+    Load,
+    /// Also write personas and their pieces.
+    Author,
+    /// Also arcs.
+    All,
+}
+
+impl ToolSet {
+    pub const EVERY: [Self; 3] = [Self::Load, Self::Author, Self::All];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Author => "author",
+            Self::All => "all",
+        }
+    }
+}
+
+/// The tools of a connection: one bit for each place in the table of tools. Cheap to copy, since
+/// every HTTP request carries its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ToolSelection(u64);
+
+/// A selection that names something that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolSelectionError {
+    #[error(
+        "tools is empty; name a set (load, author, all) or tools, separated by commas, or leave it out for all"
+    )]
+    Empty,
+    #[error("tools has more than {SELECTION_BYTES} bytes; name a set (load, author, all) instead")]
+    TooLong,
+    #[error("unknown tool or set {word:?}; {hint}")]
+    Unknown { word: String, hint: String },
+}
+
+impl ToolSelection {
+    /// Everything in a set.
+    pub fn of(set: ToolSet) -> Self {
+        let bits = tools::TABLE
+            .iter()
+            .enumerate()
+            .filter(|(_, tool)| tool.set <= set)
+            .fold(0, |bits, (place, _)| bits | 1 << place);
+        Self(bits)
+    }
+
+    /// Whether the tool at this place of the table is selected.
+    pub(crate) fn has(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    /// Whether the tool of this name is selected.
+    pub fn contains(self, name: &str) -> bool {
+        tools::place(name).is_some_and(|place| self.has(place))
+    }
+
+    /// The names of the selected tools, in the order of the table.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let selected = tools::TABLE.iter().enumerate().filter(move |(place, _)| self.has(*place));
+        selected.map(|(_, tool)| tool.name)
+    }
+}
+
+impl Default for ToolSelection {
+    fn default() -> Self {
+        Self::of(ToolSet::All)
+    }
+}
+
+impl fmt::Debug for ToolSelection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl FromStr for ToolSelection {
+    type Err = ToolSelectionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.len() > SELECTION_BYTES {
+            return Err(ToolSelectionError::TooLong);
+        }
+        let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let mut selected = Self(0);
+        for word in words {
+            selected.0 |= match ToolSet::EVERY.into_iter().find(|set| set.as_str() == word) {
+                Some(set) => Self::of(set).0,
+                None => 1 << tools::place(word).ok_or_else(|| unknown(word))?,
+            };
+        }
+        if selected.0 == 0 { Err(ToolSelectionError::Empty) } else { Ok(selected) }
+    }
+}
+
+fn unknown(word: &str) -> ToolSelectionError {
+    let sets = ToolSet::EVERY.into_iter().map(ToolSet::as_str);
+    let known = sets.chain(tools::TABLE.iter().map(|tool| tool.name));
+    let near = nearest(word, known);
+    let hint = if near.is_empty() {
+        "use load, author, all, or names of tools, separated by commas".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(" or "))
+    };
+    ToolSelectionError::Unknown { word: word.chars().take(80).collect(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ToolSelection, String> {
+        text.parse().map_err(|error: ToolSelectionError| error.to_string())
+    }
+
+    #[test]
+    fn sets_and_tools_add_up() {
+        assert_eq!(parse("all"), Ok(ToolSelection::default()));
+        assert_eq!(parse("load").expect("a set").names().count(), 9);
+        assert_eq!(parse("author").expect("a set").names().count(), 36);
+        assert_eq!(parse("all").expect("a set").names().count(), 49);
+        let mixed = parse(" load, create_agent_part ,").expect("a list");
+        assert_eq!(mixed.names().count(), 10);
+        assert!(mixed.contains("create_agent_part") && !mixed.contains("delete_agent_part"));
+    }
+
+    #[test]
+    fn mistakes_say_what_exists() {
+        assert_eq!(parse("laod").expect_err("misspelt"), r#"unknown tool or set "laod"; did you mean load?"#);
+        let error = parse("load,get_agent_prat").expect_err("misspelt");
+        assert!(error.contains("get_agent_part"), "{error}");
+        assert!(parse(",").expect_err("empty").contains("load, author, all"));
+        assert!(parse("zzzzzzzz").expect_err("unknown").contains("load, author, all"));
+        assert!(parse(&"load,".repeat(2_000)).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! What a caller is told when something is wrong.
+
+use serde_json::json;
+
+use crate::wire::Fixture;
+
+#[tokio::test]
+async fn bad_input_says_what_to_do() {
+    let fixture = Fixture::new().await;
+    let mut wire = fixture.modern().await;
+    for (tool, arguments, said) in [
+        ("get_agent_persona", json!({}), r#"get_agent_persona: "name" is missing; add it"#),
+        (
+            "get_agent_persona",
+            json!({ "name": "mentor", "detial": true }),
+            r#"get_agent_persona: unknown field "detial"; did you mean "detail"?"#,
+        ),
+        (
+            "get_agent_persona",
+            json!({ "name": "mentor", "types": ["tonne"] }),
+            r#"get_agent_persona: types[0]: unknown part type "tonne"; did you mean "tone"?"#,
+        ),
+        (
+            "get_agent_persona",
+            json!({ "name": "mentor", "limit": -1 }),
+            "get_agent_persona: limit: invalid value: integer `-1`, expected a whole number, 0 or more",
+        ),
+        (
+            "create_agent_part",
+            json!({ "name": "x y", "part_type": "tone" }),
+            r#"create_agent_part: name: the name "x y" contains ' '; use letters, digits, "_" and "-" (display_name takes free text)"#,
+        ),
+    ] {
+        assert_eq!(wire.refusal(tool, arguments).await, said);
+    }
+}
+
+#[tokio::test]
+async fn near_names_are_suggested() {
+    let fixture = Fixture::new().await;
+    let mut wire = fixture.modern().await;
+    let said = wire.refusal("get_agent_persona", json!({ "name": "mentro" })).await;
+    assert!(said.contains(r#"did you mean "mentor""#), "{said}");
+    wire.call(
+        "create_agent_part",
+        json!({ "name": "calm-tone-x", "part_type": "tone", "content": "Be calm." }),
+    )
+    .await;
+    let arguments = json!({ "name": "mentor", "overrides": { "tone": "clam-tone-x" } });
+    let said = wire.refusal("get_agent_persona", arguments).await;
+    assert!(said.contains("overrides.tone") && said.contains("calm-tone-x"), "{said}");
+    let arguments = json!({ "name": "mentor", "overrides": { "goal": "calm-tone-x" } });
+    let said = wire.refusal("get_agent_persona", arguments).await;
+    assert!(said.contains("overrides.tone"), "{said}");
+}
+
+#[tokio::test]
+async fn nothing_is_half_written() {
+    let fixture = Fixture::new().await;
+    let mut wire = fixture.modern().await;
+    let arguments = json!({
+        "name": "half",
+        "parts": [{ "name": "half-part", "part_type": "tone", "content": "x" }],
+        "traits": ["no-such-trait-anywhere"],
+    });
+    let said = wire.refusal("create_agent_persona", arguments).await;
+    assert!(said.contains("no-such-trait-anywhere"), "{said}");
+    wire.refusal("get_agent_persona", json!({ "name": "half" })).await;
+    wire.refusal("get_agent_part", json!({ "name": "half-part" })).await;
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_a_protocol_error() {
+    let fixture = Fixture::new().await;
+    for mut wire in [fixture.legacy().await, fixture.modern().await] {
+        let unknown = json!({ "name": "get_agent_persna", "arguments": {} });
+        let error = wire.request("tools/call", unknown).await.expect_err("unknown");
+        assert_eq!(error["code"], -32602);
+        assert!(error["message"].as_str().expect("text").contains("get_agent_persona"), "{error}");
+        let error = wire.request("tools/call", json!({ "arguments": {} })).await.expect_err("no name");
+        assert_eq!(error["code"], -32602, "{error}");
+        let error = wire.request("no/such/method", json!({})).await.expect_err("unknown");
+        assert_eq!(error["code"], -32601, "{error}");
+        let error = wire.request("tools/list", json!({ "cursor": "x" })).await.expect_err("one page");
+        assert_eq!(error["code"], -32602, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn null_members_count_as_absent() {
+    let fixture = Fixture::new().await;
+    let mut wire = fixture.modern().await;
+    let arguments =
+        json!({ "name": "mentor", "detail": null, "overrides": null, "limit": null, "compiled": null });
+    wire.call("get_agent_persona", arguments).await;
+}

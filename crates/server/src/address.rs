@@ -1,0 +1,47 @@
+//! Where the server may listen.
+
+use std::net::SocketAddr;
+
+/// An address on which the server must not listen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0} can be reached from other machines, and this release has no keys to keep them out (a later one will); \
+     listen on 127.0.0.1:{port} instead, and use an SSH tunnel to reach it from elsewhere",
+    port = .0.port()
+)]
+pub struct AddressError(SocketAddr);
+
+/// Only loopback addresses are safe without keys.
+pub fn check_address(address: SocketAddr) -> Result<(), AddressError> {
+    // An IPv4 address in IPv6 clothes reaches as far as it does without them.
+    if address.ip().to_canonical().is_loopback() { Ok(()) } else { Err(AddressError(address)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_allowed() {
+        for (text, allowed) in [
+            ("127.0.0.1:4747", true),
+            ("127.8.8.8:1", true),
+            ("[::1]:4747", true),
+            ("[::ffff:127.0.0.1]:4747", true),
+            ("0.0.0.0:4747", false),
+            ("[::]:4747", false),
+            ("192.168.1.5:4747", false),
+            ("[::ffff:10.0.0.1]:4747", false),
+        ] {
+            let address: SocketAddr = text.parse().expect("an address");
+            assert_eq!(check_address(address).is_ok(), allowed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do() {
+        let address = "0.0.0.0:9000".parse().expect("an address");
+        let message = check_address(address).expect_err("refused").to_string();
+        assert!(message.contains("keys") && message.contains("127.0.0.1:9000"), "{message}");
+    }
+}

@@ -1,0 +1,18 @@
+//! The HTTP server: which routes there are, how connections are run, and when it stops.
+//!
+//! It knows addresses, time-outs and health. What happens behind a route is the route's: this
+//! crate must not know what a persona is.
+
+mod limits;
+
+mod address;
+pub use address::{AddressError, check_address};
+
+mod routes;
+pub use routes::{ServerOptions, router};
+
+mod health;
+mod problem;
+
+mod serve;
+pub use serve::serve;

@@ -1,0 +1,50 @@
+//! The routes, each behind the same guard.
+
+use app::Library;
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use http::{StatusCode, Uri};
+use mcp::http::check_loopback;
+use mcp::{McpOptions, ToolSelection};
+
+use crate::health::healthz;
+use crate::problem::Problem;
+
+/// How the routes behave.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ServerOptions {
+    /// The tools of MCP clients whose address does not choose (`/mcp?tools=load`).
+    pub tools: ToolSelection,
+    /// Adds the fixtures of the published MCP conformance suite.
+    pub conformance: bool,
+}
+
+/// Everything that the server answers.
+pub fn router(library: Library, options: ServerOptions) -> Router {
+    let ServerOptions { tools, conformance } = options;
+    let plain = Router::new()
+        .route("/healthz", get(healthz))
+        .with_state(library.clone())
+        .fallback(not_found)
+        .layer(from_fn(guard));
+    // MCP is guarded by itself, since it refuses in its own form.
+    plain.merge(mcp::http::router(library, McpOptions { tools, conformance }))
+}
+
+async fn guard(request: Request, next: Next) -> Response {
+    match check_loopback(request.headers(), request.uri()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => Problem::new(StatusCode::FORBIDDEN, refused.to_string()).into_response(),
+    }
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(80).collect();
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        format!("nothing is at {path}; MCP clients use /mcp, and /healthz says whether the server is well"),
+    )
+}
