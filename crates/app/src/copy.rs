@@ -77,7 +77,11 @@ impl Library {
             // The only kinds with pieces are personas and arcs, so this goes two levels deep.
             Box::pin(self.ensure_shared_kind(write, kind, &piece, copied)).await?;
         }
-        write.insert(entity, Action::Create).await?;
+        write.insert(entity, Action::Create).await.map_err(|error| match error {
+            // Somebody copied it between our look and our insert.
+            store::Error::Exists { kind, name } => store::Error::Raced { kind, name },
+            other => other,
+        })?;
         copied.push(Piece { kind: T::KIND, name: name.clone() });
         if T::KIND == Kind::Persona {
             self.carry_stage(write, name).await?;

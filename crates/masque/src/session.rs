@@ -1,9 +1,15 @@
 //! The open library, and in whose name it is written to.
 
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+
 use app::{Author, Library, OpenOptions};
 
 use crate::failure::Result;
 use crate::locations;
+
+/// What opens sooner than this needs no explanation.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -16,9 +22,23 @@ impl Session {
     pub(crate) async fn open(database: Option<&str>) -> Result<Self> {
         let database = locations::database(database)?;
         locations::make_parent(&database)?;
-        let library = Library::open(OpenOptions { database, create: true }).await?;
+        let library = patiently(Library::open(OpenOptions { database, create: true })).await?;
         Ok(Self { library, author: Author::new(user(), "cli") })
     }
+}
+
+/// Tells somebody at a terminal what takes so long, where it does: a server may be far away.
+async fn patiently<T>(opening: impl Future<Output = T>) -> T {
+    let mut opening = std::pin::pin!(opening);
+    tokio::select! {
+        opened = &mut opening => return opened,
+        () = tokio::time::sleep(PATIENCE) => {}
+    }
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = writeln!(stderr, "waiting for the database…");
+    }
+    opening.await
 }
 
 /// The user's name, for the history.

@@ -37,6 +37,8 @@ pub struct McpOptions {
 pub struct Masque {
     library: Library,
     tools: ToolSelection,
+    /// Cancelled when the client is gone; over HTTP every request carries its own.
+    gone: CancellationToken,
     /// What a session of the older era watches; set when it has a client to tell.
     watch: OnceLock<Watch>,
 }
@@ -45,7 +47,12 @@ type Context = RequestContext<RoleServer>;
 
 impl Masque {
     pub fn new(library: Library, tools: ToolSelection) -> Self {
-        Self { library, tools, watch: OnceLock::new() }
+        Self { library, tools, gone: CancellationToken::new(), watch: OnceLock::new() }
+    }
+
+    /// Ends open streams when the token is cancelled, with a last word to their client.
+    pub(crate) fn until(self, gone: CancellationToken) -> Self {
+        Self { gone, ..self }
     }
 
     fn watch(&self, peer: &Peer<RoleServer>) -> &Watch {
@@ -173,8 +180,8 @@ impl ServerHandler for Masque {
     async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
         let parts = stream.request_context().extensions.get::<Parts>();
         let stopping = parts.and_then(|parts| parts.extensions.get::<Stopping>());
-        let stop = stopping.map_or_else(CancellationToken::new, |stopping| stopping.0.clone());
-        subscriptions::listen(&self.library, &stream, &stop).await
+        let stop = stopping.map_or(&self.gone, |stopping| &stopping.0);
+        subscriptions::listen(&self.library, &stream, stop).await
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {

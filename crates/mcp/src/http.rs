@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use futures::StreamExt as _;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -76,6 +76,7 @@ async fn answer<H: ServerHandler>(service: &Service<H>, request: Request) -> Res
         let bytes = read(&parts.headers, body).await?;
         // Checked above in all its spellings; from here on there is one.
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        accept_both(&mut parts.headers);
         bytes
     } else {
         Bytes::new()
@@ -130,6 +131,14 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
         Ok(Err(error)) if is_length_limit(&error) => Err(too_long()),
         Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body broke off")),
         Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive")),
+    }
+}
+
+/// The protocol wants clients to name both forms of an answer; whoever takes anything takes both.
+fn accept_both(headers: &mut HeaderMap) {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    if accepted.is_some_and(|accepted| accepted.contains("*/*")) {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }
 }
 

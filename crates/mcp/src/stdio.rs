@@ -1,9 +1,15 @@
 //! The protocol over standard input and output, for clients that start the server themselves.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
 use app::Library;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::sync::CancellationToken;
 
 use crate::conformance::{Conformance, Triggers};
 use crate::handler::{Masque, McpOptions};
@@ -20,19 +26,66 @@ pub enum StdioError {
 /// Serves one client until it closes our standard input. Nothing but the protocol is written to
 /// standard output.
 pub async fn serve_stdio(library: Library, options: McpOptions) -> Result<(), StdioError> {
-    let masque = Masque::new(library, options.tools);
+    let (input, output) = stdio_pipes();
+    serve_pipes(library, options, input, output).await
+}
+
+/// Serves one client over any two pipes.
+async fn serve_pipes<R, W>(
+    library: Library,
+    options: McpOptions,
+    input: R,
+    output: W,
+) -> Result<(), StdioError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let gone = CancellationToken::new();
+    let input = UntilEnd { input, ended: gone.clone() };
+    let masque = Masque::new(library, options.tools).until(gone);
     if options.conformance {
-        serve(Conformance::new(masque, Triggers::default())).await
+        serve(Conformance::new(masque, Triggers::default()), input, output).await
     } else {
-        serve(masque).await
+        serve(masque, input, output).await
     }
 }
 
-async fn serve(handler: impl ServerHandler) -> Result<(), StdioError> {
-    match serve_server(handler, stdio_pipes()).await {
+async fn serve<R, W>(handler: impl ServerHandler, input: R, output: W) -> Result<(), StdioError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match serve_server(handler, (input, output)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(StdioError::Task),
         // A client that leaves before it said anything did nothing wrong.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StdioError::Beginning(Box::new(error))),
     }
 }
+
+/// Input that tells when it has ended: a stream of changes that is still open then would keep
+/// the server waiting for it.
+struct UntilEnd<R> {
+    input: R,
+    ended: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = ready!(Pin::new(&mut self.input).poll_read(context, buffer));
+        let nothing = buffer.filled().len() == before && buffer.remaining() > 0;
+        if read.is_err() || nothing {
+            self.ended.cancel();
+        }
+        Poll::Ready(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -132,7 +132,7 @@ impl Part {
         short("summary", self.summary.as_ref())?;
         long("content", self.content.as_ref())?;
         words("tags", &self.tags, limits::TAGS)?;
-        if self.content.is_none() && self.summary.is_none() && self.description.is_none() {
+        if self.content_or_summary().is_empty() {
             return invalid("content", "a part without text says nothing; give content or summary");
         }
         Ok(())

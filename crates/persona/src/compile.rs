@@ -7,8 +7,13 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::{Assembled, PartType, Request, Severity, View, assemble};
-use crate::{Bundle, OverrideError, TokenCounter};
+use crate::entity::said;
+use crate::{
+    Assembled, Bundle, OverrideError, PartType, Persona, Request, Severity, TokenCounter, View, assemble,
+};
+
+mod markdown;
+use markdown::{clean, list, lower_headings};
 
 /// Counts changes of the format: text of another format is stale.
 const FORMAT: u32 = 1;
@@ -59,10 +64,8 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
         hash.update(text.as_bytes());
     };
     put(&FORMAT.to_string());
-    let persona = &assembled.bundle.persona;
-    put(persona.summary_or_derived());
-    put(persona.system_prompt.as_deref().unwrap_or_default());
-    put(persona.detail.as_deref().unwrap_or_default());
+    put(opening(&assembled.bundle.persona, View::Summary));
+    put(opening(&assembled.bundle.persona, View::Detail));
     for placed in &assembled.parts {
         put("part");
         put(placed.part.part_type.as_str());
@@ -72,21 +75,21 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
     for item in &assembled.traits {
         put("trait");
         put(item.name.as_str());
-        put(item.description.as_deref().unwrap_or_default());
-        put(item.instruction.as_deref().unwrap_or_default());
+        put(item.description_or_derived());
+        put(item.instruction_or_description());
     }
     for item in &assembled.skills {
         put("skill");
         put(item.name.as_str());
-        put(item.description.as_deref().unwrap_or_default());
-        put(item.content.as_deref().unwrap_or_default());
+        put(said(&item.description).unwrap_or_default());
+        put(said(&item.content).unwrap_or_default());
     }
     for item in &assembled.guardrails {
         put("guardrail");
         put(item.name.as_str());
         put(item.severity.as_str());
-        put(item.description.as_deref().unwrap_or_default());
-        put(item.content.as_deref().unwrap_or_default());
+        put(item.description_or_derived());
+        put(item.content_or_description());
     }
     hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -95,26 +98,24 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
 }
 
 fn markdown(assembled: &Assembled<'_>, view: View) -> String {
-    let mut blocks: Vec<String> = opening(assembled, view).into_iter().collect();
+    let mut blocks = vec![clean(opening(&assembled.bundle.persona, view))];
+    blocks.retain(|opening| !opening.is_empty());
     blocks.extend(part_blocks(assembled, view));
-    blocks.extend(list_block("Traits", trait_items(assembled, view)));
+    blocks.extend(list("Traits", trait_items(assembled, view)));
     blocks.extend(skill_block(assembled, view));
-    blocks.extend(list_block("Guardrails", guardrail_items(assembled, view)));
+    blocks.extend(list("Guardrails", guardrail_items(assembled, view)));
     let mut text = blocks.join("\n\n");
-    text.push('\n');
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
 }
 
-/// In full, the persona's own prompt. One without a system prompt opens with its detail, else its
-/// summary; where there is a system prompt, the detail is about the persona, not for it.
-fn opening(assembled: &Assembled<'_>, view: View) -> Option<String> {
-    let persona = &assembled.bundle.persona;
-    let prompt = persona.system_prompt.as_deref().or(persona.detail.as_deref());
-    let text = match view {
+fn opening(persona: &Persona, view: View) -> &str {
+    match view {
         View::Summary => persona.summary_or_derived(),
-        View::Detail => prompt.unwrap_or_else(|| persona.summary_or_derived()),
-    };
-    Some(clean(text)).filter(|text| !text.is_empty())
+        View::Detail => persona.prompt_or_derived(),
+    }
 }
 
 /// Parts that follow each other and are of one type share a heading.
@@ -141,29 +142,26 @@ fn part_blocks(assembled: &Assembled<'_>, view: View) -> Vec<String> {
 
 fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     let items = assembled.traits.iter().map(|item| {
-        let description = item.description.as_deref();
         let text = match view {
-            View::Summary => description,
-            View::Detail => item.instruction.as_deref().or(description),
+            View::Summary => item.description_or_derived(),
+            View::Detail => item.instruction_or_description(),
         };
-        (format!("**{}**", spoken(item.name.as_str())), clean(text.unwrap_or_default()))
+        (label(item.name.as_str()), clean(text))
     });
     items.collect()
 }
 
 /// Skills are named with what they are for; in full, what each says stands under its name.
 fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
-    if view == View::Summary || assembled.skills.iter().all(|skill| skill.content.is_none()) {
-        let items = assembled.skills.iter().map(|item| {
-            let description = clean(item.description.as_deref().unwrap_or_default());
-            (format!("**{}**", spoken(item.name.as_str())), description)
-        });
-        return list_block("Skills", items.collect());
+    if view == View::Summary || assembled.skills.iter().all(|skill| said(&skill.content).is_none()) {
+        let items = assembled.skills.iter();
+        let items = items.map(|item| (label(item.name.as_str()), clean(item.description_or_derived())));
+        return list("Skills", items.collect());
     }
     let mut block = String::from("## Skills");
     for skill in &assembled.skills {
         let _ = write!(block, "\n\n### {}", sentence_case(&spoken(skill.name.as_str())));
-        for text in [skill.description.as_deref(), skill.content.as_deref()].into_iter().flatten() {
+        for text in [said(&skill.description), said(&skill.content)].into_iter().flatten() {
             let _ = write!(block, "\n\n{}", lower_headings(&clean(text), 4));
         }
     }
@@ -172,42 +170,22 @@ fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
 
 fn guardrail_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     let items = assembled.guardrails.iter().map(|item| {
-        let description = item.description.as_deref();
         let text = match view {
-            View::Summary => description,
-            View::Detail => item.content.as_deref().or(description),
+            View::Summary => item.description_or_derived(),
+            View::Detail => item.content_or_description(),
         };
-        let name = spoken(item.name.as_str());
+        let label = label(item.name.as_str());
         let label = match (view, item.severity) {
-            (View::Summary, _) | (_, Severity::Medium) => format!("**{name}**"),
-            (View::Detail, severity) => format!("**{name}** ({severity})"),
+            (View::Summary, _) | (_, Severity::Medium) => label,
+            (View::Detail, severity) => format!("{label} ({severity})"),
         };
-        (label, clean(text.unwrap_or_default()))
+        (label, clean(text))
     });
     items.collect()
 }
 
-/// A heading and one item for each label; further lines of a text are indented under their item.
-fn list_block(heading: &str, items: Vec<(String, String)>) -> Option<String> {
-    if items.is_empty() {
-        return None;
-    }
-    let mut block = format!("## {heading}\n");
-    for (label, text) in items {
-        let _ = write!(block, "\n- {label}");
-        for (number, line) in text.lines().enumerate() {
-            match (number, line.is_empty()) {
-                (0, _) => {
-                    let _ = write!(block, ": {line}");
-                }
-                (_, true) => block.push('\n'),
-                (_, false) => {
-                    let _ = write!(block, "\n  {line}");
-                }
-            }
-        }
-    }
-    Some(block)
+fn label(name: &str) -> String {
+    format!("**{}**", spoken(name))
 }
 
 /// A key as words: `asks-why_first` is "asks why first".
@@ -219,62 +197,3 @@ fn sentence_case(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
 }
-
-/// Line ends are made uniform; white space around the text and behind its lines goes, except
-/// inside code fences, where it may matter.
-fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
-    let mut fence = Fence::default();
-    let lines = text.lines().map(|line| if fence.inside(line) { line } else { line.trim_end() });
-    let joined = lines.collect::<Vec<_>>().join("\n");
-    joined.trim_matches('\n').trim_end().to_owned()
-}
-
-/// Shifts a text's own headings so that its highest stands at `top`: an author's "# Steps" must
-/// not break out of the section that the text is put into.
-fn lower_headings(text: &str, top: usize) -> String {
-    let level = |line: &str| {
-        let hashes = line.bytes().take_while(|byte| *byte == b'#').count();
-        ((1..=6).contains(&hashes) && line[hashes..].starts_with(' ')).then_some(hashes)
-    };
-    let mut fence = Fence::default();
-    let levels: Vec<Option<usize>> =
-        text.lines().map(|line| if fence.inside(line) { None } else { level(line) }).collect();
-    let Some(highest) = levels.iter().flatten().min() else {
-        return text.to_owned();
-    };
-    let shift = top.saturating_sub(*highest);
-    let lines = text.lines().zip(&levels).map(|(line, level)| match level {
-        Some(level) => format!("{}{}", "#".repeat((level + shift).min(6)), &line[*level..]),
-        None => line.to_owned(),
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Follows code fences from line to line.
-#[derive(Default)]
-struct Fence(Option<(u8, usize)>);
-
-impl Fence {
-    /// Whether this line belongs to a fenced block, its fences included.
-    fn inside(&mut self, line: &str) -> bool {
-        let line = line.trim_start();
-        let marker = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'));
-        let run = marker.map_or(0, |marker| line.bytes().take_while(|byte| *byte == marker).count());
-        match (self.0, marker) {
-            (None, Some(marker)) if run >= 3 => {
-                self.0 = Some((marker, run));
-                true
-            }
-            (None, _) => false,
-            (Some((open, length)), Some(marker)) if marker == open && run >= length => {
-                self.0 = None;
-                true
-            }
-            (Some(_), _) => true,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

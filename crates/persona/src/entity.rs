@@ -119,11 +119,16 @@ impl Persona {
 
     /// The authored summary, else the description, else the system prompt's first sentence.
     pub fn summary_or_derived(&self) -> &str {
-        self.summary
-            .as_deref()
-            .or(self.description.as_deref())
-            .or_else(|| self.system_prompt.as_deref().map(first_sentence))
+        said(&self.summary)
+            .or(said(&self.description))
+            .or_else(|| said(&self.system_prompt).map(first_sentence))
             .unwrap_or_default()
+    }
+
+    /// The system prompt, else the detail, else the summary. Where there is a system prompt, the
+    /// detail is about the persona, not for it.
+    pub fn prompt_or_derived(&self) -> &str {
+        said(&self.system_prompt).or(said(&self.detail)).unwrap_or_else(|| self.summary_or_derived())
     }
 }
 
@@ -187,16 +192,15 @@ pub struct Part {
 impl Part {
     /// The authored summary, else the description, else the content's first sentence.
     pub fn summary_or_derived(&self) -> &str {
-        self.summary
-            .as_deref()
-            .or(self.description.as_deref())
-            .or_else(|| self.content.as_deref().map(first_sentence))
+        said(&self.summary)
+            .or(said(&self.description))
+            .or_else(|| said(&self.content).map(first_sentence))
             .unwrap_or_default()
     }
 
     /// The authored content, else what there is of a summary.
     pub fn content_or_summary(&self) -> &str {
-        self.content.as_deref().unwrap_or_else(|| self.summary_or_derived())
+        said(&self.content).unwrap_or_else(|| self.summary_or_derived())
     }
 }
 
@@ -214,6 +218,18 @@ pub struct Trait {
     pub tags: Tags,
 }
 
+impl Trait {
+    /// The authored description, else the instruction's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.instruction).map(first_sentence)).unwrap_or_default()
+    }
+
+    /// The authored instruction, else the description.
+    pub fn instruction_or_description(&self) -> &str {
+        said(&self.instruction).or(said(&self.description)).unwrap_or_default()
+    }
+}
+
 /// Something that a persona knows how to do; its content is loaded on demand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -225,6 +241,13 @@ pub struct Skill {
     pub content: Option<String>,
     #[serde(default)]
     pub tags: Tags,
+}
+
+impl Skill {
+    /// The authored description, else the content's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+    }
 }
 
 /// What a persona must not do; never dropped to fit a budget.
@@ -243,6 +266,18 @@ pub struct Guardrail {
     pub deny_tools: Vec<String>,
     #[serde(default)]
     pub tags: Tags,
+}
+
+impl Guardrail {
+    /// The authored description, else the content's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+    }
+
+    /// The authored content, else the description.
+    pub fn content_or_description(&self) -> &str {
+        said(&self.content).or(said(&self.description)).unwrap_or_default()
+    }
 }
 
 /// A progression that a persona goes through, stage by stage.
@@ -304,11 +339,25 @@ entity!(Skill, Skill);
 entity!(Guardrail, Guardrail);
 entity!(CharacterArc, Arc);
 
+/// A text that says something: a blank one is as good as none.
+pub(crate) fn said(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.trim().is_empty())
+}
+
 /// The first sentence of a text: up to the first full stop, question or exclamation mark that
-/// ends a word, or the first blank line.
+/// ends a word, or the first blank line. A heading above it is passed over.
 pub fn first_sentence(text: &str) -> &str {
-    let text = text.trim();
-    let paragraph = text.split("\n\n").next().unwrap_or(text).trim_end();
+    let mut text = text.trim();
+    while is_heading(text)
+        && let Some((_, below)) = text.split_once('\n')
+    {
+        text = below.trim_start();
+    }
+    if is_heading(text) {
+        text = text.trim_start_matches('#').trim_start();
+    }
+    let lines = text.split_inclusive('\n').take_while(|line| !line.trim().is_empty());
+    let paragraph = text[..lines.map(str::len).sum()].trim_end();
     let end = paragraph.char_indices().find_map(|(at, c)| {
         let after = at + c.len_utf8();
         let ends =
@@ -318,21 +367,11 @@ pub fn first_sentence(text: &str) -> &str {
     &paragraph[..end.unwrap_or(paragraph.len())]
 }
 
-#[cfg(test)]
-mod tests {
-    use super::first_sentence;
-
-    #[test]
-    fn first_sentences() {
-        for (text, first) in [
-            ("You review code. Be kind.", "You review code."),
-            ("Version 1.5 is out! Really.", "Version 1.5 is out!"),
-            ("No end", "No end"),
-            ("  One\n\nTwo.", "One"),
-            ("", ""),
-            ("日本語。次", "日本語。"),
-        ] {
-            assert_eq!(first_sentence(text), first);
-        }
-    }
+/// Whether a text begins with a markdown heading.
+fn is_heading(text: &str) -> bool {
+    let below_hashes = text.trim_start_matches('#');
+    (1..=6).contains(&(text.len() - below_hashes.len())) && below_hashes.starts_with([' ', '\t'])
 }
+
+#[cfg(test)]
+mod tests;

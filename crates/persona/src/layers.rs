@@ -38,7 +38,7 @@ pub enum OverrideError {
     #[error("unknown part {name:?} in overrides.{part_type}")]
     Unknown { part_type: PartType, name: Name },
     #[error(
-        "overrides.{part_type} names {name:?}, which is a {actual} part; use overrides.{actual} or name a {part_type} part"
+        "overrides.{part_type} names {name:?}, which is of type {actual}; use overrides.{actual} or name a part of type {part_type}"
     )]
     WrongType { part_type: PartType, name: Name, actual: PartType },
 }
@@ -63,7 +63,7 @@ pub(crate) fn apply<'a>(
 
 /// Puts a layer on top of what is already placed.
 fn stack<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
-    if layer.mode == MergeMode::Append || below.is_empty() {
+    if layer.mode == MergeMode::Append {
         let mut parts = below;
         parts.retain(|old| !layer.parts.iter().any(|new| new.part.name == old.part.name));
         parts.extend(layer.parts);
@@ -102,8 +102,11 @@ fn stack<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>
     }
     let mut last = result.iter().map(|part| part.order).max().unwrap_or(0);
     for mut part in at_end {
-        last = last.saturating_add(1);
-        part.order = last;
+        // A persona says where its parts stand; what a stage or a call adds comes after them.
+        if matches!(part.origin, LayerOrigin::Stage | LayerOrigin::Override) {
+            last = last.saturating_add(1);
+            part.order = last;
+        }
         result.push(part);
     }
     result
@@ -153,3 +156,6 @@ fn override_layer<'a>(
 fn unplaced(part: &Part, origin: LayerOrigin) -> PlacedPart<'_> {
     PlacedPart { part, order: 0, priority: 0, origin }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::entity::said;
 use crate::{
     Assembled, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType, fingerprint,
 };
@@ -232,6 +233,11 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         View::Summary => None,
         View::Detail => text.map(str::to_owned),
     };
+    // In full, a description is worth its place only where there is nothing fuller.
+    let description = |description: Option<&str>, fuller: Option<&str>| match (view, fuller) {
+        (View::Detail, Some(_)) => None,
+        _ => description.map(str::to_owned),
+    };
     let parts = assembled.parts.iter().map(|placed| PartView {
         name: placed.part.name.clone(),
         part_type: placed.part.part_type,
@@ -244,19 +250,19 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
     let traits = assembled.traits.iter().map(|item| TraitView {
         name: item.name.clone(),
         trait_type: item.trait_type,
-        description: summary(item.description.as_deref().unwrap_or_default()),
-        instruction: detail(item.instruction.as_deref()),
+        description: description(said(&item.description), said(&item.instruction)),
+        instruction: detail(said(&item.instruction)),
     });
     let skills = assembled.skills.iter().map(|item| SkillView {
         name: item.name.clone(),
-        description: summary(item.description.as_deref().unwrap_or_default()),
-        content: detail(item.content.as_deref()),
+        description: description(said(&item.description), said(&item.content)),
+        content: detail(said(&item.content)),
     });
     let guardrails = assembled.guardrails.iter().map(|item| GuardrailView {
         name: item.name.clone(),
         severity: (view == View::Detail).then_some(item.severity),
-        description: summary(item.description.as_deref().unwrap_or_default()),
-        content: detail(item.content.as_deref()),
+        description: description(said(&item.description), said(&item.content)),
+        content: detail(said(&item.content)),
     });
     PersonaView {
         scope: Some(assembled.bundle.meta.scope),

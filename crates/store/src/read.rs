@@ -86,6 +86,14 @@ fn bad_cursor() -> Error {
     Error::Invalid("the cursor is not one that a list gave; ask again without it".to_owned())
 }
 
+fn check_tags(tags: &[String]) -> Result<()> {
+    if tags.len() > limits::TAGS || tags.iter().any(|tag| tag.contains('\0')) {
+        let most = limits::TAGS;
+        return Err(Error::Invalid(format!("tags: at most {most} of them, without NUL characters")));
+    }
+    Ok(())
+}
+
 fn query_words(query: Option<&str>) -> Result<Option<Vec<String>>> {
     let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
         return Ok(None);
@@ -115,16 +123,6 @@ impl Store {
         }
     }
 
-    /// Whether any scope has this name.
-    pub async fn exists(&self, kind: Kind, name: &Name) -> Result<bool> {
-        let builtin = builtin::Builtins::get().names(kind).contains(&name);
-        if builtin {
-            return Ok(true);
-        }
-        let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
-        Ok(self.engine().number(sql, &[Value::from(name)]).await?.is_some())
-    }
-
     /// One page of a kind, by name.
     pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
         let size = page_size(filter.limit);
@@ -136,6 +134,7 @@ impl Store {
             }
         };
         let words = query_words(filter.query.as_deref())?;
+        check_tags(&filter.tags)?;
         let mut shared = self.list_shared(kind, filter, words.as_deref(), after.as_ref(), size + 1).await?;
         let exhausted = shared.len() <= size;
         // A builtin stands in this page if its name lies in the range that the page covers.
@@ -326,6 +325,9 @@ impl Store {
 
     /// Names of a kind that begin with a text, in order.
     pub async fn names_with_prefix(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+        if prefix.chars().any(|c| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
+            return Ok(Vec::new());
+        }
         let sql = format!(
             "SELECT a.name FROM {} a WHERE a.name >= $1 AND a.name < $2 ORDER BY a.name LIMIT {limit}",
             table(kind)

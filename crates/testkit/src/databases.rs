@@ -4,7 +4,10 @@ use std::str::FromStr as _;
 use std::sync::Once;
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection,
+};
 use tempfile::TempDir;
 
 /// A server that tests may make databases on.
@@ -25,6 +28,42 @@ impl Database {
         let directory = TempDir::new().expect("a temporary directory");
         let location = directory.path().join("masque.db").display().to_string();
         Self { location, engine: "sqlite", directory: Some(directory) }
+    }
+
+    /// The first column of every row as text, read past the store.
+    pub async fn texts(&self, sql: &str) -> Vec<String> {
+        let sql = AssertSqlSafe(sql);
+        let read = if self.directory.is_some() {
+            let mut connection = self.sqlite_connection().await;
+            sqlx::query_scalar(sql).fetch_all(&mut connection).await
+        } else {
+            let mut connection = self.postgres_connection().await;
+            sqlx::query_scalar(sql).fetch_all(&mut connection).await
+        };
+        read.expect("the database answers")
+    }
+
+    /// Changes the database past the store.
+    pub async fn execute(&self, sql: &str) {
+        let sql = AssertSqlSafe(sql);
+        let executed = if self.directory.is_some() {
+            let mut connection = self.sqlite_connection().await;
+            sqlx::raw_sql(sql).execute(&mut connection).await.map(drop)
+        } else {
+            let mut connection = self.postgres_connection().await;
+            sqlx::raw_sql(sql).execute(&mut connection).await.map(drop)
+        };
+        executed.expect("the database does it");
+    }
+
+    async fn sqlite_connection(&self) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(&self.location).create_if_missing(true);
+        options.connect().await.expect("the file opens")
+    }
+
+    async fn postgres_connection(&self) -> PgConnection {
+        let options = PgConnectOptions::from_str(&self.location).expect("an address");
+        options.connect().await.expect("the server answers")
     }
 
     /// Removes the database.

@@ -7,6 +7,8 @@ use crate::output::Output;
 
 /// Copies that are named one by one.
 const FEW: usize = 4;
+/// Pieces that are named one by one, whatever happened to them.
+const MOST_NAMED: usize = 10;
 
 /// Tells the outcome of writing an entity itself. `done` says what happened where something did,
 /// as in "created part calm-tone"; `idle` what is so already where nothing did.
@@ -69,7 +71,12 @@ fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
     }
 }
 
+/// Pieces by name, as far as somebody would read them.
 pub(super) fn list(pieces: &[Piece]) -> String {
-    let pieces: Vec<String> = pieces.iter().map(|piece| format!("{} {}", piece.kind, piece.name)).collect();
-    pieces.join(", ")
+    let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind, piece.name));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match pieces.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }

@@ -22,29 +22,33 @@ pub(crate) struct TransferProgress {
 
 impl TransferProgress {
     pub(crate) fn new(output: &Output) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let template = "{prefix} {msg} [{bar:30}] {human_pos} of {human_len} rows";
-            let style = ProgressStyle::with_template(template);
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::no_length().with_style(style.progress_chars("=> "))
-        });
-        Self { last_told: Instant::now(), bar, lines: !output.is_json() }
+        Self { last_told: Instant::now(), bar: None, lines: !output.is_json() }
     }
 
     pub(crate) fn at(&mut self, progress: &Progress) {
+        if self.bar.is_none() && self.last_told.elapsed() < PATIENCE {
+            return;
+        }
+        self.last_told = Instant::now();
         let Progress { step, table, done, total } = progress;
-        if let Some(bar) = &self.bar {
+        if io::stderr().is_terminal() {
+            let bar = self.bar.get_or_insert_with(transfer_bar);
             if bar.message() != *table || bar.prefix() != *step {
                 bar.set_prefix(*step);
                 bar.set_message(*table);
             }
             bar.set_length(*total);
             bar.set_position(*done);
-        } else if self.lines && self.last_told.elapsed() >= PATIENCE {
-            self.last_told = Instant::now();
+        } else if self.lines {
             let _ = writeln!(io::stderr(), "{step} {table}: {done} of {total} rows");
         }
     }
+}
+
+fn transfer_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} {msg} [{bar:30}] {human_pos} of {human_len} rows");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::no_length().with_style(style.progress_chars("=> "))
 }
 
 impl Drop for TransferProgress {

@@ -51,41 +51,19 @@ fn a_copy_is_the_same() {
     );
 }
 
-#[test]
-fn a_copy_goes_to_postgres_and_back() {
-    let Some(server) = std::env::var("MASQUE_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty()) else {
-        return;
-    };
+#[tokio::test]
+async fn a_copy_goes_to_postgres_and_back() {
+    let Some(database) = testkit::postgres().await else { return };
     let home = Home::new();
     fill(&home, "one.db");
-    let name = format!("masque_cli_{}", std::process::id());
-    let database = testkit_database(&server, &name);
-    contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", &database]), &["nothing differs"]);
-    assert_eq!(helper(&home, &database), helper(&home, "one.db"));
-    contains(&home.ok(&["--db", &database, "db", "info"]), &["postgres", "1 persona"]);
-    contains(&home.ok(&["--db", &database, "doctor"]), &["postgres", "Nothing is wrong."]);
-    home.ok(&["--db", &database, "db", "copy", "--to", "back.db"]);
+    let location = database.location.as_str();
+    contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", location]), &["nothing differs"]);
+    assert_eq!(helper(&home, location), helper(&home, "one.db"));
+    contains(&home.ok(&["--db", location, "db", "info"]), &["postgres", "1 persona"]);
+    contains(&home.ok(&["--db", location, "doctor"]), &["postgres", "Nothing is wrong."]);
+    home.ok(&["--db", location, "db", "copy", "--to", "back.db"]);
     assert_eq!(helper(&home, "back.db"), helper(&home, "one.db"));
-    drop_database(&server, &name);
-}
-
-fn psql(server: &str, statement: &str) {
-    let status = std::process::Command::new("psql").args([server, "-qc", statement]).status().unwrap();
-    assert!(status.success(), "{statement}");
-}
-
-fn testkit_database(server: &str, name: &str) -> String {
-    psql(server, &format!("CREATE DATABASE {name}"));
-    let (address, options) = server.split_once('?').map_or((server, None), |(a, o)| (a, Some(o)));
-    let root = address.rsplit_once('/').unwrap().0;
-    match options {
-        Some(options) => format!("{root}/{name}?{options}"),
-        None => format!("{root}/{name}"),
-    }
-}
-
-fn drop_database(server: &str, name: &str) {
-    psql(server, &format!("DROP DATABASE {name} WITH (FORCE)"));
+    database.remove().await;
 }
 
 #[test]

@@ -42,9 +42,7 @@ fn errors_are_sentences_that_help() {
 fn no_password_is_shown() {
     let home = Home::new();
     let url = "postgres://me:hunter2@127.0.0.1:1/none";
-    for arguments in
-        [&["--db", url, "list"][..], &["--db", url, "doctor"], &["--db", url, "doctor", "--json"]]
-    {
+    for arguments in [&["--db", url, "list"][..], &["--db", url, "doctor"]] {
         let Answer { stdout, stderr, .. } = home.run(arguments);
         assert!(!stdout.contains("hunter2") && !stderr.contains("hunter2"), "{stdout}{stderr}");
     }
@@ -69,8 +67,9 @@ fn programs_get_errors_as_json() {
 #[test]
 fn a_reader_that_stops_is_no_error() {
     let home = Home::new();
+    // More than fits into a pipe, so that the program is still writing when nobody reads any more.
     let mut command = home.command();
-    command.args(["show", "code_reviewer", "--detail"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -98,7 +98,10 @@ fn views_are_changed_for_one_call() {
     contains(&calm, &["plain-tone", "from override"]);
     assert!(!calm.contains("guide-tone"), "{calm}");
     let few = home.ok(&["show", "code_reviewer", "--types", "identity,tone", "--limit", "1"]);
-    contains(&few, &["review-identity", "left out", "plain-tone (limit)", "(types)"]);
+    contains(
+        &few,
+        &["review-identity", "left out", "by --limit: part plain-tone", "by --types: part evidence-soul"],
+    );
     let budget = home.ok(&["show", "code_reviewer", "--max-tokens", "300"]);
     contains(&budget, &["tokens", "o200k_base", "left out"]);
     contains(

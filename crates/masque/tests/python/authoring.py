@@ -79,8 +79,8 @@ async def changes_pieces(masque: Connection) -> None:
         held = await masque.call(f"get_agent_{kind}", name=piece["name"])
         same(f"{kind}: the new text", held[text], "Anew.")
         same(f"{kind}: what was not named stays", held["description"], piece["description"])
-        cleared = {"description": "", "tags": [], "new_name": None}
-        await masque.call(f"update_agent_{kind}", name=piece["name"], new_name=f"moved-{kind}", **clear_of(cleared))
+        moved = {"new_name": f"moved-{kind}", "description": "", "tags": []}
+        await masque.call(f"update_agent_{kind}", name=piece["name"], **moved)
         await masque.refused(f"get_agent_{kind}", "no", piece["name"], name=piece["name"])
         held = await masque.call(f"get_agent_{kind}", name=f"moved-{kind}")
         same(f"{kind}: what was cleared", (held.get("description"), held["tags"]), (None, []))
@@ -89,10 +89,6 @@ async def changes_pieces(masque: Connection) -> None:
         await masque.refused(f"delete_agent_{kind}", "revision", name=f"moved-{kind}", if_revision=first["revision"])
         gone = await masque.call(f"delete_agent_{kind}", name=f"moved-{kind}", if_revision=held["revision"])
         same(f"{kind}: deleted", gone["deleted"], True)
-
-
-def clear_of(fields: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 async def makes_a_persona_at_once(masque: Connection) -> None:

@@ -2,7 +2,7 @@
 //! fill the memory with sessions that it never closes.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use futures::Stream;
@@ -15,7 +15,7 @@ use crate::limits::{SESSION_IDLE, SESSIONS};
 /// A session manager that gives up the session which was idle longest for a new one.
 #[derive(Debug)]
 pub(super) struct BoundedSessions {
-    sessions: LocalSessionManager,
+    sessions: Arc<LocalSessionManager>,
     /// When each session was last used.
     used: Mutex<HashMap<SessionId, Instant>>,
     most: usize,
@@ -29,7 +29,7 @@ impl BoundedSessions {
     fn with_most(most: usize) -> Self {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE);
-        Self { sessions, used: Mutex::default(), most }
+        Self { sessions: Arc::new(sessions), used: Mutex::default(), most }
     }
 
     fn touch(&self, id: &SessionId) {
@@ -39,11 +39,16 @@ impl BoundedSessions {
         }
     }
 
-    /// The session to give up before another is created, if there are too many.
-    fn surplus(&self) -> Option<SessionId> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let oldest = used.iter().min_by_key(|(_, last)| **last);
-        oldest.filter(|_| used.len() >= self.most).map(|(id, _)| id.clone())
+    /// Gives up the session that was idle longest if there is no room for another.
+    fn make_room(&self) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let oldest = used.iter().min_by_key(|(_, last)| **last).map(|(id, _)| id.clone());
+        let Some(id) = oldest.filter(|_| used.len() >= self.most) else { return };
+        used.remove(&id);
+        tracing::warn!(most = self.most, "too many sessions; the one that was idle longest is closed");
+        // A client that does not read its stream may make this wait; a new one must not.
+        let sessions = Arc::clone(&self.sessions);
+        tokio::spawn(async move { sessions.close_session(&id).await });
     }
 }
 
@@ -52,10 +57,7 @@ impl SessionManager for BoundedSessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        if let Some(id) = self.surplus() {
-            tracing::warn!(most = self.most, "too many sessions; the one that was idle longest is closed");
-            self.close_session(&id).await?;
-        }
+        self.make_room();
         let (id, transport) = self.sessions.create_session().await?;
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Instant::now());
         Ok((id, transport))
@@ -121,6 +123,7 @@ mod tests {
         let (second, _second) = sessions.create_session().await.expect("a session");
         sessions.touch(&first);
         let (third, _third) = sessions.create_session().await.expect("a session");
+        tokio::task::yield_now().await;
         assert!(sessions.has_session(&first).await.expect("asked"));
         assert!(!sessions.has_session(&second).await.expect("asked"));
         assert!(sessions.has_session(&third).await.expect("asked"));

@@ -108,6 +108,8 @@ async fn bodies_must_be_json_and_short() {
     }
     let response = post().header("accept", "text/html").json(&message).send().await;
     assert_eq!((response.status, &response.json()["error"]["code"]), (406, &json!(-32600)));
+    let response = server.modern("/mcp", "tools/list", json!({})).header("accept", "*/*").send().await;
+    assert_eq!(response.status, 200);
     let response = server.request("PUT", "/mcp").json(&message).send().await;
     assert_eq!((response.status, response.header("allow")), (405, Some("GET, POST, DELETE")));
     assert_eq!(response.json()["error"]["code"], -32600);

@@ -1,0 +1,146 @@
+//! `kill -9` in the middle of writing: whatever was acknowledged is there afterwards, and nothing
+//! is half there.
+
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use app::{Library, OpenOptions};
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
+use testkit::Database;
+
+use crate::home::Home;
+use crate::wire::{Client, PATIENCE, Running, Server, start_mcp};
+
+mod deeds;
+use deeds::{Deed, Log, check};
+
+const KILLS: u64 = 50;
+/// How long after its first acknowledgement a writer may live.
+const LONGEST_LIFE: Duration = Duration::from_millis(60);
+/// Runs differ in timing anyway; a seed keeps at least the plan the same.
+const SEED: u64 = 0x6d61_7371_7565;
+
+#[test]
+fn a_process_killed_while_writing_loses_nothing_acknowledged() {
+    let (home, database) = (Home::new(), Database::sqlite());
+    let mut plan = StdRng::seed_from_u64(SEED);
+    let mut logs = Vec::new();
+    for kill in 0..KILLS {
+        let (process, client) = start_mcp(&home, &database.location);
+        let log = write_until_killed(process, vec![Box::new(client)], kill, &mut plan);
+        // Nobody else has the file open: whoever comes next has to recover it.
+        in_fresh_library(&database, async |library| check(library, &log).await);
+        logs.extend(log);
+    }
+    check_in_the_end(&database, &logs);
+}
+
+#[test]
+fn a_server_killed_under_several_writers_loses_nothing_acknowledged() {
+    let (home, database) = (Home::new(), Database::sqlite());
+    let mut plan = StdRng::seed_from_u64(SEED + 1);
+    let mut logs = Vec::new();
+    // A process that survives every kill, with the file open all the time.
+    let (_survivor, mut reader) = start_mcp(&home, &database.location);
+    for kill in 0..KILLS {
+        let server = Server::start(&home, &database.location);
+        let clients = (0..3).map(|_| Box::new(server.connect()) as Box<dyn Client>).collect();
+        let log = write_until_killed(server.running, clients, kill, &mut plan);
+        in_fresh_library(&database, async |library| check(library, &log).await);
+        for deed in log.iter().filter_map(|log| log.acknowledged.last()) {
+            deed.seen_by(&mut reader);
+        }
+        logs.extend(log);
+    }
+    check_in_the_end(&database, &logs);
+}
+
+#[test]
+fn a_first_start_that_is_killed_leaves_a_file_that_opens() {
+    let home = Home::new();
+    let mut plan = StdRng::seed_from_u64(SEED + 2);
+    for _ in 0..20 {
+        let database = Database::sqlite();
+        let mut command = home.command();
+        command.args(["list", "--db", &database.location]).stdout(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(plan.random_range(Duration::ZERO..LONGEST_LIFE / 2));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let listed = home.json(&["list", "personas", "--db", &database.location]);
+        assert!(listed["items"].as_array().is_some_and(|items| !items.is_empty()), "{listed}");
+        in_fresh_library(&database, async |library| library.ping().await.unwrap());
+    }
+}
+
+/// Lets every client write in a loop, kills the process some time after the first
+/// acknowledgement, and returns what each client knows.
+fn write_until_killed(
+    mut process: Running,
+    clients: Vec<Box<dyn Client>>,
+    kill: u64,
+    plan: &mut StdRng,
+) -> Vec<Log> {
+    let life = plan.random_range(Duration::ZERO..LONGEST_LIFE);
+    let (sender, acknowledged) = channel();
+    std::thread::scope(|scope| {
+        let start = |(at, client): (usize, Box<dyn Client>)| {
+            let (sender, writer) = (sender.clone(), format!("{kill}-{at}"));
+            scope.spawn(move || write(client, writer, &sender))
+        };
+        let writers: Vec<_> = clients.into_iter().enumerate().map(start).collect();
+        acknowledged.recv_timeout(PATIENCE).expect("a first acknowledgement");
+        std::thread::sleep(life);
+        process.kill();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    })
+}
+
+/// Writes until the server is gone.
+fn write(mut client: Box<dyn Client>, writer: String, acknowledged: &Sender<()>) -> Log {
+    let mut log = Log::default();
+    for number in 0.. {
+        let deed = Deed::next(&writer, number);
+        let (tool, arguments) = deed.request();
+        match client.call(tool, arguments) {
+            Ok(answer) => drop(answer.unwrap_or_else(|refusal| panic!("{deed:?}: {refusal}"))),
+            Err(_) => {
+                log.in_flight = Some(deed);
+                break;
+            }
+        }
+        log.acknowledged.push(deed);
+        let _ = acknowledged.send(());
+    }
+    log
+}
+
+fn in_fresh_library(database: &Database, test: impl AsyncFnOnce(&Library)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options = OpenOptions { database: database.location.clone(), create: false };
+        let library = Library::open(options).await.unwrap();
+        test(&library).await;
+        library.close().await;
+    });
+}
+
+/// After all kills: everything of all rounds is there, and the file is sound.
+fn check_in_the_end(database: &Database, logs: &[Log]) {
+    in_fresh_library(database, async |library| check(library, logs).await);
+    let acknowledged: usize = logs.iter().map(|log| log.acknowledged.len()).sum();
+    assert!(acknowledged as u64 >= KILLS, "only {acknowledged} writes in {KILLS} lives");
+    eprintln!("{acknowledged} acknowledged writes survived {KILLS} kills");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut file = SqliteConnectOptions::new().filename(&database.location).connect().await.unwrap();
+        let sound: Vec<String> =
+            sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut file).await.unwrap();
+        assert_eq!(sound, ["ok"]);
+        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut file).await.unwrap();
+        assert_eq!(dangling.len(), 0, "rows that refer to nothing");
+    });
+}

@@ -1,0 +1,236 @@
+//! The protocol by hand: a client over a process's pipes and one over HTTP, as small as they get.
+//!
+//! They repeat and repair nothing, unlike an SDK: an answer arrived whole, or the server is gone.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+/// No answer takes this long on any machine; a test that waits longer fails instead.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A `masque` that runs until it is killed, at the latest with the test.
+#[derive(Debug)]
+pub(crate) struct Running(Child);
+
+impl Running {
+    /// What `kill -9` does: the process gets no chance to finish anything.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Asks the process to stop, and returns its exit code and what it wrote to standard error.
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
+        let id = self.0.id().to_string();
+        let asked = std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(asked.success());
+        let status = self.0.wait().unwrap();
+        let mut errors = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (status.code(), errors)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a tool answered: its structured content, or the advice of a refusal.
+pub(crate) type Answer = Result<Value, String>;
+
+/// One connection. An `io::Error` means that the server is gone, and nothing else.
+pub(crate) trait Client: Send {
+    fn request(&mut self, method: &str, params: Value) -> io::Result<Value>;
+
+    fn call(&mut self, tool: &str, arguments: Value) -> io::Result<Answer> {
+        let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments }))?;
+        let result = &reply["result"];
+        assert!(result.is_object(), "{tool} ended in a protocol error: {reply}");
+        if result["isError"] == true {
+            return Ok(Err(result["content"][0]["text"].as_str().unwrap().to_owned()));
+        }
+        Ok(Ok(result["structuredContent"].clone()))
+    }
+
+    /// Calls a tool that must succeed.
+    #[track_caller]
+    fn ask(&mut self, tool: &str, arguments: Value) -> Value {
+        let shown = format!("{tool}({arguments})");
+        let answer = self.call(tool, arguments).unwrap_or_else(|error| panic!("{shown}: {error}"));
+        answer.unwrap_or_else(|refusal| panic!("{shown}: {refusal}"))
+    }
+}
+
+/// Starts `masque mcp`, which is ready when this returns.
+pub(crate) fn start_mcp(home: &Home, database: &str) -> (Running, Pipes) {
+    let mut command = home.command();
+    command.args(["mcp", "--db", database]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let running = Running(child);
+    let (sender, lines) = channel();
+    std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    let mut pipes = Pipes { stdin, lines, last_id: 0, news: Vec::new() };
+    pipes.initialize().unwrap();
+    (running, pipes)
+}
+
+/// A client over standard input and output, in the older of the protocol's eras.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+    last_id: u64,
+    /// Notifications that came while an answer was waited for.
+    news: Vec<Value>,
+}
+
+impl Pipes {
+    fn initialize(&mut self) -> io::Result<()> {
+        let client = json!({ "name": "wire", "version": "0" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let reply = self.request("initialize", params)?;
+        assert_eq!(reply["result"]["serverInfo"]["name"], "masque", "{reply}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+    }
+
+    fn send(&mut self, message: &Value) -> io::Result<()> {
+        self.stdin.write_all(format!("{message}\n").as_bytes())
+    }
+
+    fn receive(&mut self, patience: Duration) -> io::Result<Value> {
+        match self.lines.recv_timeout(patience) {
+            // A process that was killed may leave half a line behind.
+            Ok(line) => serde_json::from_str(&line).map_err(|_| io::ErrorKind::UnexpectedEof.into()),
+            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(RecvTimeoutError::Timeout) => panic!("no answer within {patience:?}"),
+        }
+    }
+
+    /// Waits for news of a resource that was subscribed to.
+    pub(crate) fn hear_of(&mut self, uri: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let is_it = |message: &Value| {
+            message["method"] == "notifications/resources/updated" && message["params"]["uri"] == uri
+        };
+        let mut heard = std::mem::take(&mut self.news);
+        while !heard.iter().any(is_it) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            heard.push(self.receive(left).unwrap());
+        }
+    }
+}
+
+impl Client for Pipes {
+    fn request(&mut self, method: &str, params: Value) -> io::Result<Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        loop {
+            let message = self.receive(PATIENCE)?;
+            if message["id"] == id {
+                return Ok(message);
+            }
+            self.news.push(message);
+        }
+    }
+}
+
+/// A `masque serve` on a port of its own.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) running: Running,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts a server, which is ready when this returns.
+    pub(crate) fn start(home: &Home, database: &str) -> Self {
+        let mut command = home.command();
+        command.args(["serve", "--addr", "127.0.0.1:0", "--json", "--db", database]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut announced = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut announced).unwrap();
+        if announced.is_empty() {
+            panic!("the server did not start: {:?}", child.wait_with_output().unwrap());
+        }
+        let announced: Value = serde_json::from_str(&announced).unwrap();
+        let address = announced["address"].as_str().unwrap().to_owned();
+        Self { running: Running(child), address }
+    }
+
+    pub(crate) fn connect(&self) -> Http {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Http { address: self.address.clone(), stream: BufReader::new(stream), last_id: 0 }
+    }
+}
+
+/// A client over one HTTP connection, in the newer of the protocol's eras.
+#[derive(Debug)]
+pub(crate) struct Http {
+    address: String,
+    stream: BufReader<TcpStream>,
+    last_id: u64,
+}
+
+impl Http {
+    fn receive(&mut self) -> io::Result<Value> {
+        let mut length = 0;
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.stream.read_line(&mut line)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let header = line.trim_end().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok(serde_json::from_slice(&body).unwrap())
+    }
+}
+
+impl Client for Http {
+    fn request(&mut self, method: &str, mut params: Value) -> io::Result<Value> {
+        const VERSION: &str = "2026-07-28";
+        self.last_id += 1;
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let body = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }).to_string();
+        let head = [
+            "POST /mcp HTTP/1.1".to_owned(),
+            format!("Host: {}", self.address),
+            "Content-Type: application/json".to_owned(),
+            "Accept: application/json, text/event-stream".to_owned(),
+            format!("MCP-Protocol-Version: {VERSION}"),
+            format!("Mcp-Method: {method}"),
+            format!("Mcp-Name: {name}"),
+            format!("Content-Length: {}", body.len()),
+        ];
+        let request = format!("{}\r\n\r\n{body}", head.join("\r\n"));
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        self.receive()
+    }
+}

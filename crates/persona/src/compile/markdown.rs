@@ -1,0 +1,132 @@
+//! Authors' texts, made to fit into one markdown document without breaking out of their place.
+
+use std::fmt::Write as _;
+
+/// Line ends are made uniform; blanks behind lines, and blank lines around the text or beyond one
+/// in a row, go, except inside code fences, where they may matter. A fence that was left open is
+/// closed, because it would swallow whatever follows the text.
+pub(super) fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut fence = Fence::default();
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if fence.inside(line) {
+            lines.push(line);
+        } else if !(line.trim().is_empty() && lines.last().is_none_or(|last| last.is_empty())) {
+            lines.push(line.trim_end());
+        }
+    }
+    let mut cleaned = lines.join("\n").trim_end().to_owned();
+    if let Some(opening) = fence.opening {
+        cleaned.push('\n');
+        cleaned.push_str(opening);
+    }
+    cleaned
+}
+
+/// Shifts a text's own headings so that its highest stands at `top`: an author's "# Steps" must
+/// not break out of the section that the text is put into.
+pub(super) fn lower_headings(text: &str, top: usize) -> String {
+    let mut fence = Fence::default();
+    let headings: Vec<Option<Heading<'_>>> =
+        text.lines().map(|line| if fence.inside(line) { None } else { Heading::read(line) }).collect();
+    let Some(highest) = headings.iter().flatten().map(|heading| heading.level).min() else {
+        return text.to_owned();
+    };
+    let shift = top.saturating_sub(highest);
+    let lines = text.lines().zip(headings).map(|(line, heading)| match heading {
+        Some(Heading { level, title }) => format!("{}{title}", "#".repeat((level + shift).min(6))),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A heading and one item for each label, with its text behind it.
+pub(super) fn list(heading: &str, items: Vec<(String, String)>) -> Option<String> {
+    if items.is_empty() {
+        return None;
+    }
+    let mut block = format!("## {heading}\n");
+    for (label, text) in items {
+        let _ = write!(block, "\n- {label}");
+        if text.is_empty() {
+            continue;
+        }
+        block.push(':');
+        for (number, line) in lower_headings(&text, 3).lines().enumerate() {
+            // A list or a fence that began behind the label would be none.
+            let _ = match (number, line.is_empty()) {
+                (0, _) if !opens_block(line) => write!(block, " {}", line.trim_start()),
+                (_, true) => write!(block, "\n"),
+                (_, false) => write!(block, "\n  {line}"),
+            };
+        }
+    }
+    Some(block)
+}
+
+/// Whether a line begins something that must stand at the start of its line: a heading, a list, a
+/// quotation, a table or a fence.
+fn opens_block(line: &str) -> bool {
+    let line = line.trim_start();
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after_digits.len() < line.len() && after_digits.starts_with([')', '.']);
+    let bullet = line.starts_with(['-', '*', '+']) && line[1..].starts_with([' ', '\t']);
+    let ordered = numbered && after_digits[1..].starts_with([' ', '\t']);
+    bullet || ordered || line.starts_with(['>', '|', '#']) || fence_marks(line).is_some()
+}
+
+/// A line that is a heading: up to three blanks, its hashes, and what follows them.
+struct Heading<'a> {
+    level: usize,
+    title: &'a str,
+}
+
+impl<'a> Heading<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        let hashes = line.trim_start_matches(' ');
+        let title = hashes.trim_start_matches('#');
+        let level = hashes.len() - title.len();
+        let stands = line.len() - hashes.len() <= 3 && (title.is_empty() || title.starts_with([' ', '\t']));
+        ((1..=6).contains(&level) && stands).then_some(Self { level, title })
+    }
+}
+
+/// Follows code fences from line to line.
+#[derive(Default)]
+struct Fence<'a> {
+    /// The indentation and marks of the fence that is open.
+    opening: Option<&'a str>,
+}
+
+impl<'a> Fence<'a> {
+    /// Whether this line belongs to a fenced block, its fences included.
+    fn inside(&mut self, line: &'a str) -> bool {
+        match (self.opening, fence_marks(line)) {
+            // What has further backticks in its line is code within a sentence.
+            (None, Some((marks, rest))) if !(marks.ends_with('`') && rest.contains('`')) => {
+                self.opening = Some(marks);
+                true
+            }
+            (None, _) => false,
+            (Some(opening), Some((marks, rest))) => {
+                if rest.trim().is_empty() && marks.trim_start().starts_with(opening.trim_start()) {
+                    self.opening = None;
+                }
+                true
+            }
+            (Some(_), None) => true,
+        }
+    }
+}
+
+/// The indentation and marks of a line that could open or close a fence, and what follows them.
+fn fence_marks(line: &str) -> Option<(&str, &str)> {
+    let body = line.trim_start();
+    let mark = body.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let rest = body.trim_start_matches(mark);
+    (body.len() - rest.len() >= 3).then(|| line.split_at(line.len() - rest.len()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! `max_tokens`: the lowest priority goes until the rendered view fits.
+
+use persona::{Request, TokenCounter, View, assemble, view};
+
+use crate::script::{Toks, check, read};
+
+#[test]
+fn what_fits_stays_whole() {
+    check("own tone=a*2 voice=b*3 | max 5", "tone=a voice=b | 5 tokens");
+    check("own tone=a*2 voice=b*3 | max 500", "tone=a voice=b | 5 tokens");
+    check("max 0", " | 0 tokens");
+}
+
+#[test]
+fn the_lowest_priority_goes_first() {
+    check("own tone=a/1 tone=b/3 tone=c/2 | max 2", "tone=b tone=c | max a | 2 tokens");
+    check("own tone=a/1 tone=b/3 tone=c/2 | max 1", "tone=b | max a c | 1 tokens");
+    check("own tone=a/1 tone=b/3 tone=c/2 | max 0", " | max a b c | 0 tokens");
+    check("own tone=a/-1 tone=b/-3 | max 1", "tone=a | max b | 1 tokens");
+}
+
+#[test]
+fn equal_priorities_go_last_first() {
+    check("own tone=a tone=b tone=c | max 2", "tone=a tone=b | max c | 2 tokens");
+    check("own tone=a@3 tone=b@2 tone=c@1 | max 2", "tone=c tone=b | max a | 2 tokens");
+    check("own tone=warm | stage voice=low | max 1", "tone=warm | max low | 1 tokens");
+}
+
+#[test]
+fn what_goes_is_a_whole_tail_even_where_a_smaller_piece_would_fit() {
+    // Priority is the author's word on what matters: c may not stay while b, above it, goes.
+    check("own tone=a/3*2 tone=b/2*5 tone=c/1*1 | max 4", "tone=a | max b c | 2 tokens");
+    check("own tone=a/3*9 tone=b/2*1 | max 4", " | max a b | 0 tokens");
+}
+
+#[test]
+fn traits_and_skills_count_as_priority_0_after_the_parts() {
+    let pieces = "own tone=a | traits calm kind | skills sql css";
+    check(&format!("{pieces} | max 4"), "tone=a trait:calm trait:kind skill:sql | max skill:css | 4 tokens");
+    check(&format!("{pieces} | max 3"), "tone=a trait:calm trait:kind | max skill:sql skill:css | 3 tokens");
+    check(&format!("{pieces} | max 2"), "tone=a trait:calm | max trait:kind skill:sql skill:css | 2 tokens");
+    check(&format!("{pieces} | max 1"), "tone=a | max trait:calm trait:kind skill:sql skill:css | 1 tokens");
+    check(&format!("{pieces} | max 0"), " | max a trait:calm trait:kind skill:sql skill:css | 0 tokens");
+    // A part below 0 goes before them.
+    check("own tone=a/-1 | traits calm | skills sql | max 2", "trait:calm skill:sql | max a | 2 tokens");
+    check("own tone=a/1 tone=b/-1 | traits calm | max 1", "tone=a | max b trait:calm | 1 tokens");
+}
+
+#[test]
+fn guardrails_are_never_dropped() {
+    check("own tone=a/9 | guardrails honest*5 | max 6", "tone=a guardrail:honest | 6 tokens");
+    check("own tone=a/9 | guardrails honest*5 | max 5", "guardrail:honest | max a | 5 tokens");
+    check("own tone=a/9 | guardrails honest*5 | max 4", "guardrail:honest | max a | 5 tokens | over budget");
+    check("guardrails honest kind | max 1", "guardrail:honest guardrail:kind | 2 tokens | over budget");
+}
+
+#[test]
+fn overrides_are_never_dropped() {
+    check("own tone=a/9 voice=b/-9 | override voice=low*3 | max 3", "voice=low | max a | 3 tokens");
+    check("own tone=a/9 | override goal=win*3 | max 4", "tone=a goal=win | 4 tokens");
+    check("own tone=a/9 | override goal=win*3 | max 2", "goal=win | max a | 3 tokens | over budget");
+    check("override goal=win*3 | max 0", "goal=win | 3 tokens | over budget");
+}
+
+#[test]
+fn a_stages_parts_are_ranked_by_what_they_replace() {
+    check("own tone=warm/9 voice=low/5 | stage tone=cold | max 1", "tone=cold | max low | 1 tokens");
+    check("own tone=warm/1 voice=low/5 | stage tone=cold | max 1", "voice=low | max cold | 1 tokens");
+    check("own voice=low/-1 | stage tone=cold | max 1", "tone=cold | max low | 1 tokens");
+}
+
+#[test]
+fn the_persona_itself_counts() {
+    check("persona *3 | own tone=a voice=b | max 4", "tone=a | max b | 4 tokens");
+    check("persona *3 | own tone=a | max 2", " | max a | 3 tokens | over budget");
+}
+
+#[test]
+fn the_view_that_is_asked_for_is_counted() {
+    check("persona *1 | own tone=a voice=b | max 15", "tone=a voice=b | 3 tokens");
+    check("detail | persona *1 | own tone=a voice=b | max 29", "tone=a | max b | 20 tokens");
+    check("detail | own tone=a | traits calm | skills sql | guardrails honest | max 40",
+        "tone=a trait:calm skill:sql guardrail:honest | 40 tokens");
+}
+
+#[test]
+fn it_speaks_after_types_and_limit() {
+    check(
+        "own tone=a/1 tone=b/2 tone=c/3 voice=d/9 | types tone | limit 2 | max 1",
+        "tone=c | types d | limit a | max b | 1 tokens",
+    );
+    check("own tone=a/1 tone=b/2 | limit 1 | max 9", "tone=b | limit a | 1 tokens");
+    check("own tone=a | override goal=win | limit 0 | max 9", "goal=win | limit a | 1 tokens | over budget");
+    check(
+        "own tone=a | override goal=win*2 flaw=vain*2 | limit 1 | max 3",
+        "goal=win flaw=vain | limit a | 4 tokens | over budget",
+    );
+}
+
+#[test]
+fn what_stays_stands_in_assembly_order() {
+    check("own tone=a/1 voice=b/2 goal=c/3 flaw=d/4 | max 3", "voice=b goal=c flaw=d | max a | 3 tokens");
+    check("own tone=z@1/1 tone=m@2/9 tone=a@3/5 | max 2", "tone=m tone=a | max z | 2 tokens");
+}
+
+/// Counts words between blanks.
+struct Words;
+
+impl TokenCounter for Words {
+    fn tokenizer(&self) -> &'static str {
+        "words"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+}
+
+/// Counts four bytes as a token, as a rule of thumb does.
+struct FourBytes;
+
+impl TokenCounter for FourBytes {
+    fn tokenizer(&self) -> &'static str {
+        "four bytes"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        text.len().div_ceil(4)
+    }
+}
+
+#[test]
+fn the_count_is_that_of_the_answer_without_its_budget() {
+    let (bundle, _) = read(
+        "persona *5 | own tone=a/3*9 voice=b/2*20 goal=c/1*3 | stage tone=cold*4 | traits calm*3 | skills sql*7 | guardrails honest*2",
+    );
+    for asked in [View::Summary, View::Detail] {
+        for max_tokens in (0..400).step_by(7) {
+            for counter in [&Words as &dyn TokenCounter, &FourBytes, &Toks] {
+                let request = Request { view: asked, max_tokens: Some(max_tokens), ..Request::default() };
+                let assembled = assemble(&bundle, &request, counter).expect("no overrides");
+                let mut answer = view(&assembled, &request, counter.tokenizer());
+                let budget = answer.budget.take().expect("a budget was given");
+                let json = serde_json::to_string(&answer).expect("an answer");
+                assert_eq!(budget.tokens, Some(counter.count(&json)));
+                assert_eq!(budget.tokenizer.as_deref(), Some(counter.tokenizer()));
+                assert_eq!(budget.over_budget, counter.count(&json) > max_tokens);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What the domain promises, seen from outside: layers and assembly as one-line scripts and as
+//! properties of random libraries; compiled texts and answers as golden texts.
+
+mod script;
+
+mod assembly;
+mod budget;
+mod layers;
+mod properties;
+
+mod wardrobe;
+
+mod compiled;
+mod fingerprint;
+mod views;
+
+mod arcs;
+mod bounds;
+mod entities;

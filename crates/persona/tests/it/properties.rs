@@ -1,0 +1,382 @@
+//! What holds for every library and every request, tried on random ones. Seeded, so that a run
+//! tries what the last one tried.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use persona::{
+    Assembled, Bundle, Kind, LayerOrigin, LeftOutReason, Name, Part, PartLink, PartType, Persona, Request,
+    View, assemble, compile,
+};
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use crate::script::{self, Toks, add_guardrail, add_skill, add_trait, name, part};
+
+/// Few types, so that layers meet.
+const TYPES: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Goal, PartType::Voice];
+const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
+
+/// What one case is about.
+#[derive(Debug, Clone)]
+struct Case {
+    bundle: Bundle,
+    overrides: BTreeMap<PartType, Name>,
+    types: Vec<PartType>,
+    limit: usize,
+    max_tokens: usize,
+    view: View,
+}
+
+impl Case {
+    /// The request without filters and budgets.
+    fn whole(&self) -> Request {
+        Request { view: self.view, overrides: self.overrides.clone(), ..Request::default() }
+    }
+
+    fn with_types(&self) -> Request {
+        Request { types: self.types.clone(), ..self.whole() }
+    }
+
+    fn with_limit(&self) -> Request {
+        Request { limit: Some(self.limit), ..self.whole() }
+    }
+
+    fn with_max_tokens(&self) -> Request {
+        Request { max_tokens: Some(self.max_tokens), ..self.whole() }
+    }
+
+    fn with_all(&self) -> Request {
+        Request { types: self.types.clone(), limit: Some(self.limit), ..self.with_max_tokens() }
+    }
+
+    fn assemble(&self, request: &Request) -> Assembled<'_> {
+        assemble(&self.bundle, request, &Toks).expect("its overrides exist")
+    }
+}
+
+/// Runs a property on the same random cases each time.
+fn holds(property: impl Fn(&Case) -> Result<(), TestCaseError>) {
+    let config = ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0x006d_6173_7175_65),
+        ..ProptestConfig::default()
+    };
+    let outcome = TestRunner::new(config).run(&cases(), |case| property(&case));
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let own = vec((any::<u8>(), 0..TYPES.len(), -2..3_i32, -2..3_i32, 0..4_usize), 0..9);
+    let stage = proptest::option::of(vec((0..TYPES.len(), 0..4_usize), 0..5));
+    let overrides = btree_set(0..TYPES.len(), 0..4);
+    let pieces = (vec(0..3_usize, 0..4), vec(0..3_usize, 0..4), vec((0..4_usize, 0..3_usize), 0..4));
+    let request = (btree_set(0..TYPES.len(), 1..4), 0..8_usize, 0..40_usize, any::<bool>());
+    (own, stage, overrides, pieces, request).prop_map(|(own, stage, overrides, pieces, request)| {
+        let mut bundle = script::bundle(Persona::new(name("someone")));
+        for (at, (letter, kind, order, priority, cost)) in own.into_iter().enumerate() {
+            // The name's first letters are random, so that its order is not that of the links.
+            let name = name(&format!("{letter:02x}-own-{at}"));
+            bundle.parts.push(part(TYPES[kind], name.clone(), cost));
+            bundle.persona.parts.push(PartLink { name, order, priority });
+        }
+        bundle.stage = stage.map(|parts| {
+            let parts = parts.into_iter().enumerate();
+            let parts =
+                parts.map(|(at, (kind, cost))| part(TYPES[kind], name(&format!("stage-{at}")), cost));
+            script::stage(parts.collect())
+        });
+        let overrides: BTreeMap<PartType, Name> =
+            overrides.into_iter().map(|kind| (TYPES[kind], name(&format!("override-{kind}")))).collect();
+        bundle.override_parts = overrides.iter().map(|(kind, name)| part(*kind, name.clone(), 2)).collect();
+        let (traits, skills, guardrails) = pieces;
+        for (at, cost) in traits.into_iter().enumerate() {
+            add_trait(&mut bundle, &format!("trait-{at}*{cost}"));
+        }
+        for (at, cost) in skills.into_iter().enumerate() {
+            add_skill(&mut bundle, &format!("skill-{at}*{cost}"));
+        }
+        for (at, (severity, cost)) in guardrails.into_iter().enumerate() {
+            add_guardrail(&mut bundle, &format!("guardrail-{at}:{}*{cost}", SEVERITIES[severity]));
+        }
+        let (types, limit, max_tokens, detail) = request;
+        let types = types.into_iter().map(|kind| TYPES[kind]).collect();
+        let view = if detail { View::Detail } else { View::Summary };
+        let max_tokens = if detail { max_tokens * 10 } else { max_tokens };
+        Case { bundle, overrides, types, limit, max_tokens, view }
+    })
+}
+
+fn names(assembled: &Assembled<'_>) -> Vec<String> {
+    assembled.parts.iter().map(|placed| placed.part.name.to_string()).collect()
+}
+
+/// Everything in an answer that a caller can tell from another.
+fn told(assembled: &Assembled<'_>) -> String {
+    let Assembled { bundle: _, parts, traits, skills, guardrails, left_out, tokens, over_budget } = assembled;
+    format!("{parts:?}\n{traits:?}\n{skills:?}\n{guardrails:?}\n{left_out:?}\n{tokens:?} {over_budget}")
+}
+
+#[test]
+fn overrides_beat_the_stage_and_the_stage_beats_the_own_for_each_type() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        for kind in TYPES {
+            let of_type = |parts: &[Part]| -> BTreeSet<Name> {
+                parts.iter().filter(|part| part.part_type == kind).map(|part| part.name.clone()).collect()
+            };
+            let own = of_type(&case.bundle.parts);
+            let stage =
+                case.bundle.stage.as_ref().map(|stage| of_type(&stage.parts)).unwrap_or_default();
+            let overriding = of_type(&case.bundle.override_parts);
+            let strongest = [overriding, stage, own].into_iter().find(|layer| !layer.is_empty());
+            let placed: BTreeSet<Name> = whole
+                .parts
+                .iter()
+                .filter(|placed| placed.part.part_type == kind)
+                .map(|placed| placed.part.name.clone())
+                .collect();
+            prop_assert_eq!(placed, strongest.unwrap_or_default());
+        }
+        Ok(())
+    });
+}
+
+/// Where each part belongs, worked out one by one rather than layer on layer.
+fn expected_order(case: &Case) -> Vec<String> {
+    let mut own: Vec<(&PartLink, &Part)> = case.bundle.persona.parts.iter().zip(&case.bundle.parts).collect();
+    own.sort_by_key(|(link, _)| (link.order, link.name.clone()));
+    let own: Vec<&Part> = own.into_iter().map(|(_, part)| part).collect();
+    let stage: Vec<&Part> = case.bundle.stage.iter().flat_map(|stage| &stage.parts).collect();
+    let first = |layer: &[&Part], kind| layer.iter().position(|part| part.part_type == kind);
+    let own_slot = |kind| first(&own, kind).map(|at| (0, at));
+    let stage_slot = |kind| own_slot(kind).or(first(&stage, kind).map(|at| (1, at)));
+    let mut slots = Vec::new();
+    for kind in TYPES {
+        let of_type = |layer: &[&Part]| layer.iter().any(|part| part.part_type == kind);
+        if let Some(name) = case.overrides.get(&kind) {
+            slots.push((stage_slot(kind).unwrap_or((2, kind as usize)), 0, name.to_string()));
+        } else if of_type(&stage) {
+            for (at, part) in stage.iter().enumerate().filter(|(_, part)| part.part_type == kind) {
+                slots.push((own_slot(kind).unwrap_or((1, at)), at, part.name.to_string()));
+            }
+        } else {
+            for (at, part) in own.iter().enumerate().filter(|(_, part)| part.part_type == kind) {
+                slots.push(((0, at), 0, part.name.to_string()));
+            }
+        }
+    }
+    slots.sort();
+    slots.into_iter().map(|(_, _, name)| name).collect()
+}
+
+#[test]
+fn every_part_stands_in_its_slot() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        prop_assert_eq!(names(&whole), expected_order(case));
+        prop_assert!(whole.parts.is_sorted_by_key(|placed| placed.order), "{:?}", whole.parts);
+        prop_assert!(whole.left_out.is_empty() && !whole.over_budget && whole.tokens.is_none());
+        Ok(())
+    });
+}
+
+#[test]
+fn types_is_a_filter() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        let typed = case.assemble(&case.with_types());
+        let kept = whole.parts.iter().filter(|placed| case.types.contains(&placed.part.part_type));
+        prop_assert_eq!(&typed.parts, &kept.cloned().collect::<Vec<_>>());
+        // It commutes with itself: neither the order of the types nor their number matters.
+        let again = case.types.iter().rev().chain(&case.types).copied().collect();
+        prop_assert_eq!(told(&typed), told(&case.assemble(&Request { types: again, ..case.whole() })));
+        Ok(())
+    });
+}
+
+#[test]
+fn limit_keeps_exactly_as_many_as_it_says() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        let limited = case.assemble(&case.with_limit());
+        let overrides = case.overrides.len();
+        prop_assert_eq!(limited.parts.len(), case.limit.min(whole.parts.len()).max(overrides));
+        prop_assert_eq!(limited.over_budget, overrides > case.limit);
+        Ok(())
+    });
+}
+
+#[test]
+fn limit_keeps_the_top_in_assembly_order() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        let limited = case.assemble(&case.with_limit());
+        let kept: BTreeSet<String> = names(&limited).into_iter().collect();
+        // A subsequence of what there is without a limit, places included.
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            whole.parts.iter().cloned().partition(|placed| kept.contains(placed.part.name.as_str()));
+        prop_assert_eq!(&limited.parts, &inside);
+        for dropped in &outside {
+            prop_assert!(dropped.origin != LayerOrigin::Override);
+            for held in inside.iter().filter(|held| held.origin != LayerOrigin::Override) {
+                let place = |wanted| whole.parts.iter().position(|placed| placed == wanted);
+                let ahead = held.priority > dropped.priority
+                    || held.priority == dropped.priority && place(held) < place(dropped);
+                prop_assert!(ahead, "{held:?} was kept before {dropped:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn limit_is_applied_after_types() {
+    let differing = std::cell::Cell::new(0);
+    holds(|case| {
+        let both = case.assemble(&Request { limit: Some(case.limit), ..case.with_types() });
+        // Limiting what types keeps, by hand.
+        let typed = case.assemble(&case.with_types());
+        let mut ranked: Vec<_> = typed.parts.iter().collect();
+        ranked.sort_by_key(|placed| (placed.origin != LayerOrigin::Override, -placed.priority));
+        let overrides = ranked.iter().filter(|placed| placed.origin == LayerOrigin::Override).count();
+        ranked.truncate(case.limit.max(overrides));
+        let expected: BTreeSet<String> = ranked.iter().map(|placed| placed.part.name.to_string()).collect();
+        prop_assert_eq!(names(&both).into_iter().collect::<BTreeSet<_>>(), expected);
+        // The other way round never keeps more, and often less.
+        let limited = case.assemble(&case.with_limit());
+        let other_way: Vec<String> = limited
+            .parts
+            .iter()
+            .filter(|placed| case.types.contains(&placed.part.part_type))
+            .map(|placed| placed.part.name.to_string())
+            .collect();
+        prop_assert!(other_way.iter().all(|name| names(&both).contains(name)));
+        differing.set(differing.get() + usize::from(other_way != names(&both)));
+        Ok(())
+    });
+    assert!(differing.get() > 30, "the order matters in {} cases only", differing.get());
+}
+
+/// What a piece of the wanted kind costs in the wanted view.
+fn cost(case: &Case, kind: Kind, name: &Name) -> usize {
+    let text = |summary: &Option<String>, detail: &Option<String>| {
+        let text = if case.view == View::Detail { detail } else { summary };
+        text.as_deref().unwrap_or_default().matches("tok").count()
+    };
+    let Bundle { parts, traits, skills, guardrails, stage, override_parts, .. } = &case.bundle;
+    let stage = stage.iter().flat_map(|stage| &stage.parts);
+    match kind {
+        Kind::Part => {
+            let mut all = parts.iter().chain(stage).chain(override_parts);
+            all.find(|item| item.name == *name).map(|item| text(&item.summary, &item.content))
+        }
+        Kind::Trait => {
+            traits.iter().find(|item| item.name == *name).map(|item| text(&item.description, &item.instruction))
+        }
+        Kind::Skill => {
+            skills.iter().find(|item| item.name == *name).map(|item| text(&item.description, &item.content))
+        }
+        _ => guardrails
+            .iter()
+            .find(|item| item.name == *name)
+            .map(|item| text(&item.description, &item.content)),
+    }
+    .expect("the piece is in the bundle")
+}
+
+/// Everything that an answer holds.
+fn pieces(assembled: &Assembled<'_>) -> BTreeSet<(Kind, Name)> {
+    let parts = assembled.parts.iter().map(|placed| (Kind::Part, placed.part.name.clone()));
+    let traits = assembled.traits.iter().map(|item| (Kind::Trait, item.name.clone()));
+    let skills = assembled.skills.iter().map(|item| (Kind::Skill, item.name.clone()));
+    let guardrails = assembled.guardrails.iter().map(|item| (Kind::Guardrail, item.name.clone()));
+    parts.chain(traits).chain(skills).chain(guardrails).collect()
+}
+
+#[test]
+fn max_tokens_keeps_the_longest_run_in_order_of_priority_that_fits() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        let fitted = case.assemble(&case.with_max_tokens());
+        // Highest first; traits and skills stand behind the parts of priority 0.
+        let mut ranked: Vec<(i32, Kind, Name)> = whole
+            .parts
+            .iter()
+            .filter(|placed| placed.origin != LayerOrigin::Override)
+            .map(|placed| (placed.priority, Kind::Part, placed.part.name.clone()))
+            .chain(whole.traits.iter().map(|item| (0, Kind::Trait, item.name.clone())))
+            .chain(whole.skills.iter().map(|item| (0, Kind::Skill, item.name.clone())))
+            .collect();
+        ranked.sort_by_key(|(priority, _, _)| -priority);
+        let droppable: BTreeSet<_> = ranked.iter().map(|(_, kind, name)| (*kind, name.clone())).collect();
+        let fixed: BTreeSet<_> = pieces(&whole).difference(&droppable).cloned().collect();
+        let sum = |pieces: &BTreeSet<(Kind, Name)>| -> usize {
+            pieces.iter().map(|(kind, name)| cost(case, *kind, name)).sum()
+        };
+        let runs = (0..=ranked.len()).rev().map(|length| {
+            let run = ranked[..length].iter().map(|(_, kind, name)| (*kind, name.clone()));
+            fixed.iter().cloned().chain(run).collect::<BTreeSet<_>>()
+        });
+        let expected = runs.into_iter().find(|run| sum(run) <= case.max_tokens).unwrap_or(fixed.clone());
+        prop_assert_eq!(pieces(&fitted), expected.clone());
+        prop_assert_eq!(fitted.tokens, Some(sum(&expected)));
+        prop_assert_eq!(fitted.over_budget, sum(&expected) > case.max_tokens);
+        let kept = whole.parts.iter().filter(|placed| fitted.parts.contains(placed));
+        prop_assert_eq!(&fitted.parts, &kept.cloned().collect::<Vec<_>>());
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_kept_and_what_is_left_out_are_everything() {
+    holds(|case| {
+        let all = pieces(&case.assemble(&case.whole()));
+        for request in [case.with_types(), case.with_limit(), case.with_max_tokens(), case.with_all()] {
+            let answer = case.assemble(&request);
+            let left_out: BTreeSet<_> =
+                answer.left_out.iter().map(|piece| (piece.kind, piece.name.clone())).collect();
+            prop_assert_eq!(left_out.len(), answer.left_out.len(), "{:?}", answer.left_out);
+            prop_assert!(pieces(&answer).is_disjoint(&left_out));
+            prop_assert_eq!(&pieces(&answer) | &left_out, all.clone());
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn guardrails_and_overrides_are_never_dropped_to_fit() {
+    holds(|case| {
+        let whole = case.assemble(&case.whole());
+        let answer = case.assemble(&case.with_all());
+        prop_assert_eq!(&answer.guardrails, &whole.guardrails);
+        for piece in answer.left_out.iter().filter(|piece| piece.reason != LeftOutReason::Types) {
+            prop_assert!(!case.overrides.values().any(|name| *name == piece.name), "{piece:?}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_same_input_gives_the_same_output_in_whatever_order_it_was_loaded() {
+    holds(|case| {
+        let mut other = case.clone();
+        let Bundle { persona, parts, traits, skills, guardrails, override_parts, .. } = &mut other.bundle;
+        parts.reverse();
+        traits.reverse();
+        skills.reverse();
+        guardrails.reverse();
+        override_parts.reverse();
+        persona.parts.reverse();
+        for request in [case.whole(), case.with_all()] {
+            let answer = case.assemble(&request);
+            prop_assert_eq!(told(&answer), told(&case.assemble(&request)));
+            prop_assert_eq!(told(&answer), told(&other.assemble(&request)));
+            prop_assert_eq!(compile(&answer), compile(&other.assemble(&request)));
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,20 @@
+//! What a store promises, on both engines: one suite, run against SQLite and a real PostgreSQL.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod samples;
+
+mod kinds;
+mod texts;
+
+mod arcs;
+mod links;
+
+mod revisions;
+mod transactions;
+mod writers;
+
+mod lists;
+mod names;
+mod search;
+
+mod load;

@@ -1,0 +1,191 @@
+//! The stores and entities that the tests are about.
+
+use persona::{
+    Aggregation, CharacterArc, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona,
+    PreferredModel, Severity, Skill, Stage, Stored, Trait, TraitType,
+};
+use store::{Action, Attribution, Held, Keep, Location, Store, Write};
+use testkit::Database;
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+pub(crate) fn names(texts: &[&str]) -> Vec<Name> {
+    texts.iter().map(|text| name(text)).collect()
+}
+
+pub(crate) fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+pub(crate) async fn open(database: &Database) -> Store {
+    Store::open(Location::parse(&database.location).unwrap(), true).await.unwrap()
+}
+
+pub(crate) fn somebody() -> Attribution {
+    Attribution { who: "tester".to_owned(), front: "test".to_owned(), message: Some("because".to_owned()) }
+}
+
+pub(crate) async fn begin(store: &Store) -> Write {
+    store.write(somebody()).await.unwrap()
+}
+
+/// Keeps one new entity.
+pub(crate) async fn keep<T: Keep + Clone>(store: &Store, entity: &T) -> Stored<T> {
+    let mut write = begin(store).await;
+    let stored = write.insert(entity, Action::Create).await.unwrap();
+    write.commit().await.unwrap();
+    stored
+}
+
+pub(crate) async fn held<T: Keep>(write: &mut Write, of: &str) -> Held<T> {
+    write.find::<T>(&name(of)).await.unwrap().unwrap_or_else(|| panic!("no {} {of}", T::KIND))
+}
+
+/// Changes one entity; another name makes it a rename.
+pub(crate) async fn change<T: Keep + Clone>(store: &Store, of: &str, edit: impl FnOnce(&mut T)) -> Stored<T> {
+    let mut write = begin(store).await;
+    let held = held::<T>(&mut write, of).await;
+    let mut entity = held.stored.entity.clone();
+    edit(&mut entity);
+    let action = if entity.name().as_str() == of { Action::Update } else { Action::Rename };
+    let stored = write.replace(&held, &entity, action).await.unwrap();
+    write.commit().await.unwrap();
+    stored
+}
+
+pub(crate) async fn remove<T: Keep>(store: &Store, of: &str) {
+    let mut write = begin(store).await;
+    let held = held::<T>(&mut write, of).await;
+    write.remove(&held).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+pub(crate) fn part(of: &str, part_type: PartType, content: &str) -> Part {
+    Part {
+        name: name(of),
+        part_type,
+        description: None,
+        summary: None,
+        content: Some(content.to_owned()),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn tone(of: &str) -> Part {
+    part(of, PartType::Tone, "Speak plainly.")
+}
+
+pub(crate) fn trait_(of: &str) -> Trait {
+    Trait {
+        name: name(of),
+        trait_type: TraitType::Social,
+        description: Some("Waits for others".to_owned()),
+        instruction: Some("Let them finish.".to_owned()),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn skill(of: &str) -> Skill {
+    Skill {
+        name: name(of),
+        description: Some("Reads logs".to_owned()),
+        content: Some("Start at the end.".to_owned()),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn guardrail(of: &str) -> Guardrail {
+    Guardrail {
+        name: name(of),
+        severity: Severity::High,
+        description: Some("Tells no lies".to_owned()),
+        content: Some("Never lie.".to_owned()),
+        deny_tools: words(&["shell*"]),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn stage(of: &str, order: i32, parts: &[&str]) -> Stage {
+    Stage { name: name(of), order, description: None, condition: None, parts: names(parts) }
+}
+
+pub(crate) fn arc(of: &str, stages: Vec<Stage>) -> CharacterArc {
+    CharacterArc { name: name(of), description: None, summary: None, stages, tags: Vec::new() }
+}
+
+pub(crate) fn persona(of: &str) -> Persona {
+    Persona::new(name(of))
+}
+
+pub(crate) fn link(part: &str, order: i32, priority: i32) -> PartLink {
+    PartLink { name: name(part), order, priority }
+}
+
+/// A persona that links these parts, in this order.
+pub(crate) fn linking(of: &str, parts: &[&str]) -> Persona {
+    let parts = parts.iter().zip(0..).map(|(part, order)| link(part, order, 0)).collect();
+    Persona { parts, ..persona(of) }
+}
+
+/// A persona in which every field says something; it links what [`keep_pieces`] keeps.
+pub(crate) fn full_persona(of: &str) -> Persona {
+    Persona {
+        name: name(of),
+        display_name: Some("The Reviewer".to_owned()),
+        description: Some("Reviews what others wrote".to_owned()),
+        summary: Some("A reviewer".to_owned()),
+        detail: Some("A reviewer who reads everything twice.".to_owned()),
+        system_prompt: Some("You review code.".to_owned()),
+        system_prompt_mode: MergeMode::Append,
+        preferred_models: vec![
+            PreferredModel {
+                provider: "anthropic".to_owned(),
+                model: "large".to_owned(),
+                temperature: Some(0.7),
+                top_p: None,
+                max_output_tokens: Some(4096),
+            },
+            PreferredModel {
+                provider: "local".to_owned(),
+                model: "small".to_owned(),
+                temperature: None,
+                top_p: Some(1.0),
+                max_output_tokens: None,
+            },
+        ],
+        tool_preset: Some(name("tools")),
+        bias_profile: Some(name("bias")),
+        context_preset: Some(name("context")),
+        aggregation_strategy: Aggregation::Skeleton,
+        plan_persona: Some(PlanPersona {
+            instruction: Some("Plan first.".to_owned()),
+            model: Some("large".to_owned()),
+            tool_preset: Some(name("reading")),
+        }),
+        parts: vec![link("warm", -5, 9), link("cold", 3, -2)],
+        parts_mode: MergeMode::Append,
+        traits: names(&["patient", "bold"]),
+        skills: names(&["tracing"]),
+        guardrails: names(&["honest"]),
+        arc: Some(name("path")),
+        tags: words(&["review", "code"]),
+    }
+}
+
+/// The pieces that [`full_persona`] links.
+pub(crate) async fn keep_pieces(store: &Store) {
+    let mut write = begin(store).await;
+    for part in [tone("warm"), tone("cold")] {
+        write.insert(&part, Action::Create).await.unwrap();
+    }
+    for entity in [trait_("patient"), trait_("bold")] {
+        write.insert(&entity, Action::Create).await.unwrap();
+    }
+    write.insert(&skill("tracing"), Action::Create).await.unwrap();
+    write.insert(&guardrail("honest"), Action::Create).await.unwrap();
+    let stages = vec![stage("start", 1, &["cold"]), stage("end", 2, &[])];
+    write.insert(&arc("path", stages), Action::Create).await.unwrap();
+    write.commit().await.unwrap();
+}
