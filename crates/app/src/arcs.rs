@@ -30,10 +30,7 @@ fn sort_stages(arc: &mut CharacterArc) {
 
 fn first_stage(arc: &CharacterArc) -> Result<&Stage> {
     arc.walk().first().copied().ok_or_else(|| {
-        Error::Invalid(format!(
-            "arc {:?} has no stages yet; add one with add_arc_stage first",
-            arc.name.as_str()
-        ))
+        Error::Invalid(format!("arc {:?} has no stages yet; add one first", arc.name.as_str()))
     })
 }
 
@@ -143,7 +140,7 @@ impl Library {
             let Some(current) = current else { return first_stage(arc).cloned() };
             arc.stage_after(current.as_str()).cloned().ok_or_else(|| {
                 Error::Invalid(format!(
-                    "persona {:?} is in {:?}, the last stage of arc {:?}; reset_persona_stage starts it over",
+                    "persona {:?} is in {:?}, the last stage of arc {:?}; reset its stage to start over",
                     persona.as_str(),
                     current.as_str(),
                     arc.name.as_str()
@@ -201,10 +198,7 @@ impl Library {
 
 fn assigned(persona: &Persona) -> Result<&Name> {
     persona.arc.as_ref().ok_or_else(|| {
-        Error::Invalid(format!(
-            "persona {:?} has no arc; assign_persona_arc gives it one",
-            persona.name.as_str()
-        ))
+        Error::Invalid(format!("persona {:?} has no arc; assign it one first", persona.name.as_str()))
     })
 }
 

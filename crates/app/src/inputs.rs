@@ -111,7 +111,7 @@ inputs! {
         /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
-        /// Why
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -154,6 +154,7 @@ inputs! {
         guardrails: Option<Vec<GuardrailRef>>,
         #[serde(default)]
         arc: Option<Name>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -186,8 +187,10 @@ inputs! {
         aggregation_strategy: Option<Aggregation>,
         #[serde(default)]
         plan_persona: Option<PlanPersona>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -203,6 +206,7 @@ inputs! {
         content: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -221,8 +225,10 @@ inputs! {
         content: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -237,6 +243,7 @@ inputs! {
         instruction: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -253,8 +260,10 @@ inputs! {
         instruction: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -268,6 +277,7 @@ inputs! {
         content: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -282,8 +292,10 @@ inputs! {
         content: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -301,6 +313,7 @@ inputs! {
         deny_tools: Option<Vec<String>>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -319,8 +332,10 @@ inputs! {
         deny_tools: Option<Vec<String>>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -334,8 +349,10 @@ inputs! {
         /// Higher survives trimming
         #[serde(default)]
         priority: Option<i32>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -343,8 +360,10 @@ inputs! {
     PersonaPart {
         persona: Name,
         part: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -353,8 +372,10 @@ inputs! {
         persona: Name,
         #[serde(rename = "trait")]
         trait_: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -362,8 +383,10 @@ inputs! {
     PersonaSkill {
         persona: Name,
         skill: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -371,8 +394,10 @@ inputs! {
     PersonaGuardrail {
         persona: Name,
         guardrail: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -387,6 +412,7 @@ inputs! {
         stages: Option<Vec<Stage>>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -401,8 +427,10 @@ inputs! {
         summary: Option<String>,
         #[serde(default)]
         tags: Option<Tags>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -419,8 +447,10 @@ inputs! {
         /// When to move on, for the calling agent
         #[serde(default)]
         condition: Option<String>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -430,8 +460,10 @@ inputs! {
         stage: Name,
         #[serde(default)]
         force: bool,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -440,8 +472,10 @@ inputs! {
         arc: Name,
         stage: Name,
         part: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
@@ -452,16 +486,20 @@ inputs! {
         /// Default: the first
         #[serde(default)]
         stage: Option<Name>,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }
 
     UnassignArc {
         persona: Name,
+        /// Refuse if changed since this revision
         #[serde(default)]
         if_revision: Option<i64>,
+        /// Why, for the history
         #[serde(default)]
         message: Option<String>,
     }

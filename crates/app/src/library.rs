@@ -197,9 +197,22 @@ impl From<store::Found> for Item {
             description,
             summary,
             tags,
+            updated_at,
             ..
         } = found;
-        Self { kind, name, scope, display_name, part_type, trait_type, severity, description, summary, tags }
+        Self {
+            kind,
+            name,
+            scope,
+            display_name,
+            part_type,
+            trait_type,
+            severity,
+            description,
+            summary,
+            tags,
+            updated_at,
+        }
     }
 }
 

@@ -102,6 +102,8 @@ pub struct Item {
     pub summary: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Tags,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<DateTime<Utc>>,
 }
 
 /// One page; `next_cursor` asks for the following one.

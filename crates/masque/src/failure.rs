@@ -66,19 +66,10 @@ impl Failure {
     }
 }
 
-/// The library's advice names the tools of MCP; people here have commands for the same.
-const COMMANDS: [(&str, &str); 4] = [
-    ("add_arc_stage", "`masque arc add-stage`"),
-    ("assign_persona_arc", "`masque arc assign`"),
-    ("reset_persona_stage", "`masque arc reset`"),
-    ("repeat with force", "repeat with --force"),
-];
-
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
-        let message = COMMANDS
-            .iter()
-            .fold(error.to_string(), |message, (tool, command)| message.replace(tool, command));
+        // A parameter everywhere else, a flag here.
+        let message = error.to_string().replace("repeat with force", "repeat with --force");
         Self::told(error.kind(), message)
     }
 }

@@ -12,6 +12,7 @@ mod session;
 mod commands;
 mod output;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -73,7 +74,8 @@ fn log(cli: &Cli) -> Result<()> {
     let serves = matches!(cli.command, Command::Serve(_) | Command::Mcp(_));
     let directives = match (std::env::var("MASQUE_LOG"), cli.global.verbose) {
         (Ok(filter), _) if !filter.is_empty() => filter,
-        (_, 0) if serves => "warn".to_owned(),
+        // A client's mistake is the client's to read; rmcp would warn of each here as well.
+        (_, 0) if serves => "warn,rmcp::service=off".to_owned(),
         (_, 0) => return Ok(()),
         (_, 1) => "info,sqlx=warn".to_owned(),
         (_, 2) => "debug,sqlx=info".to_owned(),
@@ -82,6 +84,7 @@ fn log(cli: &Cli) -> Result<()> {
     let filter = EnvFilter::try_new(&directives).map_err(|error| {
         Failure::invalid(format!("MASQUE_LOG={directives:?} is not a filter ({error}); try MASQUE_LOG=debug"))
     })?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let color = cli.global.color.applies(std::io::stderr().is_terminal());
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).with_writer(std::io::stderr).init();
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(crate) enum ColorChoice {
 }
 
 impl ColorChoice {
-    fn applies(self, terminal: bool) -> bool {
+    pub(crate) fn applies(self, terminal: bool) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,

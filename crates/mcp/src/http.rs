@@ -85,8 +85,13 @@ async fn answer<H: ServerHandler>(service: &Service<H>, request: Request) -> Res
         parts.extensions.insert(selection);
     }
     let stopping = parts.extensions.get::<Stopping>().cloned();
+    let closes = parts.method == Method::DELETE;
     let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
-    let response = response.map(Body::new);
+    let mut response = response.map(Body::new);
+    if closes && response.status() == StatusCode::ACCEPTED {
+        // The session is closed by now; clients take "accepted" for a failure to close it.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     if response.status().is_client_error() || response.status().is_server_error() {
         return refusal::in_json(response, &body).await;
     }

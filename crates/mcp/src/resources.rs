@@ -100,7 +100,12 @@ fn skill_resource(item: &Item) -> Resource {
         tags: Vec::new(),
     };
     let file = SkillFile::of(&skill);
-    let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(0.5);
+    let mut annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(0.5);
+    // A skill is all in one row. What a persona's resources say changes with its pieces too, so
+    // the time of its own last change would not be true for them.
+    if let Some(changed) = item.updated_at {
+        annotations = annotations.with_timestamp(changed);
+    }
     let resource = Resource::new(ResourceUri::Skill(skill.name).to_string(), file.name)
         .with_mime_type(MARKDOWN)
         .with_annotations(annotations);

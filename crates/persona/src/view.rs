@@ -228,15 +228,19 @@ pub(crate) fn rendered(assembled: &Assembled<'_>, view: View) -> String {
 
 fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
     let persona = &assembled.bundle.persona;
-    let summary = |text: &str| (view == View::Summary && !text.is_empty()).then(|| text.to_owned());
+    // In full, a short text gives way to the fuller one. Where there is none it stays: a guardrail
+    // that has only a description must not lose it.
+    let short = |text: &str, fuller: Option<&str>| {
+        let gives_way = view == View::Detail && fuller.is_some();
+        (!gives_way && !text.is_empty()).then(|| text.to_owned())
+    };
     let detail = |text: Option<&str>| match view {
         View::Summary => None,
         View::Detail => text.map(str::to_owned),
     };
-    // In full, a description is worth its place only where there is nothing fuller.
-    let description = |description: Option<&str>, fuller: Option<&str>| match (view, fuller) {
-        (View::Detail, Some(_)) => None,
-        _ => description.map(str::to_owned),
+    let summary = match view {
+        View::Summary => persona.summary_or_derived(),
+        View::Detail => said(&persona.summary).unwrap_or_default(),
     };
     let parts = assembled.parts.iter().map(|placed| PartView {
         name: placed.part.name.clone(),
@@ -244,24 +248,24 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         part_order: placed.order,
         priority: placed.priority,
         from: placed.origin,
-        summary: summary(placed.part.summary_or_derived()),
+        summary: short(placed.part.summary_or_derived(), Some(placed.part.content_or_summary())),
         content: detail(Some(placed.part.content_or_summary())),
     });
     let traits = assembled.traits.iter().map(|item| TraitView {
         name: item.name.clone(),
         trait_type: item.trait_type,
-        description: description(said(&item.description), said(&item.instruction)),
+        description: short(item.description_or_derived(), said(&item.instruction)),
         instruction: detail(said(&item.instruction)),
     });
     let skills = assembled.skills.iter().map(|item| SkillView {
         name: item.name.clone(),
-        description: description(said(&item.description), said(&item.content)),
+        description: short(item.description_or_derived(), said(&item.content)),
         content: detail(said(&item.content)),
     });
     let guardrails = assembled.guardrails.iter().map(|item| GuardrailView {
         name: item.name.clone(),
         severity: (view == View::Detail).then_some(item.severity),
-        description: description(said(&item.description), said(&item.content)),
+        description: short(item.description_or_derived(), said(&item.content)),
         content: detail(said(&item.content)),
     });
     PersonaView {
@@ -269,9 +273,9 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         revision: Some(assembled.bundle.meta.revision),
         display_name: persona.display_name.clone(),
         description: persona.description.clone(),
-        summary: summary(persona.summary_or_derived()),
-        detail: detail(persona.detail.as_deref()),
-        system_prompt: detail(persona.system_prompt.as_deref()),
+        summary: short(summary, said(&persona.system_prompt).or(said(&persona.detail))),
+        detail: detail(said(&persona.detail)),
+        system_prompt: detail(said(&persona.system_prompt)),
         tags: persona.tags.clone(),
         preferred_models: persona.preferred_models.clone(),
         parts: Some(parts.collect()),

@@ -190,6 +190,7 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         ("scope", "'shared'".to_owned()),
         ("description", column("description")),
         ("tags", dialect.json_value(&column("tags"), Column::Tags)),
+        ("updated_at", dialect.time_text(&column("updated_at"))),
     ];
     if has_summary(kind) {
         fields.push(("summary", format!("nullif({alias}.summary, '')")));

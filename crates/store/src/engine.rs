@@ -11,7 +11,10 @@ use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{Arguments as _, AssertSqlSafe, PgTransaction, Postgres, Sqlite, SqliteTransaction};
+use sqlx::{
+    Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, PgTransaction, Postgres, Sqlite,
+    SqliteTransaction,
+};
 use uuid::Uuid;
 
 use crate::dialect::Dialect;
@@ -105,13 +108,16 @@ impl Engine {
         match location {
             Location::Sqlite(path) => Self::open_sqlite(path, create, failed).await,
             Location::Postgres(options) => {
+                // Asked once by itself: a pool tries again until its time is up, and then no
+                // longer knows what was wrong.
+                let first = tokio::time::timeout(ACQUIRE_TIMEOUT, options.connect()).await;
+                let first = first.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(failed)?;
+                first.close().await.map_err(failed)?;
                 let pool = PgPoolOptions::new()
                     .max_connections(POSTGRES_CONNECTIONS)
                     .acquire_timeout(ACQUIRE_TIMEOUT)
                     .test_before_acquire(true)
-                    .connect_with((**options).clone())
-                    .await
-                    .map_err(failed)?;
+                    .connect_lazy_with((**options).clone());
                 Ok(Self::Postgres(pool))
             }
         }
@@ -187,6 +193,13 @@ impl Engine {
         })
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Sqlite { writer, .. } => writer.is_closed(),
+            Self::Postgres(pool) => pool.is_closed(),
+        }
+    }
+
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers, watch } => {
@@ -239,8 +252,12 @@ impl Transaction {
     /// Runs several statements without parameters, as migrations are.
     pub(crate) async fn run_script(&mut self, sql: &'static str) -> Result<()> {
         match self {
-            Self::Sqlite(transaction) => sqlx::raw_sql(sql).execute(&mut **transaction).await.map(|_| ())?,
-            Self::Postgres(transaction) => sqlx::raw_sql(sql).execute(&mut **transaction).await.map(|_| ())?,
+            Self::Sqlite(transaction) => {
+                sqlx::raw_sql(sql).execute(&mut **transaction).await?;
+            }
+            Self::Postgres(transaction) => {
+                sqlx::raw_sql(sql).execute(&mut **transaction).await?;
+            }
         }
         Ok(())
     }
@@ -273,9 +290,31 @@ fn encoding(error: sqlx::error::BoxDynError) -> Error {
     Error::Database(sqlx::Error::Encode(error))
 }
 
+/// PostgreSQL cannot keep NUL, so no engine does.
+fn refuse_nul(value: &Value) -> Result<()> {
+    // In JSON it is an escape, unless its backslash is itself escaped.
+    let escaped = |json: &str| {
+        json.match_indices("\\u0000")
+            .any(|(at, _)| json[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0)
+    };
+    let found = match value {
+        Value::Text(text) | Value::MaybeText(Some(text)) => text.contains('\0'),
+        Value::Json(json) | Value::MaybeJson(Some(json)) => escaped(json),
+        Value::Tags(tags) => tags.iter().any(|tag| tag.contains('\0')),
+        Value::Int(_) | Value::MaybeText(None) | Value::MaybeJson(None) | Value::Time(_) | Value::Uuid(_) => {
+            false
+        }
+    };
+    if found {
+        return Err(Error::Invalid("the text contains a NUL character; remove it".to_owned()));
+    }
+    Ok(())
+}
+
 fn sqlite_arguments(values: &[Value]) -> Result<SqliteArguments> {
     let mut arguments = SqliteArguments::default();
     for value in values {
+        refuse_nul(value)?;
         let time = |time: &DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Micros, true);
         match value {
             Value::Int(value) => arguments.add(*value),
@@ -293,6 +332,7 @@ fn sqlite_arguments(values: &[Value]) -> Result<SqliteArguments> {
 fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
     let mut arguments = PgArguments::default();
     for value in values {
+        refuse_nul(value)?;
         match value {
             Value::Int(value) => arguments.add(*value),
             Value::Text(value) => arguments.add(value),

@@ -40,6 +40,8 @@ pub enum Error {
     Busy(#[source] sqlx::Error),
     #[error("{0}")]
     Invalid(String),
+    #[error("{0} is not empty; choose another place for the copy")]
+    Occupied(String),
     #[error(
         "this database was written by a newer Masque (its schema is at version {found}, this Masque knows {known}); upgrade masque, or use another --db"
     )]
@@ -59,7 +61,7 @@ pub enum Error {
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Exists { .. } | Self::Raced { .. } => ErrorKind::Conflict,
+            Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) => ErrorKind::Conflict,
             Self::Busy(_) => ErrorKind::Busy,
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::NoDatabase(_) => ErrorKind::Missing,

@@ -148,15 +148,33 @@ async fn newest_revision(engine: &Engine) -> Result<i64> {
 
 /// SQLite: announces what the history has that was not announced yet.
 async fn poll(feed: Weak<Feed>, engine: Engine) {
+    let mut passed = 0;
     loop {
-        let Some(strong) = feed.upgrade() else { return };
-        if strong.sender.receiver_count() > 0
-            && let Err(error) = announce_new(&strong, &engine).await
-        {
+        let Some(strong) = feed.upgrade().filter(|_| !engine.is_closed()) else { return };
+        let looked = if strong.sender.receiver_count() > 0 {
+            announce_new(&strong, &engine).await
+        } else {
+            pass_over(&strong, &engine, &mut passed).await
+        };
+        if let Err(error) = looked {
             tracing::warn!(%error, "changes could not be read; they are read again later");
         }
         let _ = tokio::time::timeout(SQLITE_POLL, strong.wake.notified()).await;
     }
+}
+
+/// While nobody listens: whoever subscribes later is told what comes then, not what was before.
+async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()> {
+    let Some(generation) = feed.generation(engine).await?.filter(|now| now != passed) else {
+        return Ok(());
+    };
+    let newest = newest_revision(engine).await?;
+    // Somebody who subscribed while this was read must hear what was written since.
+    if feed.sender.receiver_count() == 0 {
+        feed.announced.store(newest, Ordering::SeqCst);
+        *passed = generation;
+    }
+    Ok(())
 }
 
 async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
@@ -165,19 +183,23 @@ async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
     };
     feed.check_version(watch).await?;
     let last = feed.announced.load(Ordering::SeqCst);
-    let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false'))) \
-               FROM agent_revisions WHERE id > $1 ORDER BY id LIMIT 1000";
+    let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
+               'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \
+               FROM agent_revisions r WHERE id > $1 ORDER BY id LIMIT 1000";
     #[derive(Deserialize)]
     struct Row {
         id: i64,
         kind: Kind,
         name: Name,
         listed: bool,
+        old_name: Option<Name>,
     }
     let rows = engine.texts(sql.to_owned(), &[Value::Int(last)]).await?;
     for row in rows {
-        let Row { id, kind, name, listed } = serde_json::from_str(&row)?;
+        let Row { id, kind, name, listed, old_name } = serde_json::from_str(&row)?;
         feed.announced.store(id, Ordering::SeqCst);
+        // Whoever holds the old name must look again.
+        feed.announce(old_name.into_iter().map(|name| Change::Entity { kind, name, listed }).collect());
         feed.announce(vec![Change::Entity { kind, name, listed }]);
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, Utc};
 use persona::{
     Entity, Kind, Name, PartType, Scope, Severity, Stored, Tags, TraitType, first_sentence, limits, nearest,
 };
@@ -51,6 +52,8 @@ pub struct Found {
     #[serde(default)]
     pub summary: Option<String>,
     pub tags: Tags,
+    #[serde(default)]
+    pub updated_at: Option<DateTime<Utc>>,
     /// The beginning of the text that a missing summary is derived from.
     #[serde(default)]
     pub(crate) lead: Option<String>,
@@ -237,9 +240,13 @@ impl Store {
         let Some(words) = query_words(Some(query))? else {
             return Err(Error::Invalid("the query is empty; give a few words to look for".to_owned()));
         };
-        let kinds = if kinds.is_empty() { Kind::ALL } else { kinds };
+        let wanted = |kind: &Kind| kinds.is_empty() || kinds.contains(kind);
+        let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(wanted).collect();
         // What people keep themselves comes first; the builtins follow where that ends.
-        let number = |cursor: &str, prefix: &str| cursor.strip_prefix(prefix).and_then(|at| at.parse().ok());
+        let number = |cursor: &str, prefix: &str| {
+            let at = cursor.strip_prefix(prefix).and_then(|at| at.parse().ok());
+            at.filter(|at| *at <= RANKED)
+        };
         let (from, builtin_from): (Option<usize>, usize) = match cursor {
             None => (Some(0), 0),
             Some(cursor) => match (number(cursor, "at:"), number(cursor, "builtin:")) {
@@ -249,12 +256,12 @@ impl Store {
             },
         };
         let mut items = match from {
-            Some(from) => self.search_shared(&words, kinds, size + 1, from).await?,
+            Some(from) => self.search_shared(&words, &kinds, size + 1, from).await?,
             None => Vec::new(),
         };
         let shared = items.len();
         if shared <= size {
-            let builtins = self.search_builtins(&words, kinds).await?;
+            let builtins = self.search_builtins(&words, &kinds).await?;
             items.extend(builtins.into_iter().skip(builtin_from).take(size + 1 - shared));
         }
         let next = (items.len() > size).then(|| match from {
@@ -289,20 +296,21 @@ impl Store {
         let dialect = self.engine().dialect();
         let numbers: Vec<String> = kinds.iter().map(|kind| search_number(*kind).to_string()).collect();
         let numbers = numbers.join(", ");
-        let (hits, query) = match dialect {
+        // A name weighs so much more than a text that no number of hits in texts outweighs it.
+        let (hits, values) = match dialect {
             Dialect::Sqlite => (
                 format!(
-                    "SELECT rowid % 16 AS kind, rowid / 16 AS entity_id, bm25(library_search, 10.0, 1.0) AS rank \
+                    "SELECT rowid % 16 AS kind, rowid / 16 AS entity_id, bm25(library_search, 1000.0, 1.0) AS rank \
                      FROM library_search WHERE library_search MATCH $1 AND rowid % 16 IN ({numbers}) LIMIT {RANKED}"
                 ),
-                words::fts5(words),
+                vec![Value::Text(words::fts5(words))],
             ),
             Dialect::Postgres => (
                 format!(
-                    "SELECT kind, entity_id, -ts_rank(words, $1::tsquery) AS rank \
+                    "SELECT kind, entity_id, -ts_rank('{{0.0001, 0.0001, 0.0001, 1}}', words, $2::tsquery) AS rank \
                      FROM library_search WHERE words @@ $1::tsquery AND kind IN ({numbers}) LIMIT {RANKED}"
                 ),
-                words::tsquery(words),
+                vec![Value::Text(words::tsquery(words)), Value::Text(words::tsquery_any(words))],
             ),
         };
         let documents: Vec<String> = kinds
@@ -319,7 +327,7 @@ impl Store {
             "SELECT CASE h.kind {} END FROM ({hits}) h ORDER BY h.rank, h.kind, h.entity_id LIMIT {size} OFFSET {offset}",
             documents.join(" ")
         );
-        let rows = self.engine().texts(sql, &[Value::Text(query)]).await?;
+        let rows = self.engine().texts(sql, &values).await?;
         rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
     }
 
@@ -429,6 +437,7 @@ fn builtin_list(kind: Kind) -> Vec<BuiltinEntry> {
                 description: None,
                 summary: None,
                 tags: entity.tags().clone(),
+                updated_at: None,
                 lead: None,
             };
             fill(entity, &mut found);

@@ -41,10 +41,7 @@ impl Store {
     pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
         let file = |source| Error::File { path: to.display().to_string(), source };
         if to.exists() {
-            return Err(Error::Invalid(format!(
-                "{} exists already; choose another file for the backup",
-                to.display()
-            )));
+            return Err(Error::Occupied(to.display().to_string()));
         }
         let mut partial = to.as_os_str().to_owned();
         partial.push(".partial");
@@ -80,10 +77,7 @@ impl Store {
     ) -> Result<CopyReport> {
         for table in TABLES {
             if target.count(table.name).await? > 0 {
-                let (location, name) = (target.location(), table.name);
-                return Err(Error::Invalid(format!(
-                    "{location} is not empty ({name} has rows); copy into a new database"
-                )));
+                return Err(Error::Occupied(target.location().to_string()));
             }
         }
         let mut source = snapshot(self.engine()).await?;

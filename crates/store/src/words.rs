@@ -66,8 +66,18 @@ pub(crate) fn fts5(words: &[String]) -> String {
 
 /// A query for a tsvector.
 pub(crate) fn tsquery(words: &[String]) -> String {
+    joined(words, " & ")
+}
+
+/// What ranks the answers to a query: PostgreSQL adds up the words of an "or", but ranks an "and"
+/// by the distance of its words, which says nothing here.
+pub(crate) fn tsquery_any(words: &[String]) -> String {
+    joined(words, " | ")
+}
+
+fn joined(words: &[String], operator: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    quoted.join(" & ") + ":*"
+    quoted.join(operator) + ":*"
 }
 
 /// What has words to be found by.

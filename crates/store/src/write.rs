@@ -70,6 +70,8 @@ pub struct Write {
     changes: Vec<Change>,
     /// Changes that make no revision, such as a persona's stage.
     state: Vec<Change>,
+    /// Set once a step has failed: what went before it must not be kept without it.
+    failed: bool,
 }
 
 /// An entity's row while a transaction holds it.
@@ -83,7 +85,8 @@ pub struct Held<T> {
 impl Store {
     pub async fn write(&self, attribution: Attribution) -> Result<Write> {
         let transaction = self.engine().begin().await?;
-        Ok(Write { store: self.clone(), transaction, attribution, changes: Vec::new(), state: Vec::new() })
+        let store = self.clone();
+        Ok(Write { store, transaction, attribution, changes: Vec::new(), state: Vec::new(), failed: false })
     }
 }
 
@@ -124,6 +127,12 @@ impl Write {
 
     /// Keeps a new entity; what it links must be there.
     pub async fn insert<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let inserted = self.insert_row(entity, action).await;
+        self.failed |= inserted.is_err();
+        inserted
+    }
+
+    async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
         let now = crate::state::now();
         let guid = Uuid::now_v7();
         let revision = self.newest_revision(T::KIND, entity.name()).await? + 1;
@@ -146,6 +155,7 @@ impl Write {
         let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
         let inserted = self.transaction.number(&sql, &values).await;
         let id = inserted.map_err(|error| named(error, T::KIND, entity.name()))?.unwrap_or_default();
+        let revision = self.count_on(T::KIND, entity.name(), id, revision).await?;
         let stored = Stored {
             entity: entity.clone(),
             meta: Meta {
@@ -162,6 +172,17 @@ impl Write {
 
     /// Puts a new definition in the place of the one that is held.
     pub async fn replace<T: Keep + Clone>(
+        &mut self,
+        held: &Held<T>,
+        entity: &T,
+        action: Action,
+    ) -> Result<Stored<T>> {
+        let replaced = self.replace_row(held, entity, action).await;
+        self.failed |= replaced.is_err();
+        replaced
+    }
+
+    async fn replace_row<T: Keep + Clone>(
         &mut self,
         held: &Held<T>,
         entity: &T,
@@ -194,11 +215,14 @@ impl Write {
         if updated.map_err(|error| named(error, T::KIND, entity.name()))? != 1 {
             return Err(Error::Raced { kind: T::KIND, name: entity.name().clone() });
         }
+        let renamed = old.entity.name() != entity.name();
+        let revision =
+            if renamed { self.count_on(T::KIND, entity.name(), held.id, revision).await? } else { revision };
         let stored = Stored {
             entity: entity.clone(),
             meta: Meta { revision, updated_at: Some(now), ..old.meta.clone() },
         };
-        if old.entity.name() != entity.name() {
+        if renamed {
             // Whoever holds the old name must look again.
             self.changes.push(Change::Entity {
                 kind: T::KIND,
@@ -212,6 +236,12 @@ impl Write {
 
     /// Deletes what is held. Its own links go with it; links to it must be gone already.
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        let removed = self.remove_row(held).await;
+        self.failed |= removed.is_err();
+        removed
+    }
+
+    async fn remove_row<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
         let sql = format!("DELETE FROM {} WHERE id = $1", table(T::KIND));
         let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
         deleted.map_err(|error| named(error, T::KIND, held.stored.entity.name()))?;
@@ -240,6 +270,10 @@ impl Write {
 
     /// Makes everything durable and visible.
     pub async fn commit(mut self) -> Result<()> {
+        if self.failed {
+            let message = "a step of this change failed, so nothing of it was kept; repeat all of it";
+            return Err(Error::Invalid(message.to_owned()));
+        }
         if self.transaction.dialect() == Dialect::Postgres {
             let all = [self.changes.clone(), self.state.clone()].concat();
             if !all.is_empty() {
@@ -258,8 +292,25 @@ impl Write {
         Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
     }
 
+    /// The revision of a row that just took its name, once more: on PostgreSQL whoever held the
+    /// name may have given it up while this transaction waited for it, and counted on meanwhile.
+    async fn count_on(&mut self, kind: Kind, name: &Name, id: i64, revision: i64) -> Result<i64> {
+        if self.transaction.dialect() == Dialect::Sqlite {
+            return Ok(revision);
+        }
+        let newest = self.newest_revision(kind, name).await?;
+        if newest < revision {
+            return Ok(revision);
+        }
+        let sql = format!("UPDATE {} SET revision = $1 WHERE id = $2", table(kind));
+        self.transaction.run(&sql, &[Value::Int(newest + 1), Value::Int(id)]).await?;
+        Ok(newest + 1)
+    }
+
     async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
-        stored.entity.write_links(self, id).await?;
+        // What is linked may be deleted by somebody else in this very moment.
+        let linked = stored.entity.write_links(self, id).await;
+        linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
         self.index(T::KIND, id, &stored.entity).await?;
         let refs = self.references(T::KIND, id).await?;
         self.record(&stored.entity, &stored.meta, action, refs).await
@@ -345,9 +396,12 @@ fn named(error: Error, kind: Kind, name: &Name) -> Error {
     let Some(refusal) = source.as_database_error() else {
         return error;
     };
+    // SQLite counts a restricted deletion among the failures of triggers; newer PostgreSQLs have a
+    // code of its own for it.
+    let restricted = refusal.code().is_some_and(|code| matches!(&*code, "1811" | "23001"));
     if refusal.is_unique_violation() {
         Error::Exists { kind, name: name.clone() }
-    } else if refusal.is_foreign_key_violation() {
+    } else if refusal.is_foreign_key_violation() || restricted {
         Error::Raced { kind, name: name.clone() }
     } else {
         error

@@ -38,11 +38,11 @@ async fn exchange(address: SocketAddr) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The health check of Masque answers with its state and its version.
+/// The health check of Masque answers with its name and its state.
 fn judge(answer: &str) -> Listener {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
     let well = head.starts_with("HTTP/1.1 200")
-        && body.contains("\"status\":\"ok\"")
-        && body.contains("\"version\"");
+        && body.contains("\"name\":\"masque\"")
+        && body.contains("\"status\":\"ok\"");
     if well { Listener::Masque } else { Listener::Other }
 }

@@ -1,6 +1,6 @@
 //! `masque manifest`: what a persona is made of.
 
-use persona::{LayerOrigin, Manifest};
+use persona::{Kind, LayerOrigin, Manifest, Name};
 
 use super::show;
 use crate::cli::ManifestArgs;
@@ -31,26 +31,25 @@ fn pieces(manifest: &Manifest, output: &mut Output) -> Result<()> {
         Column::Fixed("KIND"),
         Column::Fixed("TYPE"),
         Column::Stretched("DESCRIPTION"),
-        Column::Optional("FROM"),
     ];
-    let row = |name: &persona::Name, kind: &str, of_type: &str, description: &Option<String>, from: &str| {
+    let row = |name: &Name, kind: Kind, of_type: String, description: &Option<String>| {
         let description = one_line(description.as_deref().unwrap_or_default());
-        vec![name.to_string(), kind.to_owned(), of_type.to_owned(), description, from.to_owned()]
+        vec![name.to_string(), kind.to_string(), of_type, description]
     };
     let mut rows = Vec::new();
     for part in &manifest.parts {
-        let from = layer(part.from).unwrap_or_default();
-        rows.push(row(&part.name, "part", part.part_type.as_str(), &part.description, from));
+        let from = layer(part.from).map(|layer| format!(" ({layer})")).unwrap_or_default();
+        rows.push(row(&part.name, Kind::Part, format!("{}{from}", part.part_type), &part.description));
     }
     for item in &manifest.traits {
-        rows.push(row(&item.name, "trait", item.trait_type.as_str(), &item.description, ""));
+        rows.push(row(&item.name, Kind::Trait, item.trait_type.to_string(), &item.description));
     }
     for item in &manifest.skills {
-        rows.push(row(&item.name, "skill", "", &item.description, ""));
+        rows.push(row(&item.name, Kind::Skill, String::new(), &item.description));
     }
     for item in &manifest.guardrails {
-        let severity = item.severity.map_or("", persona::Severity::as_str);
-        rows.push(row(&item.name, "guardrail", severity, &item.description, ""));
+        let severity = item.severity.map(|severity| severity.to_string()).unwrap_or_default();
+        rows.push(row(&item.name, Kind::Guardrail, severity, &item.description));
     }
     if rows.is_empty() {
         return output.line("It has no pieces yet; add some with `masque link`.");

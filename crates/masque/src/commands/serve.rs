@@ -13,6 +13,9 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 use crate::session::Session;
 
+mod stop;
+use stop::Stop;
+
 pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
     server::check_address(args.addr).map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
     // Bind before opening: a second server then says so, instead of waiting for the database.
@@ -25,8 +28,10 @@ pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut O
     let library = Session::open(database).await?.library;
     let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
     let router = server::router(library.clone(), options);
+    let stop =
+        Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))?;
     announce(address, &library, output).await?;
-    let served = server::serve(listener, router, stopped()).await;
+    let served = server::serve(listener, router, stop.wait()).await;
     library.close().await;
     served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
 }
@@ -55,35 +60,6 @@ async fn announce(address: SocketAddr, library: &app::Library, output: &mut Outp
     };
     output.line(format!("Connect a client with `masque connect claude-code {http}`; Ctrl-C stops."))?;
     output.flush()
-}
-
-/// Ends when the process is asked to stop. A second request ends it at once.
-async fn stopped() {
-    interrupted().await;
-    tokio::spawn(async {
-        interrupted().await;
-        std::process::exit(130);
-    });
-}
-
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted() {
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 async fn unbound(address: SocketAddr, error: &io::Error) -> Failure {

@@ -7,8 +7,6 @@ use std::time::Duration;
 use app::{Library, OpenOptions};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
-use sqlx::ConnectOptions as _;
-use sqlx::sqlite::SqliteConnectOptions;
 use testkit::Database;
 
 use crate::home::Home;
@@ -88,7 +86,7 @@ fn write_until_killed(
     let (sender, acknowledged) = channel();
     std::thread::scope(|scope| {
         let start = |(at, client): (usize, Box<dyn Client>)| {
-            let (sender, writer) = (sender.clone(), format!("{kill}-{at}"));
+            let (sender, writer) = (sender.clone(), format!("w-{kill}-{at}"));
             scope.spawn(move || write(client, writer, &sender))
         };
         let writers: Vec<_> = clients.into_iter().enumerate().map(start).collect();
@@ -101,9 +99,9 @@ fn write_until_killed(
 
 /// Writes until the server is gone.
 fn write(mut client: Box<dyn Client>, writer: String, acknowledged: &Sender<()>) -> Log {
-    let mut log = Log::default();
+    let mut log = Log { writer, ..Log::default() };
     for number in 0.. {
-        let deed = Deed::next(&writer, number);
+        let deed = Deed::next(&log.writer, number);
         let (tool, arguments) = deed.request();
         match client.call(tool, arguments) {
             Ok(answer) => drop(answer.unwrap_or_else(|refusal| panic!("{deed:?}: {refusal}"))),
@@ -119,8 +117,7 @@ fn write(mut client: Box<dyn Client>, writer: String, acknowledged: &Sender<()>)
 }
 
 fn in_fresh_library(database: &Database, test: impl AsyncFnOnce(&Library)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let options = OpenOptions { database: database.location.clone(), create: false };
         let library = Library::open(options).await.unwrap();
         test(&library).await;
@@ -131,16 +128,15 @@ fn in_fresh_library(database: &Database, test: impl AsyncFnOnce(&Library)) {
 /// After all kills: everything of all rounds is there, and the file is sound.
 fn check_in_the_end(database: &Database, logs: &[Log]) {
     in_fresh_library(database, async |library| check(library, logs).await);
-    let acknowledged: usize = logs.iter().map(|log| log.acknowledged.len()).sum();
-    assert!(acknowledged as u64 >= KILLS, "only {acknowledged} writes in {KILLS} lives");
-    eprintln!("{acknowledged} acknowledged writes survived {KILLS} kills");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut file = SqliteConnectOptions::new().filename(&database.location).connect().await.unwrap();
-        let sound: Vec<String> =
-            sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut file).await.unwrap();
-        assert_eq!(sound, ["ok"]);
-        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut file).await.unwrap();
-        assert_eq!(dangling.len(), 0, "rows that refer to nothing");
+    block_on(async {
+        assert_eq!(database.texts("PRAGMA integrity_check").await, ["ok"]);
+        let dangling = database.texts("PRAGMA foreign_key_check").await;
+        assert!(dangling.is_empty(), "rows that refer to nothing, in {dangling:?}");
     });
+    let acknowledged: usize = logs.iter().map(|log| log.acknowledged.len()).sum();
+    eprintln!("{acknowledged} acknowledged writes survived {KILLS} kills");
+}
+
+fn block_on(future: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future);
 }

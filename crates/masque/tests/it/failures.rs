@@ -69,7 +69,7 @@ fn a_reader_that_stops_is_no_error() {
     let home = Home::new();
     // More than fits into a pipe, so that the program is still writing when nobody reads any more.
     let mut command = home.command();
-    command.args(["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["completions", "powershell"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();

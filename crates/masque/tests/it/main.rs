@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod home;
+mod wire;
 
 mod first_minute;
 mod reading;
@@ -20,3 +21,7 @@ mod database;
 mod doctor;
 mod serving;
 mod shell;
+
+mod crash;
+mod nodes;
+mod sdk;

@@ -2,9 +2,10 @@
 //!
 //! They repeat and repair nothing, unlike an SDK: an answer arrived whole, or the server is gone.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -17,31 +18,45 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A `masque` that runs until it is killed, at the latest with the test.
 #[derive(Debug)]
-pub(crate) struct Running(Child);
+pub(crate) struct Running {
+    child: Child,
+    /// What it writes to standard error: a file, which never fills up as a pipe does.
+    errors: File,
+}
 
 impl Running {
+    fn start(mut command: Command) -> Self {
+        let errors = tempfile::tempfile().unwrap();
+        command.stdout(Stdio::piped()).stderr(errors.try_clone().unwrap());
+        Self { child: command.spawn().unwrap(), errors }
+    }
+
     /// What `kill -9` does: the process gets no chance to finish anything.
     pub(crate) fn kill(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Asks the process to stop, and returns its exit code and what it wrote to standard error.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
-        let id = self.0.id().to_string();
-        let asked = std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap();
-        assert!(asked.success());
-        let status = self.0.wait().unwrap();
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let code = self.child.wait().unwrap().code();
+        (code, self.errors())
+    }
+
+    fn errors(&mut self) -> String {
         let mut errors = String::new();
-        self.0.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-        (status.code(), errors)
+        self.errors.rewind().unwrap();
+        self.errors.read_to_string(&mut errors).unwrap();
+        errors
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -74,11 +89,10 @@ pub(crate) trait Client: Send {
 /// Starts `masque mcp`, which is ready when this returns.
 pub(crate) fn start_mcp(home: &Home, database: &str) -> (Running, Pipes) {
     let mut command = home.command();
-    command.args(["mcp", "--db", database]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let stdin = child.stdin.take().unwrap();
-    let stdout = BufReader::new(child.stdout.take().unwrap());
-    let running = Running(child);
+    command.args(["mcp", "--db", database]).stdin(Stdio::piped());
+    let mut running = Running::start(command);
+    let stdin = running.child.stdin.take().unwrap();
+    let stdout = BufReader::new(running.child.stdout.take().unwrap());
     let (sender, lines) = channel();
     std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
     let mut pipes = Pipes { stdin, lines, last_id: 0, news: Vec::new() };
@@ -159,15 +173,13 @@ impl Server {
     pub(crate) fn start(home: &Home, database: &str) -> Self {
         let mut command = home.command();
         command.args(["serve", "--addr", "127.0.0.1:0", "--json", "--db", database]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut running = Running::start(command);
         let mut announced = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut announced).unwrap();
-        if announced.is_empty() {
-            panic!("the server did not start: {:?}", child.wait_with_output().unwrap());
-        }
+        BufReader::new(running.child.stdout.take().unwrap()).read_line(&mut announced).unwrap();
+        assert!(!announced.is_empty(), "the server did not start: {}", running.errors());
         let announced: Value = serde_json::from_str(&announced).unwrap();
         let address = announced["address"].as_str().unwrap().to_owned();
-        Self { running: Running(child), address }
+        Self { running, address }
     }
 
     pub(crate) fn connect(&self) -> Http {
@@ -218,7 +230,8 @@ impl Client for Http {
             "io.modelcontextprotocol/clientCapabilities": {},
         });
         let name = params["name"].as_str().unwrap_or_default().to_owned();
-        let body = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }).to_string();
+        let body =
+            json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }).to_string();
         let head = [
             "POST /mcp HTTP/1.1".to_owned(),
             format!("Host: {}", self.address),

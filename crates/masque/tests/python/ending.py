@@ -3,8 +3,11 @@
 from connection import Connection, names, same
 
 
+USED = {"part": "calm-tone", "trait": "watchful", "skill": "Read_Charts", "guardrail": "no-night-entry"}
+
+
 async def deletes_what_is_used_only_by_force(masque: Connection) -> None:
-    for kind, piece in [("part", "calm-tone"), ("trait", "watchful"), ("skill", "Read_Charts"), ("guardrail", "no-night-entry")]:
+    for kind, piece in USED.items():
         await masque.refused(f"delete_agent_{kind}", "used by", "pilot", "force", name=piece)
         before = await masque.call("get_agent_persona", name="pilot")
         assert piece in names(before[f"{kind}s"]), f"a refused delete unlinked {piece}: {before}"

@@ -65,7 +65,10 @@ async def live(place: Place, era: str) -> None:
         same("tools that were never called", set(masque.tools) - masque.called, set())
     say(meeting.offers_fewer_tools)
     await meeting.offers_fewer_tools(place, era)
-    print(f"lived {len(STEPS) + 1} steps in the {era} era")
+    if era == "modern":
+        say(meeting.needs_no_greeting)
+        await meeting.needs_no_greeting(place)
+    print(f"lived a whole life in the {era} era")
 
 
 def say(step: object) -> None:

@@ -67,7 +67,8 @@ async def keeps_to_a_budget(masque: Connection) -> None:
 
 async def compiles(masque: Connection) -> None:
     text = await masque.call("compile_persona", name="pilot")
-    contains("the short text", text["compiled_summary"], "The harbour's pilot.", "You are a harbour pilot.", "Speak calmly.")
+    summaries = ["The harbour's pilot.", "You are a harbour pilot.", "Speak calmly."]
+    contains("the short text", text["compiled_summary"], *summaries)
     order = ["You bring ships", "thirty years", "without a scratch", "Speak calmly. Always.", "next risk", "dusk"]
     contains("the full text", text["compiled_detail"], *order)
     places = [text["compiled_detail"].index(words) for words in order]
@@ -100,7 +101,11 @@ async def shows_a_manifest(masque: Connection) -> None:
     same(
         "its parts",
         [(part["name"], part["type"], part.get("description")) for part in manifest["parts"]],
-        [("harbour-identity", "identity", "Who brings ships in"), ("dock-goal", "goal", None), ("calm-tone", "tone", None)],
+        [
+            ("harbour-identity", "identity", "Who brings ships in"),
+            ("dock-goal", "goal", None),
+            ("calm-tone", "tone", None),
+        ],
     )
     same("its traits", names(manifest["traits"]), ["watchful", "patient-waiter"])
     same("its skills", names(manifest["skills"]), ["Read_Charts", "tie-knots"])

@@ -1,6 +1,7 @@
 """First contact: what the server says it is, and the tools of each kind of connection."""
 
 from connection import INVALID_PARAMS, Connection, Place, connect, contains, same
+from mcp import Client
 
 LOAD = """
     list_agent_personas get_agent_persona get_persona_manifest compile_persona search_library
@@ -22,6 +23,14 @@ ARCS = """
     add_arc_stage remove_arc_stage add_stage_part remove_stage_part
     assign_persona_arc unassign_persona_arc advance_persona_stage reset_persona_stage
 """.split()
+
+ALL_HINTS = {
+    "get_agent_part(name)",
+    "get_agent_trait(name)",
+    "get_agent_skill(name)",
+    "get_agent_guardrail(name)",
+    "compile_persona(name)",
+}
 
 
 async def introduces_itself(masque: Connection) -> None:
@@ -74,10 +83,8 @@ async def offers_fewer_tools(place: Place, era: str) -> None:
         same("the hints of two tools", set(manifest["on_demand_tools"]), {"get_agent_part(name)"})
 
 
-ALL_HINTS = {
-    "get_agent_part(name)",
-    "get_agent_trait(name)",
-    "get_agent_skill(name)",
-    "get_agent_guardrail(name)",
-    "compile_persona(name)",
-}
+async def needs_no_greeting(place: Place) -> None:
+    """In the modern era a client that knows the version asks for what it wants, and nothing before."""
+    async with Client(place.server(), mode="2026-07-28", cache=None) as client:
+        loaded = await client.call_tool("get_agent_persona", {"name": "mentor"})
+        same("the first answer", (loaded.structured_content or {}).get("name"), "mentor")

@@ -75,7 +75,8 @@ async def offers_resources(masque: Connection) -> None:
     templates = [template.uri_template for template in (await client.list_resource_templates()).resource_templates]
     for template in templates:
         contains("a template", template, "{name}")
-    same("the kinds of templates", {template.split(":")[0] for template in templates}, {"persona", "part", "trait", "skill", "guardrail"})
+    schemes = {template.split(":")[0] for template in templates}
+    same("the kinds of templates", schemes, {"persona", "part", "trait", "skill", "guardrail"})
     missing = INVALID_PARAMS if masque.is_modern else RESOURCE_NOT_FOUND_BEFORE_2026
     await masque.fails("a persona that is not there", client.read_resource("persona://pilto"), missing, "pilot")
     await masque.fails("another kind of address", client.read_resource("file:///etc/passwd"), missing)

@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
         Delete => Deleted, |call, input| call.library.delete(&call.author(), Kind::Persona, input)),
 ];
 
-/// What a manifest says about the tools that load the rest, in the seed's words.
+/// What a manifest says about the tools that load the rest.
 const HINTS: [(&str, &str); 5] = [
     ("get_agent_part", "load full content of a specific part"),
     ("get_agent_trait", "load instruction for a specific trait"),

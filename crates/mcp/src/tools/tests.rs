@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The tools of the seed and what they lack for a whole life, by their exact names.
+/// Every tool by its exact name: agents' instructions depend on them.
 const NAMES: [&str; 49] = [
     "list_agent_personas",
     "get_agent_persona",
@@ -112,7 +112,7 @@ fn every_schema_is_an_object_that_names_its_fields() {
     }
 }
 
-/// The parameters as the seed and the issue name them.
+/// The parameters by their exact names.
 #[test]
 fn the_parameters_are_those_that_were_promised() {
     for (tool, parameters) in [

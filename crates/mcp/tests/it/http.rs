@@ -25,7 +25,7 @@ async fn both_eras_share_one_endpoint() {
     assert_eq!(result["structuredContent"]["name"], "mentor");
     assert!(result.get("resultType").is_none() && result.get("_meta").is_none());
     let closed = server.request("DELETE", "/mcp").header("mcp-session-id", &session).send().await;
-    assert_eq!(closed.status, 202);
+    assert_eq!(closed.status, 204);
     let gone = server.session("/mcp", &session, &message).send().await;
     assert_eq!((gone.status, &gone.json()["error"]["code"]), (404, &json!(-32001)));
 }

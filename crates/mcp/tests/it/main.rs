@@ -4,6 +4,7 @@ mod http_client;
 mod schema;
 mod wire;
 
+mod documentation;
 mod errors;
 mod http;
 mod lifecycle;

@@ -55,11 +55,13 @@ pub(super) fn list(heading: &str, items: Vec<(String, String)>) -> Option<String
         block.push(':');
         for (number, line) in lower_headings(&text, 3).lines().enumerate() {
             // A list or a fence that began behind the label would be none.
-            let _ = match (number, line.is_empty()) {
-                (0, _) if !opens_block(line) => write!(block, " {}", line.trim_start()),
-                (_, true) => write!(block, "\n"),
-                (_, false) => write!(block, "\n  {line}"),
+            let (before, line) = match number {
+                0 if !opens_block(line) => (" ", line.trim_start()),
+                _ if line.is_empty() => ("\n", ""),
+                _ => ("\n  ", line),
             };
+            block.push_str(before);
+            block.push_str(line);
         }
     }
     Some(block)

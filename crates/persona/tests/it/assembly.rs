@@ -65,7 +65,10 @@ fn limit_speaks_after_types() {
     // Before types, limit would have kept b and c, and types none of them.
     check("own tone=a/1 voice=b/9 voice=c/8 | types tone | limit 2", "tone=a | types b c");
     check("own tone=a/1 voice=b/9 tone=c/2 | types tone | limit 1", "tone=c | types b | limit a");
-    check("own tone=a voice=b tone=c goal=d | types tone voice | limit 2", "tone=a voice=b | types d | limit c");
+    check(
+        "own tone=a voice=b tone=c goal=d | types tone voice | limit 2",
+        "tone=a voice=b | types d | limit c",
+    );
 }
 
 #[test]

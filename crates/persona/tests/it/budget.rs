@@ -79,8 +79,10 @@ fn the_persona_itself_counts() {
 fn the_view_that_is_asked_for_is_counted() {
     check("persona *1 | own tone=a voice=b | max 15", "tone=a voice=b | 3 tokens");
     check("detail | persona *1 | own tone=a voice=b | max 29", "tone=a | max b | 20 tokens");
-    check("detail | own tone=a | traits calm | skills sql | guardrails honest | max 40",
-        "tone=a trait:calm skill:sql guardrail:honest | 40 tokens");
+    check(
+        "detail | own tone=a | traits calm | skills sql | guardrails honest | max 40",
+        "tone=a trait:calm skill:sql guardrail:honest | 40 tokens",
+    );
 }
 
 #[test]

@@ -1,0 +1,217 @@
+//! Definitions as JSON: what is written can be read, what is unknown is refused with its name.
+
+use std::fmt::Debug;
+
+use persona::{
+    Aggregation, CharacterArc, Entity, Guardrail, Kind, MergeMode, Part, Persona, Scope, Severity, Skill,
+    Trait, TraitType,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Reads `whole`, in which every field is set, and writes the same; reads `least`, which has only
+/// what must be there; refuses either with one field more or with a field that must be there gone.
+fn check<T>(whole: &Value, least: &Value)
+where
+    T: Entity + Serialize + DeserializeOwned + PartialEq + Debug,
+{
+    let entity: T = read(whole).unwrap_or_else(|error| panic!("{whole}: {error}"));
+    assert_eq!(serde_json::to_value(&entity).expect("JSON"), *whole);
+    assert_eq!(entity.name().as_str(), whole["name"]);
+    assert_eq!(json!(entity.tags()), whole["tags"]);
+    entity.check().unwrap_or_else(|error| panic!("{whole}: {error}"));
+
+    let small: T = read(least).unwrap_or_else(|error| panic!("{least}: {error}"));
+    let text = serde_json::to_string(&small).expect("JSON");
+    assert_eq!(serde_json::from_str::<T>(&text).expect("what was written"), small);
+    assert!(!text.contains("null"), "what is not set is absent: {text}");
+
+    let mut more = least.clone();
+    more["colour"] = json!("red");
+    let refusal = read::<T>(&more).expect_err("there is no such field");
+    assert!(refusal.starts_with("unknown field `colour`, expected "), "{refusal}");
+
+    for field in least.as_object().expect("an object").keys() {
+        let mut less = least.clone();
+        less.as_object_mut().expect("an object").remove(field);
+        let refusal = read::<T>(&less).expect_err("a field that must be there is missing");
+        assert_eq!(refusal, format!("missing field `{field}`"));
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    serde_json::from_value(value.clone()).map_err(|error| error.to_string())
+}
+
+fn whole_persona() -> Value {
+    json!({
+        "name": "p", "display_name": "P", "description": "d", "summary": "s", "detail": "de",
+        "system_prompt": "You are P.", "system_prompt_mode": "append",
+        "preferred_models": [{
+            "provider": "anthropic", "model": "m", "temperature": 0.5, "top_p": 1.0, "max_output_tokens": 100,
+        }],
+        "tool_preset": "t", "bias_profile": "b", "context_preset": "c", "aggregation_strategy": "skeleton",
+        "plan_persona": { "instruction": "Plan.", "model": "m", "tool_preset": "t" },
+        "parts": [{ "name": "a", "order": 1, "priority": -2 }], "parts_mode": "append",
+        "traits": ["kind"], "skills": ["sql"], "guardrails": ["honest"], "arc": "growth", "tags": ["x"],
+    })
+}
+
+#[test]
+fn personas() {
+    check::<Persona>(&whole_persona(), &json!({ "name": "p" }));
+    let least: Persona = read(&json!({ "name": "p" })).expect("a name suffices");
+    assert_eq!(least, Persona::new(least.name.clone()));
+    for (inside, refusal) in [
+        ("/parts/0", "unknown field `colour`, expected one of `name`, `order`, `priority`"),
+        ("/plan_persona", "unknown field `colour`, expected one of `instruction`, `model`, `tool_preset`"),
+        (
+            "/preferred_models/0",
+            "unknown field `colour`, expected one of `provider`, `model`, `temperature`, `top_p`, `max_output_tokens`",
+        ),
+    ] {
+        let mut more = whole_persona();
+        more.pointer_mut(inside).expect("it is there")["colour"] = json!("red");
+        assert_eq!(read::<Persona>(&more), Err(refusal.to_owned()));
+    }
+}
+
+#[test]
+fn parts() {
+    check::<Part>(
+        &json!({
+            "name": "a", "part_type": "tone", "description": "d", "summary": "s", "content": "c", "tags": ["x"],
+        }),
+        &json!({ "name": "a", "part_type": "tone" }),
+    );
+}
+
+#[test]
+fn traits() {
+    check::<Trait>(
+        &json!({
+            "name": "a", "trait_type": "social", "description": "d", "instruction": "i", "tags": ["x"],
+        }),
+        &json!({ "name": "a", "trait_type": "social" }),
+    );
+}
+
+#[test]
+fn skills() {
+    check::<Skill>(
+        &json!({ "name": "a", "description": "d", "content": "c", "tags": ["x"] }),
+        &json!({ "name": "a" }),
+    );
+}
+
+#[test]
+fn guardrails() {
+    check::<Guardrail>(
+        &json!({
+            "name": "a", "severity": "critical", "description": "d", "content": "c", "deny_tools": ["shell*"],
+            "tags": ["x"],
+        }),
+        &json!({ "name": "a" }),
+    );
+    let least: Guardrail = read(&json!({ "name": "a" })).expect("a name suffices");
+    assert_eq!(least.severity, Severity::Medium);
+}
+
+#[test]
+fn arcs() {
+    let stage = json!({ "name": "one", "order": 1, "description": "d", "condition": "c", "parts": ["a"] });
+    check::<CharacterArc>(
+        &json!({ "name": "a", "description": "d", "summary": "s", "stages": [stage], "tags": ["x"] }),
+        &json!({ "name": "a" }),
+    );
+    let more = json!({ "name": "a", "stages": [{ "name": "one", "colour": "red" }] });
+    let refusal = read::<CharacterArc>(&more).expect_err("there is no such field");
+    assert!(refusal.starts_with("unknown field `colour`, expected one of `name`, `order`"), "{refusal}");
+}
+
+#[test]
+fn a_wrong_word_or_name_is_refused_with_what_to_write() {
+    for (edit, refusal) in [
+        (
+            json!({ "name": "a b" }),
+            r#"the name "a b" contains ' '; use letters, digits, "_" and "-" (display_name takes free text)"#,
+        ),
+        (json!({ "name": "" }), r#"a name must not be empty; use letters, digits, "_" and "-""#),
+        (json!({ "parts_mode": "add" }), r#"unknown mode "add"; use one of replace, append"#),
+        (
+            json!({ "aggregation_strategy": "sumarize" }),
+            r#"unknown aggregation strategy "sumarize"; did you mean "summarize"?"#,
+        ),
+        (
+            json!({ "traits": ["-"] }),
+            r#"the name "-" starts with '-'; it must start with a letter or a digit"#,
+        ),
+    ] {
+        let mut persona = json!({ "name": "p" });
+        for (field, value) in edit.as_object().expect("an object") {
+            persona[field] = value.clone();
+        }
+        assert_eq!(read::<Persona>(&persona).expect_err("it is wrong"), refusal);
+    }
+    let part = json!({ "name": "a", "part_type": "tonne" });
+    assert_eq!(
+        read::<Part>(&part).expect_err("it is wrong"),
+        r#"unknown part type "tonne"; did you mean "tone"?"#
+    );
+}
+
+#[test]
+fn vocabularies_are_read_as_they_are_written() {
+    fn check<T: Serialize + DeserializeOwned + PartialEq + Debug + Copy>(all: &[T], words: &[&str]) {
+        assert_eq!(json!(all), json!(words));
+        for word in words {
+            let read: T = serde_json::from_value(json!(word)).expect("a word of the vocabulary");
+            assert!(all.contains(&read));
+            serde_json::from_value::<T>(json!(word.to_uppercase())).expect_err("words are lower case");
+        }
+    }
+    check(Kind::ALL, &["persona", "part", "trait", "skill", "guardrail", "arc"]);
+    check(
+        persona::PartType::ALL,
+        &[
+            "system",
+            "agent",
+            "soul",
+            "identity",
+            "skill",
+            "specialization",
+            "tone",
+            "goal",
+            "context",
+            "protocol",
+            "backstory",
+            "motivation",
+            "voice",
+            "archetype",
+            "flaw",
+            "relationship",
+        ],
+    );
+    check(TraitType::ALL, &["personality", "cognitive", "emotional", "social", "behavioral"]);
+    check(Severity::ALL, &["low", "medium", "high", "critical"]);
+    check(Scope::ALL, &["builtin", "shared", "global", "project"]);
+    check(MergeMode::ALL, &["replace", "append"]);
+    check(Aggregation::ALL, &["auto", "full", "summarize", "skeleton"]);
+}
+
+#[test]
+fn an_entity_knows_its_kind_and_takes_a_new_name() {
+    fn check<T: Entity + DeserializeOwned>(kind: Kind, least: &Value) {
+        let mut entity: T = read(least).expect("an entity");
+        assert_eq!(T::KIND, kind);
+        entity.set_name(crate::script::name("other"));
+        assert_eq!(entity.name().as_str(), "other");
+    }
+    check::<Persona>(Kind::Persona, &json!({ "name": "a" }));
+    check::<Part>(Kind::Part, &json!({ "name": "a", "part_type": "tone" }));
+    check::<Trait>(Kind::Trait, &json!({ "name": "a", "trait_type": "social" }));
+    check::<Skill>(Kind::Skill, &json!({ "name": "a" }));
+    check::<Guardrail>(Kind::Guardrail, &json!({ "name": "a" }));
+    check::<CharacterArc>(Kind::Arc, &json!({ "name": "a" }));
+}

@@ -1,114 +1,14 @@
-//! What holds for every library and every request, tried on random ones. Seeded, so that a run
-//! tries what the last one tried.
+//! What holds for every library and every request, tried on random ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use persona::{
-    Assembled, Bundle, Kind, LayerOrigin, LeftOutReason, Name, Part, PartLink, PartType, Persona, Request,
-    View, assemble, compile,
+    Assembled, Bundle, Kind, LayerOrigin, LeftOutReason, Name, Part, PartLink, Request, View, compile,
 };
-use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::script::{self, Toks, add_guardrail, add_skill, add_trait, name, part};
-
-/// Few types, so that layers meet.
-const TYPES: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Goal, PartType::Voice];
-const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
-
-/// What one case is about.
-#[derive(Debug, Clone)]
-struct Case {
-    bundle: Bundle,
-    overrides: BTreeMap<PartType, Name>,
-    types: Vec<PartType>,
-    limit: usize,
-    max_tokens: usize,
-    view: View,
-}
-
-impl Case {
-    /// The request without filters and budgets.
-    fn whole(&self) -> Request {
-        Request { view: self.view, overrides: self.overrides.clone(), ..Request::default() }
-    }
-
-    fn with_types(&self) -> Request {
-        Request { types: self.types.clone(), ..self.whole() }
-    }
-
-    fn with_limit(&self) -> Request {
-        Request { limit: Some(self.limit), ..self.whole() }
-    }
-
-    fn with_max_tokens(&self) -> Request {
-        Request { max_tokens: Some(self.max_tokens), ..self.whole() }
-    }
-
-    fn with_all(&self) -> Request {
-        Request { types: self.types.clone(), limit: Some(self.limit), ..self.with_max_tokens() }
-    }
-
-    fn assemble(&self, request: &Request) -> Assembled<'_> {
-        assemble(&self.bundle, request, &Toks).expect("its overrides exist")
-    }
-}
-
-/// Runs a property on the same random cases each time.
-fn holds(property: impl Fn(&Case) -> Result<(), TestCaseError>) {
-    let config = ProptestConfig {
-        cases: 300,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(0x006d_6173_7175_65),
-        ..ProptestConfig::default()
-    };
-    let outcome = TestRunner::new(config).run(&cases(), |case| property(&case));
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
-}
-
-fn cases() -> impl Strategy<Value = Case> {
-    let own = vec((any::<u8>(), 0..TYPES.len(), -2..3_i32, -2..3_i32, 0..4_usize), 0..9);
-    let stage = proptest::option::of(vec((0..TYPES.len(), 0..4_usize), 0..5));
-    let overrides = btree_set(0..TYPES.len(), 0..4);
-    let pieces = (vec(0..3_usize, 0..4), vec(0..3_usize, 0..4), vec((0..4_usize, 0..3_usize), 0..4));
-    let request = (btree_set(0..TYPES.len(), 1..4), 0..8_usize, 0..40_usize, any::<bool>());
-    (own, stage, overrides, pieces, request).prop_map(|(own, stage, overrides, pieces, request)| {
-        let mut bundle = script::bundle(Persona::new(name("someone")));
-        for (at, (letter, kind, order, priority, cost)) in own.into_iter().enumerate() {
-            // The name's first letters are random, so that its order is not that of the links.
-            let name = name(&format!("{letter:02x}-own-{at}"));
-            bundle.parts.push(part(TYPES[kind], name.clone(), cost));
-            bundle.persona.parts.push(PartLink { name, order, priority });
-        }
-        bundle.stage = stage.map(|parts| {
-            let parts = parts.into_iter().enumerate();
-            let parts =
-                parts.map(|(at, (kind, cost))| part(TYPES[kind], name(&format!("stage-{at}")), cost));
-            script::stage(parts.collect())
-        });
-        let overrides: BTreeMap<PartType, Name> =
-            overrides.into_iter().map(|kind| (TYPES[kind], name(&format!("override-{kind}")))).collect();
-        bundle.override_parts = overrides.iter().map(|(kind, name)| part(*kind, name.clone(), 2)).collect();
-        let (traits, skills, guardrails) = pieces;
-        for (at, cost) in traits.into_iter().enumerate() {
-            add_trait(&mut bundle, &format!("trait-{at}*{cost}"));
-        }
-        for (at, cost) in skills.into_iter().enumerate() {
-            add_skill(&mut bundle, &format!("skill-{at}*{cost}"));
-        }
-        for (at, (severity, cost)) in guardrails.into_iter().enumerate() {
-            add_guardrail(&mut bundle, &format!("guardrail-{at}:{}*{cost}", SEVERITIES[severity]));
-        }
-        let (types, limit, max_tokens, detail) = request;
-        let types = types.into_iter().map(|kind| TYPES[kind]).collect();
-        let view = if detail { View::Detail } else { View::Summary };
-        let max_tokens = if detail { max_tokens * 10 } else { max_tokens };
-        Case { bundle, overrides, types, limit, max_tokens, view }
-    })
-}
+mod cases;
+use cases::{Case, TYPES, holds};
 
 fn names(assembled: &Assembled<'_>) -> Vec<String> {
     assembled.parts.iter().map(|placed| placed.part.name.to_string()).collect()
@@ -129,8 +29,7 @@ fn overrides_beat_the_stage_and_the_stage_beats_the_own_for_each_type() {
                 parts.iter().filter(|part| part.part_type == kind).map(|part| part.name.clone()).collect()
             };
             let own = of_type(&case.bundle.parts);
-            let stage =
-                case.bundle.stage.as_ref().map(|stage| of_type(&stage.parts)).unwrap_or_default();
+            let stage = case.bundle.stage.as_ref().map(|stage| of_type(&stage.parts)).unwrap_or_default();
             let overriding = of_type(&case.bundle.override_parts);
             let strongest = [overriding, stage, own].into_iter().find(|layer| !layer.is_empty());
             let placed: BTreeSet<Name> = whole
@@ -274,9 +173,10 @@ fn cost(case: &Case, kind: Kind, name: &Name) -> usize {
             let mut all = parts.iter().chain(stage).chain(override_parts);
             all.find(|item| item.name == *name).map(|item| text(&item.summary, &item.content))
         }
-        Kind::Trait => {
-            traits.iter().find(|item| item.name == *name).map(|item| text(&item.description, &item.instruction))
-        }
+        Kind::Trait => traits
+            .iter()
+            .find(|item| item.name == *name)
+            .map(|item| text(&item.description, &item.instruction)),
         Kind::Skill => {
             skills.iter().find(|item| item.name == *name).map(|item| text(&item.description, &item.content))
         }

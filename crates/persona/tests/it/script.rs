@@ -244,7 +244,8 @@ fn number<T: std::str::FromStr>(digits: &str) -> T {
 }
 
 fn answer(assembled: &Assembled<'_>) -> String {
-    let parts = assembled.parts.iter().map(|placed| format!("{}={}", placed.part.part_type, placed.part.name));
+    let parts =
+        assembled.parts.iter().map(|placed| format!("{}={}", placed.part.part_type, placed.part.name));
     let pieces = parts
         .chain(assembled.traits.iter().map(|item| format!("trait:{}", item.name)))
         .chain(assembled.skills.iter().map(|item| format!("skill:{}", item.name)))

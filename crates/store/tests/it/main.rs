@@ -18,3 +18,6 @@ mod names;
 mod search;
 
 mod load;
+
+mod freshness;
+mod listening;

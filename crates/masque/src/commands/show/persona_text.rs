@@ -41,6 +41,9 @@ fn head(view: &PersonaView, output: &mut Output) -> Result<()> {
     for text in texts.into_iter().flatten().map(String::as_str) {
         // A summary that was derived from the description repeats it.
         if !shown.contains(&text) {
+            if !shown.is_empty() {
+                output.blank()?;
+            }
             output.paragraph(0, text)?;
             shown.push(text);
         }

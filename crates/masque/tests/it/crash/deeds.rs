@@ -1,44 +1,49 @@
-//! The writes of a writer's loop, and what must be true of each once it was acknowledged.
+//! The writes of a writer's loop, and the library that they make of an empty one.
+
+use std::collections::BTreeMap;
 
 use app::Library;
-use app::inputs::GetPersona;
-use persona::{Guardrail, Name, Part, Trait};
+use persona::{Kind, Name, Part, Persona};
 use serde_json::{Value, json};
 
 use crate::wire::Client;
 
 /// One write. Each name is written by one writer alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Deed {
     Part(String),
     /// Another content for the part.
     Change(String),
+    Delete(String),
     /// A persona with all its pieces, in one transaction.
     Persona(String),
-    Delete(String),
 }
 
 /// What a writer knows when its server is gone.
 #[derive(Debug, Default)]
 pub(super) struct Log {
+    pub(super) writer: String,
     pub(super) acknowledged: Vec<Deed>,
-    /// Sent, but never answered: it may have happened or not.
+    /// Sent, but never answered: it happened or it did not, but not by halves.
     pub(super) in_flight: Option<Deed>,
 }
+
+/// What is in the library: for each entity the text that shows whether it is whole.
+type State = BTreeMap<(Kind, String), String>;
 
 const CONTENT: &str = "Written once.";
 const CHANGED: &str = "Written twice.";
 
-/// The pieces that come with a persona.
+/// The names of the pieces that come with a persona: three parts, a trait and a guardrail.
 fn pieces(persona: &str) -> ([String; 3], String, String) {
     let parts = ["a", "b", "c"].map(|letter| format!("{persona}-{letter}"));
     (parts, format!("{persona}-trait"), format!("{persona}-guardrail"))
 }
 
 impl Deed {
-    /// The writes of a loop: a part, its change, a persona, and the end of every other part.
+    /// The writes of a loop: a part, its change, a persona, and now and then a part's end.
     pub(super) fn next(writer: &str, number: u64) -> Self {
-        let name = format!("w-{writer}-{}", number / 4);
+        let name = format!("{writer}-{}", number / 4);
         match number % 4 {
             0 => Self::Part(name),
             1 => Self::Change(name),
@@ -61,13 +66,33 @@ impl Deed {
                     parts.map(|name| json!({ "name": name, "part_type": "goal", "content": CONTENT }));
                 let trait_ = json!({ "name": trait_, "trait_type": "social", "instruction": CONTENT });
                 let guardrail = json!({ "name": guardrail, "content": CONTENT });
-                let all = json!({ "name": name, "parts": parts, "traits": [trait_], "guardrails": [guardrail] });
+                let all =
+                    json!({ "name": name, "parts": parts, "traits": [trait_], "guardrails": [guardrail] });
                 ("create_agent_persona", all)
             }
         }
     }
 
-    /// Asserts that another process sees what was acknowledged.
+    /// What the write makes of a library.
+    fn apply(&self, state: &mut State) {
+        let mut put = |kind: Kind, name: &str, text: &str| {
+            state.insert((kind, name.to_owned()), text.to_owned());
+        };
+        match self {
+            Self::Part(name) => put(Kind::Part, name, CONTENT),
+            Self::Change(name) => put(Kind::Part, name, CHANGED),
+            Self::Delete(name) => drop(state.remove(&(Kind::Part, name.clone()))),
+            Self::Persona(name) => {
+                let (parts, trait_, guardrail) = pieces(name);
+                parts.iter().for_each(|part| put(Kind::Part, part, CONTENT));
+                put(Kind::Trait, &trait_, "");
+                put(Kind::Guardrail, &guardrail, "");
+                put(Kind::Persona, name, &format!("{} {trait_} {guardrail}", parts.join(" ")));
+            }
+        }
+    }
+
+    /// Asserts that another process, which has been there all the time, sees the write too.
     pub(super) fn seen_by(&self, reader: &mut dyn Client) {
         let (tool, name) = match self {
             Self::Part(name) | Self::Change(name) | Self::Delete(name) => ("get_agent_part", name),
@@ -78,84 +103,39 @@ impl Deed {
     }
 }
 
-impl Log {
-    fn has(&self, deed: &Deed) -> bool {
-        self.acknowledged.contains(deed)
-    }
-
-    /// Whether it was acknowledged; `None` where nobody can know.
-    fn happened(&self, deed: &Deed) -> Option<bool> {
-        if self.in_flight.as_ref() == Some(deed) { None } else { Some(self.has(deed)) }
-    }
-}
-
-/// Asserts that the library holds what was acknowledged, and nothing by halves.
+/// Asserts that the library holds what was acknowledged, and of what was not either all or nothing.
 pub(super) async fn check(library: &Library, logs: &[Log]) {
     for log in logs {
-        for deed in log.acknowledged.iter().chain(&log.in_flight) {
-            match deed {
-                Deed::Part(name) => check_part(library, log, name).await,
-                Deed::Persona(name) => check_persona(library, log, name).await,
-                // Checked with the part that they are about.
-                Deed::Change(_) | Deed::Delete(_) => {}
-            }
+        let mut without = State::new();
+        log.acknowledged.iter().for_each(|deed| deed.apply(&mut without));
+        let mut with = without.clone();
+        log.in_flight.iter().for_each(|deed| deed.apply(&mut with));
+        let held = read(library, &log.writer).await;
+        assert!(
+            held == without || held == with,
+            "after {log:#?}\nthere is {held:#?}\nbut there should be {without:#?}\nor {with:#?}"
+        );
+    }
+}
+
+/// Everything that there is of one writer.
+async fn read(library: &Library, writer: &str) -> State {
+    let mut state = State::new();
+    for kind in [Kind::Part, Kind::Trait, Kind::Guardrail, Kind::Persona] {
+        for name in library.complete_names(kind, &format!("{writer}-"), 10_000).await.unwrap() {
+            let text = match kind {
+                Kind::Part => library.get::<Part>(&name).await.unwrap().entity.content.unwrap(),
+                Kind::Persona => links(&library.get::<Persona>(&name).await.unwrap().entity),
+                _ => String::new(),
+            };
+            state.insert((kind, name.to_string()), text);
         }
     }
+    state
 }
 
-async fn check_part(library: &Library, log: &Log, name: &str) {
-    let held = part(library, name).await;
-    let of = |deed: fn(String) -> Deed| log.happened(&deed(name.to_owned()));
-    let lives = match (of(Deed::Part), of(Deed::Delete)) {
-        (None, _) | (_, None) => held.is_some(),
-        (Some(created), Some(deleted)) => created && !deleted,
-    };
-    assert_eq!(held.is_some(), lives, "part {name} of {log:?}");
-    let Some(content) = held else { return };
-    let wanted: &[&str] = match of(Deed::Change) {
-        None => &[CONTENT, CHANGED],
-        Some(true) => &[CHANGED],
-        Some(false) => &[CONTENT],
-    };
-    assert!(wanted.contains(&content.as_str()), "part {name} says {content:?} after {log:?}");
-}
-
-async fn check_persona(library: &Library, log: &Log, name: &str) {
-    let (parts, trait_, guardrail) = pieces(name);
-    let loaded = library.get_persona(&plain(name)).await;
-    if let Some(happened) = log.happened(&Deed::Persona(name.to_owned())) {
-        assert_eq!(loaded.is_ok(), happened, "persona {name} of {log:?}");
-    }
-    if let Ok(loaded) = &loaded {
-        let view = loaded.view();
-        let linked: Vec<&str> = view.parts.iter().flatten().map(|part| part.name.as_str()).collect();
-        assert_eq!(linked, parts, "the parts of {name}");
-        assert_eq!(view.traits.as_ref().map(Vec::len), Some(1), "the traits of {name}");
-        assert_eq!(view.guardrails.as_ref().map(Vec::len), Some(1), "the guardrails of {name}");
-    }
-    // A persona that did not come to be left none of its pieces behind.
-    for piece in &parts {
-        assert_eq!(part(library, piece).await.is_some(), loaded.is_ok(), "part {piece}");
-    }
-    let found = library.get::<Trait>(&parsed(&trait_)).await;
-    assert_eq!(found.is_ok(), loaded.is_ok(), "trait {trait_}");
-    let found = library.get::<Guardrail>(&parsed(&guardrail)).await;
-    assert_eq!(found.is_ok(), loaded.is_ok(), "guardrail {guardrail}");
-}
-
-/// The content of a part, if the part is there; any other failure is one of the test.
-async fn part(library: &Library, name: &str) -> Option<String> {
-    match library.get::<Part>(&parsed(name)).await {
-        Ok(document) => document.entity.content,
-        Err(error) if error.kind() == app::ErrorKind::Missing => None,
-        Err(error) => panic!("part {name} cannot be read: {error}"),
-    }
-}
-
-fn parsed(name: &str) -> Name {
-    Name::parse(name).unwrap()
-}
-
-fn plain(name: &str) -> GetPersona {
-    serde_json::from_value(json!({ "name": name })).unwrap()
+fn links(persona: &Persona) -> String {
+    let parts = persona.parts.iter().map(|link| &link.name);
+    let names = parts.chain(&persona.traits).chain(&persona.guardrails);
+    names.map(Name::as_str).collect::<Vec<_>>().join(" ")
 }

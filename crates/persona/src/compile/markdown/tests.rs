@@ -81,8 +81,22 @@ fn an_items_text_stands_behind_its_label_or_below_it() {
 /// Random texts out of what makes markdown hard, from a fixed seed.
 fn random_texts() -> impl Iterator<Item = String> {
     const LINES: [&str; 16] = [
-        "# A", "## B", "   ### C", "#tag", "text", "text  ", "", "  ", "```", "```rust", "~~~", "````",
-        "  ```", "```a``` b", "- item", "    # code",
+        "# A",
+        "## B",
+        "   ### C",
+        "#tag",
+        "text",
+        "text  ",
+        "",
+        "  ",
+        "```",
+        "```rust",
+        "~~~",
+        "````",
+        "  ```",
+        "```a``` b",
+        "- item",
+        "    # code",
     ];
     let mut state: u64 = 0x6d61_7371_7565;
     let mut draw = move |below: usize| {

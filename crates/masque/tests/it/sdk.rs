@@ -1,0 +1,101 @@
+//! A whole life of a persona, driven by a client that nobody here wrote: the official MCP SDK for
+//! Python, over both transports, in both of the protocol's eras. The life is in `tests/python`.
+
+use std::path::Path;
+use std::process::Command;
+
+use testkit::Database;
+
+use crate::home::{Answer, Home};
+use crate::wire::Server;
+
+/// A python that has the SDK; `cargo xtask test` provides it.
+const PYTHON: &str = "MASQUE_TEST_PYTHON";
+
+#[derive(Debug, Clone, Copy)]
+enum Era {
+    /// With a handshake and a session: 2025-11-25.
+    Legacy,
+    /// Every request for itself: 2026-07-28.
+    Modern,
+}
+
+impl Era {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
+#[test]
+fn a_life_over_stdio_in_the_legacy_era() {
+    over_stdio(Era::Legacy);
+}
+
+#[test]
+fn a_life_over_stdio_in_the_modern_era() {
+    over_stdio(Era::Modern);
+}
+
+#[test]
+fn a_life_over_http_in_the_legacy_era() {
+    over_http(Era::Legacy, &Database::sqlite());
+}
+
+#[test]
+fn a_life_over_http_in_the_modern_era() {
+    over_http(Era::Modern, &Database::sqlite());
+}
+
+#[tokio::test]
+async fn a_life_over_http_on_postgres() {
+    let Some(database) = testkit::postgres().await else { return };
+    over_http(Era::Modern, &database);
+    database.remove().await;
+}
+
+fn over_stdio(era: Era) {
+    let (home, database) = (Home::new(), Database::sqlite());
+    let program = env!("CARGO_BIN_EXE_masque");
+    live(&home, &["--era", era.as_str(), "--stdio", program, "--db", &database.location]);
+}
+
+fn over_http(era: Era, database: &Database) {
+    let home = Home::new();
+    let server = Server::start(&home, &database.location);
+    let url = format!("http://{}/mcp", server.address);
+    live(&home, &["--era", era.as_str(), "--http", &url]);
+    let (code, errors) = server.running.stop();
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "a server has no reason to complain of clients");
+}
+
+/// Runs the script, and shows what it printed where it fails.
+fn live(home: &Home, arguments: &[&str]) {
+    let Some(python) = python() else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/life.py");
+    let mut command = Command::new(python);
+    command
+        .arg(script)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", home.path(""))
+        .env("PYTHONUTF8", "1")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(home.path(""));
+    let Answer { code, stdout, stderr } = Answer::of(command.output().unwrap());
+    assert_eq!(code, 0, "the life ended early\n{stdout}{stderr}");
+    assert_eq!(stderr, "", "neither the SDK nor the server has reason to complain after\n{stdout}");
+}
+
+fn python() -> Option<String> {
+    let python = std::env::var(PYTHON).ok();
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    assert!(python.is_some() || !is_ci, "CI=true needs {PYTHON}; `cargo xtask test` provides it");
+    if python.is_none() {
+        eprintln!("!!! {PYTHON} is not set: the life that the MCP SDK leads is SKIPPED");
+    }
+    python
+}

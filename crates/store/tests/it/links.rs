@@ -1,0 +1,186 @@
+//! What a persona links: kept in order, replaced as a whole, gone with the persona.
+
+use persona::{CharacterArc, Guardrail, Kind, Part, Persona, Skill, Trait};
+use store::{Action, ErrorKind, Keep};
+use testkit::on_each_engine;
+
+use crate::samples::{
+    arc, begin, change, full_persona, guardrail, held, keep, keep_pieces, link, linking, name, names, open,
+    persona, remove, skill, stage, tone, trait_,
+};
+
+const LINK_TABLES: [&str; 5] = [
+    "agent_persona_parts",
+    "agent_persona_traits",
+    "agent_persona_skills",
+    "agent_persona_guardrails",
+    "persona_arc",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_keep_their_order() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        for of in ["c", "a", "b", "d"] {
+            keep(&store, &tone(of)).await;
+            keep(&store, &trait_(of)).await;
+            keep(&store, &skill(of)).await;
+            keep(&store, &guardrail(of)).await;
+        }
+        let mut ordered = persona("ordered");
+        // Parts are read back by order, then name.
+        ordered.parts = vec![link("d", 9, 1), link("b", 0, 2), link("c", -3, 3), link("a", 0, 4)];
+        ordered.traits = names(&["d", "a", "c", "b"]);
+        ordered.skills = names(&["b", "a"]);
+        ordered.guardrails = names(&["c", "d", "a"]);
+        keep(&store, &ordered).await;
+        let read = store.get::<Persona>(&name("ordered")).await.unwrap().unwrap().entity;
+        assert_eq!(read.parts, [link("c", -3, 3), link("a", 0, 4), link("b", 0, 2), link("d", 9, 1)]);
+        assert_eq!(read.traits, ordered.traits);
+        assert_eq!(read.skills, ordered.skills);
+        assert_eq!(read.guardrails, ordered.guardrails);
+
+        let new = change::<Persona>(&store, "ordered", |persona| {
+            persona.parts = vec![link("a", 1, 0), link("d", 2, 0)];
+            persona.traits = names(&["b", "d"]);
+            persona.skills = Vec::new();
+            persona.guardrails.reverse();
+        })
+        .await;
+        assert_eq!(store.get::<Persona>(&name("ordered")).await.unwrap().unwrap(), new);
+        // Renaming a piece keeps its links.
+        change::<Trait>(&store, "b", |entity| entity.name = name("bb")).await;
+        let read = store.get::<Persona>(&name("ordered")).await.unwrap().unwrap().entity;
+        assert_eq!(read.traits, names(&["bb", "d"]));
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_go_with_the_persona() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("linked")).await;
+        for table in LINK_TABLES {
+            assert_ne!(database.texts(&count(table)).await, ["0"], "{table}");
+        }
+        remove::<Persona>(&store, "linked").await;
+        for table in LINK_TABLES {
+            assert_eq!(database.texts(&count(table)).await, ["0"], "{table}");
+        }
+        assert!(store.get::<Part>(&name("warm")).await.unwrap().is_some(), "the pieces stay");
+        store.close().await;
+    })
+    .await;
+}
+
+fn count(table: &str) -> String {
+    format!("SELECT CAST(count(*) AS text) FROM {table}")
+}
+
+async fn users<T: Keep>(store: &store::Store, of: &str) -> Vec<(Kind, String)> {
+    let mut write = begin(store).await;
+    let held = held::<T>(&mut write, of).await;
+    let users = write.users(&held).await.unwrap();
+    users.into_iter().map(|(kind, name)| (kind, name.to_string())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_piece_knows_its_users() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        keep(&store, &arc("Another", vec![stage("x", 1, &["warm"]), stage("y", 2, &["warm", "cold"])])).await;
+        for of in ["b", "a", "B"] {
+            keep(&store, &full_persona(of)).await;
+        }
+        keep(&store, &linking("only-warm", &["warm"])).await;
+        let personas = |of: &[&str]| -> Vec<(Kind, String)> {
+            of.iter().map(|name| (Kind::Persona, (*name).to_owned())).collect()
+        };
+        let with_arcs = |of: &[&str], arcs: &[&str]| {
+            let arcs = arcs.iter().map(|name| (Kind::Arc, (*name).to_owned()));
+            personas(of).into_iter().chain(arcs).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            users::<Part>(&store, "warm").await,
+            with_arcs(&["B", "a", "b", "only-warm"], &["Another"])
+        );
+        assert_eq!(users::<Part>(&store, "cold").await, with_arcs(&["B", "a", "b"], &["Another", "path"]));
+        assert_eq!(users::<Trait>(&store, "patient").await, personas(&["B", "a", "b"]));
+        assert_eq!(users::<Skill>(&store, "tracing").await, personas(&["B", "a", "b"]));
+        assert_eq!(users::<Guardrail>(&store, "honest").await, personas(&["B", "a", "b"]));
+        assert_eq!(users::<CharacterArc>(&store, "path").await, personas(&["B", "a", "b"]));
+        assert_eq!(users::<CharacterArc>(&store, "Another").await, []);
+        store.close().await;
+    })
+    .await;
+}
+
+async fn stays<T: Keep>(store: &store::Store, of: &str) {
+    let mut write = begin(store).await;
+    let held = held::<T>(&mut write, of).await;
+    let refused = write.remove(&held).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{} {of}: {refused}", T::KIND);
+    drop(write);
+    assert!(store.get::<T>(&name(of)).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_used_is_not_removed() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("user")).await;
+        stays::<Part>(&store, "warm").await;
+        stays::<Part>(&store, "cold").await;
+        stays::<Trait>(&store, "bold").await;
+        stays::<Skill>(&store, "tracing").await;
+        stays::<Guardrail>(&store, "honest").await;
+        stays::<CharacterArc>(&store, "path").await;
+        remove::<Persona>(&store, "user").await;
+        stays::<Part>(&store, "cold").await;
+        remove::<CharacterArc>(&store, "path").await;
+        remove::<Part>(&store, "cold").await;
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_cannot_be_linked() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        type Edit = fn(&mut Persona);
+        let edits: [(&str, Edit); 5] = [
+            ("no part is named \"gone\"", |persona| persona.parts.push(link("gone", 9, 0))),
+            ("no trait is named \"gone\"", |persona| persona.traits.push(name("gone"))),
+            ("no skill is named \"gone\"", |persona| persona.skills.push(name("gone"))),
+            ("no guardrail is named \"gone\"", |persona| persona.guardrails.push(name("gone"))),
+            ("no arc is named \"gone\"", |persona| persona.arc = Some(name("gone"))),
+        ];
+        for (message, edit) in edits {
+            let mut broken = full_persona("broken");
+            edit(&mut broken);
+            let mut write = begin(&store).await;
+            let error = write.insert(&broken, Action::Create).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+            assert!(error.to_string().contains(message), "{error}");
+            drop(write);
+            assert!(store.get::<Persona>(&name("broken")).await.unwrap().is_none());
+        }
+        let mut write = begin(&store).await;
+        let error =
+            write.insert(&arc("broken", vec![stage("x", 1, &["gone"])]), Action::Create).await.unwrap_err();
+        assert!(error.to_string().contains("no part is named"), "{error}");
+        drop(write);
+        for table in LINK_TABLES.into_iter().chain(["agent_personas"]) {
+            assert_eq!(database.texts(&count(table)).await, ["0"], "{table}");
+        }
+        store.close().await;
+    })
+    .await;
+}

@@ -1,0 +1,234 @@
+//! History: one revision for each change of each entity, with all that it takes to go back.
+
+use persona::{CharacterArc, CompiledText, Kind, Name, Part, Persona, Scope, Trait};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{Action, Attribution, Store};
+use testkit::{Database, on_each_engine};
+
+use crate::samples::{
+    arc, begin, change, full_persona, held, keep, keep_pieces, link, name, open, persona, remove, stage, tone,
+};
+
+#[derive(Debug, Deserialize)]
+struct Revision {
+    scope: String,
+    kind: Kind,
+    guid: String,
+    name: String,
+    revision: i64,
+    action: String,
+    author: String,
+    front: String,
+    message: Option<String>,
+    entity: Value,
+    refs: Value,
+}
+
+/// The history, read past the store, from after the `skip` oldest.
+async fn history(database: &Database, skip: usize) -> Vec<Revision> {
+    let columns = "'scope', scope, 'kind', kind, 'guid', guid, 'name', name, 'revision', revision, 'action', action, \
+                   'author', author, 'front', front, 'message', message";
+    let object = match database.engine {
+        "sqlite" => format!("json_object({columns}, 'entity', json(entity), 'refs', json(refs))"),
+        _ => format!("CAST(json_build_object({columns}, 'entity', entity, 'refs', refs) AS text)"),
+    };
+    let rows = database.texts(&format!("SELECT {object} FROM agent_revisions ORDER BY id")).await;
+    rows.iter().skip(skip).map(|row| serde_json::from_str(row).unwrap()).collect()
+}
+
+async fn length(database: &Database) -> usize {
+    history(database, 0).await.len()
+}
+
+fn brief(revisions: &[Revision]) -> Vec<String> {
+    revisions.iter().map(|row| format!("{} {} {} {}", row.action, row.kind, row.name, row.revision)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_says_who_what_and_why() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        let skip = length(database).await;
+        let attribution = Attribution {
+            who: "Ada".to_owned(),
+            front: "mcp".to_owned(),
+            message: Some("try it".to_owned()),
+        };
+        let mut write = store.write(attribution).await.unwrap();
+        let stored = write.insert(&full_persona("guide"), Action::Create).await.unwrap();
+        write.commit().await.unwrap();
+        let rows = history(database, skip).await;
+        assert_eq!(brief(&rows), ["create persona guide 1"]);
+        let row = &rows[0];
+        assert_eq!((row.author.as_str(), row.front.as_str()), ("Ada", "mcp"));
+        assert_eq!((row.message.as_deref(), row.scope.as_str()), (Some("try it"), "shared"));
+        assert_eq!(row.guid, stored.meta.guid.unwrap().to_string());
+        assert_eq!(row.entity, serde_json::to_value(&stored.entity).unwrap());
+        let back: Persona = serde_json::from_value(row.entity.clone()).unwrap();
+        assert_eq!(back, stored.entity, "the whole entity can be made again");
+        let reference = |kind: &str, name: &str| json!({ "kind": kind, "name": name, "revision": 1 });
+        let expected = [
+            reference("arc", "path"),
+            reference("guardrail", "honest"),
+            reference("part", "cold"),
+            reference("part", "warm"),
+            reference("skill", "tracing"),
+            reference("trait", "bold"),
+            reference("trait", "patient"),
+        ];
+        let mut refs: Vec<String> = row.refs.as_array().unwrap().iter().map(Value::to_string).collect();
+        refs.sort();
+        assert_eq!(refs, expected.map(|reference| reference.to_string()));
+
+        let nobody = Attribution { who: String::new(), front: "cli".to_owned(), message: None };
+        let mut write = store.write(nobody).await.unwrap();
+        let warm = held::<Part>(&mut write, "warm").await;
+        write.remove(&warm).await.unwrap_err();
+        drop(write);
+        assert_eq!(length(database).await, skip + 1, "a refusal records nothing");
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_change_is_one_revision() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &tone("warm")).await;
+        keep(&store, &tone("cold")).await;
+        keep(&store, &persona("guide")).await;
+        change::<Part>(&store, "warm", |part| part.content = Some("Warmer.".to_owned())).await;
+        let mut write = begin(&store).await;
+        let guide = held::<Persona>(&mut write, "guide").await;
+        let mut linked = guide.stored.entity.clone();
+        linked.parts.push(link("warm", 0, 0));
+        write.replace(&guide, &linked, Action::Link).await.unwrap();
+        write.commit().await.unwrap();
+        change::<Persona>(&store, "guide", |persona| persona.name = name("leader")).await;
+        remove::<Persona>(&store, "leader").await;
+        remove::<Part>(&store, "cold").await;
+        let rows = history(database, 0).await;
+        assert_eq!(
+            brief(&rows),
+            [
+                "create part warm 1",
+                "create part cold 1",
+                "create persona guide 1",
+                "update part warm 2",
+                "link persona guide 2",
+                "rename persona leader 3",
+                "delete persona leader 4",
+                "delete part cold 2",
+            ]
+        );
+        assert_eq!(rows[4].refs, json!([{ "kind": "part", "name": "warm", "revision": 2 }]));
+        assert_eq!(
+            rows[6].entity["parts"][0]["name"], "warm",
+            "what was deleted is there to be brought back"
+        );
+        assert!(rows[2..].iter().filter(|row| row.kind == Kind::Persona).all(|row| row.guid == rows[2].guid));
+        store.close().await;
+    })
+    .await;
+}
+
+/// Several entities in one transaction, one of them twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_transaction_records_each_change() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let mut write = begin(&store).await;
+        write.insert(&tone("warm"), Action::Create).await.unwrap();
+        write.insert(&arc("path", vec![stage("one", 1, &["warm"])]), Action::Create).await.unwrap();
+        let walking = Persona { arc: Some(name("path")), ..persona("guide") };
+        write.insert(&walking, Action::Create).await.unwrap();
+        let guide = held::<Persona>(&mut write, "guide").await;
+        let tagged = Persona { tags: vec!["x".to_owned()], ..walking };
+        write.replace(&guide, &tagged, Action::Update).await.unwrap();
+        write.commit().await.unwrap();
+        let rows = history(database, 0).await;
+        assert_eq!(
+            brief(&rows),
+            ["create part warm 1", "create arc path 1", "create persona guide 1", "update persona guide 2"]
+        );
+        // A persona's revision freezes its arc's parts too.
+        assert_eq!(
+            rows[3].refs,
+            json!([
+                { "kind": "arc", "name": "path", "revision": 1 },
+                { "kind": "part", "name": "warm", "revision": 1 },
+            ])
+        );
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_never_repeats_a_revision() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        for round in 0..3 {
+            let created = keep(&store, &tone("again")).await;
+            assert_eq!(created.meta.revision, round * 3 + 1);
+            change::<Part>(&store, "again", |part| part.tags = vec!["x".to_owned()]).await;
+            remove::<Part>(&store, "again").await;
+        }
+        // Onto a name that was used before, from either side of its count.
+        keep(&store, &tone("other")).await;
+        let moved = change::<Part>(&store, "other", |part| part.name = name("again")).await;
+        assert_eq!(moved.meta.revision, 10);
+        let back = change::<Part>(&store, "again", |part| part.name = name("other")).await;
+        assert_eq!(back.meta.revision, 11);
+        let young = keep(&store, &tone("again")).await;
+        assert_eq!(young.meta.revision, 11, "again was last at 10");
+        remove::<Part>(&store, "again").await;
+        remove::<Part>(&store, "other").await;
+        let over = keep(&store, &tone("other")).await;
+        assert_eq!(over.meta.revision, 13);
+        let mut seen: Vec<String> =
+            history(database, 0).await.iter().map(|row| format!("{} {}", row.name, row.revision)).collect();
+        let all = seen.len();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), all, "a number stands for one state of a name");
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_makes_no_revision() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        let guide = keep(&store, &full_persona("guide")).await;
+        let before = length(database).await;
+        let mut write = begin(&store).await;
+        let held_guide = held::<Persona>(&mut write, "guide").await;
+        write.set_stage(&held_guide, &name("end")).await.unwrap();
+        write.set_builtin_stage(&name("mentor"), &name("mentor"), &name("any")).await.unwrap();
+        write.commit().await.unwrap();
+        compile(&store, Scope::Shared, &name("guide")).await;
+        compile(&store, Scope::Builtin, &name("critic")).await;
+        store.usage().note(&name("guide"));
+        assert_eq!(length(database).await, before);
+        let read = store.get::<Persona>(&name("guide")).await.unwrap().unwrap();
+        assert_eq!(read, guide, "neither the revision nor the times moved");
+        // Changing what a persona links is no change of the persona.
+        change::<Trait>(&store, "bold", |entity| entity.instruction = None).await;
+        change::<CharacterArc>(&store, "path", |arc| arc.summary = Some("x".to_owned())).await;
+        assert_eq!(store.get::<Persona>(&name("guide")).await.unwrap().unwrap(), guide);
+        assert_eq!(length(database).await, before + 2);
+        store.close().await;
+    })
+    .await;
+}
+
+async fn compile(store: &Store, scope: Scope, of: &Name) {
+    let text = CompiledText { summary: "s".to_owned(), detail: "d".to_owned(), fingerprint: "f".to_owned() };
+    store.keep_compiled(scope, of, &text).await.unwrap();
+}
