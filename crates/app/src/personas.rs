@@ -27,16 +27,20 @@ impl Library {
         if input.compiled {
             return self.get_compiled(&input.name, &request).await;
         }
-        let loaded = self.load(&input.name, &request).await?;
         if request.is_plain() {
-            return Ok(loaded.plain(request.view));
+            let Some(answer) = self.store.plain(&input.name, request.view).await? else {
+                return Err(self.missing(Kind::Persona, &input.name).await);
+            };
+            self.store.usage().note(&input.name);
+            return Ok(answer);
         }
+        let loaded = self.load(&input.name, &request).await?;
         let assembled = match assemble(&loaded.bundle, &request, &self.tokenizer) {
             Ok(assembled) => assembled,
             Err(error) => return Err(self.bad_override(error).await),
         };
         let view = persona::view(&assembled, &request, self.tokenizer.tokenizer());
-        Ok(Arc::new(LoadedPersona::new(view)))
+        Ok(Arc::new(LoadedPersona::new(&view)))
     }
 
     /// The merged prompt text for a request, overrides and budgets included; nothing is kept.
@@ -96,7 +100,7 @@ impl Library {
             View::Summary => view.compiled_summary = Some(compiled.summary),
             View::Detail => view.compiled_detail = Some(compiled.detail),
         }
-        Ok(Arc::new(LoadedPersona::new(view)))
+        Ok(Arc::new(LoadedPersona::new(&view)))
     }
 
     async fn up_to_date(&self, bundle: &Bundle) -> Result<Compiled> {

@@ -78,8 +78,9 @@ fn log(cli: &Cli) -> Result<()> {
         (_, 0) if serves => "warn,rmcp::service=off".to_owned(),
         (_, 0) => return Ok(()),
         (_, 1) => "info,sqlx=warn".to_owned(),
-        (_, 2) => "debug,sqlx=info".to_owned(),
-        (_, _) => "trace".to_owned(),
+        // Below "info" rmcp logs whole answers, and what personas say is nobody's log entry.
+        (_, 2) => "debug,sqlx=info,rmcp=info".to_owned(),
+        (_, _) => "trace,rmcp=info".to_owned(),
     };
     let filter = EnvFilter::try_new(&directives).map_err(|error| {
         Failure::invalid(format!("MASQUE_LOG={directives:?} is not a filter ({error}); try MASQUE_LOG=debug"))

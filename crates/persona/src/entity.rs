@@ -51,29 +51,29 @@ macro_rules! entity {
 #[serde(deny_unknown_fields)]
 pub struct Persona {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     #[serde(default)]
     pub system_prompt_mode: MergeMode,
     #[serde(default)]
     pub preferred_models: Vec<PreferredModel>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_preset: Option<Name>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bias_profile: Option<Name>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_preset: Option<Name>,
     #[serde(default)]
     pub aggregation_strategy: Aggregation,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_persona: Option<PlanPersona>,
     #[serde(default)]
     pub parts: Vec<PartLink>,
@@ -85,7 +85,7 @@ pub struct Persona {
     pub skills: Vec<Name>,
     #[serde(default)]
     pub guardrails: Vec<Name>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arc: Option<Name>,
     #[serde(default)]
     pub tags: Tags,
@@ -152,11 +152,11 @@ pub struct PartLink {
 pub struct PreferredModel {
     pub provider: String,
     pub model: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
 }
 
@@ -165,11 +165,11 @@ pub struct PreferredModel {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct PlanPersona {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_preset: Option<Name>,
 }
 
@@ -179,11 +179,11 @@ pub struct PlanPersona {
 pub struct Part {
     pub name: Name,
     pub part_type: PartType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     #[serde(default)]
     pub tags: Tags,
@@ -210,9 +210,9 @@ impl Part {
 pub struct Trait {
     pub name: Name,
     pub trait_type: TraitType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
     #[serde(default)]
     pub tags: Tags,
@@ -235,9 +235,9 @@ impl Trait {
 #[serde(deny_unknown_fields)]
 pub struct Skill {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     #[serde(default)]
     pub tags: Tags,
@@ -257,9 +257,9 @@ pub struct Guardrail {
     pub name: Name,
     #[serde(default)]
     pub severity: Severity,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// Patterns of tool names that the runtime refuses to call.
     #[serde(default)]
@@ -285,9 +285,9 @@ impl Guardrail {
 #[serde(deny_unknown_fields)]
 pub struct CharacterArc {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     #[serde(default)]
     pub stages: Vec<Stage>,
@@ -303,10 +303,10 @@ pub struct Stage {
     pub name: Name,
     #[serde(default)]
     pub order: i32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// When to move on, in words for the calling agent; never evaluated here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     #[serde(default)]
     pub parts: Vec<Name>,

@@ -13,15 +13,15 @@ pub struct Manifest {
     pub name: Name,
     pub scope: Scope,
     pub revision: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub parts: Vec<ManifestPart>,
     pub traits: Vec<ManifestTrait>,
     pub skills: Vec<ManifestItem>,
     pub guardrails: Vec<ManifestItem>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arc: Option<ManifestArc>,
     /// Which tools of this connection load what, and when to call them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -34,7 +34,7 @@ pub struct ManifestPart {
     pub name: Name,
     #[serde(rename = "type")]
     pub part_type: PartType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub from: LayerOrigin,
 }
@@ -44,7 +44,7 @@ pub struct ManifestPart {
 pub struct ManifestTrait {
     pub name: Name,
     pub trait_type: TraitType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
@@ -53,9 +53,9 @@ pub struct ManifestTrait {
 #[schemars(inline)]
 pub struct ManifestItem {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 

@@ -1,7 +1,5 @@
 //! Views: a persona as an answer, short or in full.
 
-use std::sync::OnceLock;
-
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,44 +21,44 @@ pub enum View {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PersonaView {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preferred_models: Vec<PreferredModel>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<PartView>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub traits: Option<Vec<TraitView>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<SkillView>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub guardrails: Option<Vec<GuardrailView>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arc: Option<ArcView>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_detail: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_at: Option<DateTime<Utc>>,
     /// True where a piece changed after the text was compiled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_stale: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }
 
@@ -72,9 +70,9 @@ pub struct PartView {
     pub part_order: i32,
     pub priority: i32,
     pub from: LayerOrigin,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
@@ -83,9 +81,9 @@ pub struct PartView {
 pub struct TraitView {
     pub name: Name,
     pub trait_type: TraitType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
 }
 
@@ -93,9 +91,9 @@ pub struct TraitView {
 #[schemars(inline)]
 pub struct SkillView {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
@@ -103,11 +101,11 @@ pub struct SkillView {
 #[schemars(inline)]
 pub struct GuardrailView {
     pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
@@ -119,9 +117,9 @@ pub struct ArcView {
     pub stage: Name,
     pub position: i64,
     pub of: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
@@ -130,9 +128,9 @@ pub struct ArcView {
 #[schemars(inline)]
 pub struct Budget {
     /// Tokens of this answer without this block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     pub over_budget: bool,
     pub left_out: Vec<LeftOut>,
@@ -166,31 +164,31 @@ impl PersonaView {
     }
 }
 
-/// An answer together with its JSON, which is made once however often the answer is given.
-#[derive(Debug)]
-pub struct LoadedPersona {
-    view: PersonaView,
-    json: String,
-    value: OnceLock<serde_json::Value>,
-}
+/// An answer in the form in which it is sent and cached: compact JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedPersona(Box<str>);
 
 impl LoadedPersona {
-    pub fn new(view: PersonaView) -> Self {
-        let json = serde_json::to_string(&view).unwrap_or_default();
-        Self { view, json, value: OnceLock::new() }
-    }
-
-    pub fn view(&self) -> &PersonaView {
-        &self.view
+    pub fn new(view: &PersonaView) -> Self {
+        Self(serde_json::to_string(view).unwrap_or_default().into())
     }
 
     /// The answer as compact JSON.
     pub fn json(&self) -> &str {
-        &self.json
+        &self.0
     }
 
-    pub fn value(&self) -> &serde_json::Value {
-        self.value.get_or_init(|| serde_json::to_value(&self.view).unwrap_or_default())
+    /// The answer as a tree.
+    pub fn value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+
+    /// The answer as it was made.
+    pub fn view(&self) -> PersonaView {
+        match serde_json::from_str(&self.0) {
+            Ok(view) => view,
+            Err(error) => unreachable!("it was written as one: {error}"),
+        }
     }
 }
 

@@ -3,34 +3,54 @@
 
 use std::sync::Arc;
 
-use persona::Name;
+use persona::{LoadedPersona, Name, View};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache as QuickCache;
 
 use crate::load::Loaded;
 
-/// What the cached personas may weigh together.
+/// What everything in the cache may weigh together.
 const BYTES: u64 = 64 * 1024 * 1024;
-/// What one persona is expected to weigh.
-const USUAL_BYTES: u64 = 16 * 1024;
+/// What one entry is expected to weigh.
+const USUAL_BYTES: u64 = 4 * 1024;
+/// What an entry weighs besides its texts: keys, pointers, the cache's own books.
+const OVERHEAD_BYTES: usize = 256;
+
+/// What is kept of a persona. Plain answers are kept as the JSON that is sent, which is several
+/// times smaller than what it is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Bundle(Name),
+    Answer(Name, View),
+}
+
+#[derive(Debug, Clone)]
+enum Kept {
+    Bundle(Arc<Loaded>),
+    Answer(Arc<LoadedPersona>),
+}
 
 #[derive(Debug, Clone)]
 struct Entry {
     generation: u64,
-    loaded: Arc<Loaded>,
+    kept: Kept,
 }
 
 #[derive(Debug, Clone)]
 struct ByWeight;
 
-impl Weighter<Name, Entry> for ByWeight {
-    fn weight(&self, _: &Name, entry: &Entry) -> u64 {
-        entry.loaded.weight()
+impl Weighter<Key, Entry> for ByWeight {
+    fn weight(&self, _: &Key, entry: &Entry) -> u64 {
+        let bytes = match &entry.kept {
+            Kept::Bundle(loaded) => loaded.weight(),
+            Kept::Answer(answer) => answer.json().len(),
+        };
+        (bytes + OVERHEAD_BYTES) as u64
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Cache(QuickCache<Name, Entry, ByWeight>);
+pub(crate) struct Cache(QuickCache<Key, Entry, ByWeight>);
 
 impl Cache {
     pub(crate) fn new() -> Self {
@@ -38,12 +58,30 @@ impl Cache {
         Self(QuickCache::with_weighter(expected, BYTES, ByWeight))
     }
 
-    pub(crate) fn get(&self, name: &Name, generation: u64) -> Option<Arc<Loaded>> {
-        let entry = self.0.get(name)?;
-        (entry.generation == generation).then_some(entry.loaded)
+    fn get(&self, key: &Key, generation: u64) -> Option<Kept> {
+        let entry = self.0.get(key)?;
+        (entry.generation == generation).then_some(entry.kept)
     }
 
-    pub(crate) fn put(&self, name: Name, generation: u64, loaded: Arc<Loaded>) {
-        self.0.insert(name, Entry { generation, loaded });
+    pub(crate) fn bundle(&self, name: &Name, generation: u64) -> Option<Arc<Loaded>> {
+        match self.get(&Key::Bundle(name.clone()), generation)? {
+            Kept::Bundle(loaded) => Some(loaded),
+            Kept::Answer(_) => None,
+        }
+    }
+
+    pub(crate) fn answer(&self, name: &Name, view: View, generation: u64) -> Option<Arc<LoadedPersona>> {
+        match self.get(&Key::Answer(name.clone(), view), generation)? {
+            Kept::Answer(answer) => Some(answer),
+            Kept::Bundle(_) => None,
+        }
+    }
+
+    pub(crate) fn put_bundle(&self, name: Name, generation: u64, loaded: Arc<Loaded>) {
+        self.0.insert(Key::Bundle(name), Entry { generation, kept: Kept::Bundle(loaded) });
+    }
+
+    pub(crate) fn put_answer(&self, name: Name, view: View, generation: u64, answer: Arc<LoadedPersona>) {
+        self.0.insert(Key::Answer(name, view), Entry { generation, kept: Kept::Answer(answer) });
     }
 }

@@ -3,6 +3,7 @@
 //! The only file that branches on the engine to run something.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -18,18 +19,21 @@ use sqlx::{
 use uuid::Uuid;
 
 use crate::dialect::Dialect;
+use crate::hot::HotReader;
 use crate::{Error, Location, Result};
 
 /// How long a writer waits for another process that holds the SQLite file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections that read a SQLite file at once.
 const SQLITE_READERS: u32 = 4;
-/// Connections to PostgreSQL.
-const POSTGRES_CONNECTIONS: u32 = 16;
+/// Connections that read from PostgreSQL at once, and as many that write.
+const POSTGRES_CONNECTIONS: u32 = 12;
+/// How long a connection may lie idle and still be trusted to be alive.
+const POSTGRES_UNTESTED: Duration = Duration::from_secs(1);
 /// How long a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much of a SQLite file is mapped into memory; the system gives back what is not in use.
-const SQLITE_MMAP_BYTES: &str = "1073741824";
+pub(crate) const SQLITE_MMAP_BYTES: i64 = 256 * 1024 * 1024;
 
 /// A parameter of a statement.
 #[derive(Debug, Clone)]
@@ -70,11 +74,13 @@ pub(crate) enum Engine {
         /// One connection: SQLite has one writer at a time, and waiting here is fairer than there.
         writer: SqlitePool,
         readers: SqlitePool,
-        /// One connection that only ever asks whether the file changed: the answer compares with
-        /// what the same connection saw before.
-        watch: SqlitePool,
+        hot: Arc<HotReader>,
     },
-    Postgres(PgPool),
+    Postgres {
+        /// Apart from the writers: whoever reads while writing must not wait for other writers.
+        readers: PgPool,
+        writers: PgPool,
+    },
 }
 
 /// A transaction on either engine; dropped without [`Transaction::commit`], it leaves no trace.
@@ -116,9 +122,19 @@ impl Engine {
                 let pool = PgPoolOptions::new()
                     .max_connections(POSTGRES_CONNECTIONS)
                     .acquire_timeout(ACQUIRE_TIMEOUT)
-                    .test_before_acquire(true)
-                    .connect_lazy_with((**options).clone());
-                Ok(Self::Postgres(pool))
+                    // A connection in steady use is not asked whether it lives: that would be a
+                    // second round trip for every load.
+                    .test_before_acquire(false)
+                    .before_acquire(|connection, used| {
+                        Box::pin(async move {
+                            if used.idle_for > POSTGRES_UNTESTED {
+                                connection.ping().await?;
+                            }
+                            Ok(true)
+                        })
+                    });
+                let writers = pool.clone().connect_lazy_with((**options).clone());
+                Ok(Self::Postgres { readers: pool.connect_lazy_with((**options).clone()), writers })
             }
         }
     }
@@ -139,7 +155,7 @@ impl Engine {
             .busy_timeout(BUSY_TIMEOUT)
             .foreign_keys(true)
             .synchronous(SqliteSynchronous::Full)
-            .pragma("mmap_size", SQLITE_MMAP_BYTES);
+            .pragma("mmap_size", SQLITE_MMAP_BYTES.to_string());
         let pool = |connections: u32| {
             SqlitePoolOptions::new()
                 .max_connections(connections)
@@ -152,28 +168,28 @@ impl Engine {
         let writer_options = options.clone().journal_mode(SqliteJournalMode::Wal);
         let writer = pool(1).connect_with(writer_options).await.map_err(&failed)?;
         let reading = options.create_if_missing(false).read_only(true);
-        let readers = pool(SQLITE_READERS).connect_lazy_with(reading.clone());
-        let watch = pool(1).connect_lazy_with(reading);
-        Ok(Self::Sqlite { writer, readers, watch })
+        let readers = pool(SQLITE_READERS).connect_lazy_with(reading);
+        let hot = Arc::new(HotReader::open(path)?);
+        Ok(Self::Sqlite { writer, readers, hot })
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite { .. } => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
+            Self::Postgres { .. } => Dialect::Postgres,
         }
     }
 
     pub(crate) async fn begin(&self) -> Result<Transaction> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Self::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+            Self::Postgres { writers, .. } => Transaction::Postgres(writers.begin().await?),
         })
     }
 
     /// The first column of the first row.
     pub(crate) async fn text(&self, sql: &'static str, values: &[Value]) -> Result<Option<String>> {
-        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres { readers, .. } => readers, values, |arguments, executor| {
             let row: Option<Option<String>> = sqlx::query_scalar_with(sql, arguments).fetch_optional(executor).await?;
             Ok(row.flatten())
         })
@@ -181,13 +197,13 @@ impl Engine {
 
     /// The first column of every row.
     pub(crate) async fn texts(&self, sql: String, values: &[Value]) -> Result<Vec<String>> {
-        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres { readers, .. } => readers, values, |arguments, executor| {
             Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(executor).await?)
         })
     }
 
     pub(crate) async fn number(&self, sql: String, values: &[Value]) -> Result<Option<i64>> {
-        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres(pool) => pool, values, |arguments, executor| {
+        on!(self, Self::Sqlite { readers, .. } => readers, Self::Postgres { readers, .. } => readers, values, |arguments, executor| {
             let row: Option<Option<i64>> = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(executor).await?;
             Ok(row.flatten())
         })
@@ -196,18 +212,21 @@ impl Engine {
     pub(crate) fn is_closed(&self) -> bool {
         match self {
             Self::Sqlite { writer, .. } => writer.is_closed(),
-            Self::Postgres(pool) => pool.is_closed(),
+            Self::Postgres { readers, .. } => readers.is_closed(),
         }
     }
 
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite { writer, readers, watch } => {
+            Self::Sqlite { writer, readers, hot } => {
                 readers.close().await;
-                watch.close().await;
+                hot.close();
                 writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres { readers, writers } => {
+                writers.close().await;
+                readers.close().await;
+            }
         }
     }
 }

@@ -52,6 +52,10 @@ pub enum Error {
     NoDatabase(String),
     #[error("the database failed: {0}")]
     Database(#[source] sqlx::Error),
+    #[error("the database failed: {0}")]
+    Hot(#[source] rusqlite::Error),
+    #[error("the database is busy with another writer; try again in a moment")]
+    HotBusy(#[source] rusqlite::Error),
     #[error("a document in the database cannot be read: {0}; was it written by hand?")]
     Corrupt(#[source] serde_json::Error),
     #[error("{path}: {source}")]
@@ -62,12 +66,13 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) => ErrorKind::Conflict,
-            Self::Busy(_) => ErrorKind::Busy,
+            Self::Busy(_) | Self::HotBusy(_) => ErrorKind::Busy,
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::NoDatabase(_) => ErrorKind::Missing,
             Self::NewerSchema { .. }
             | Self::Open { .. }
             | Self::Database(_)
+            | Self::Hot(_)
             | Self::Corrupt(_)
             | Self::File { .. } => ErrorKind::Broken,
         }

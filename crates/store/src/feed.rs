@@ -6,17 +6,18 @@
 //! down, nothing cached is trusted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use persona::{Kind, Name};
 use serde::{Deserialize, Serialize};
+use sqlx::Executor as _;
 use sqlx::postgres::{PgListener, PgPool};
-use sqlx::{Executor as _, SqlitePool};
-use tokio::sync::{Mutex, Notify, broadcast};
+use tokio::sync::{Notify, broadcast};
 
 use crate::Result;
 use crate::engine::{Engine, Value};
+use crate::hot::HotReader;
 
 /// Changes that a slow subscriber may fall behind before it is told that everything changed.
 const BACKLOG: usize = 1_024;
@@ -79,19 +80,19 @@ impl Feed {
 
     /// The generation under which something read from now on may be cached, or a cached thing may
     /// be served; none while changes elsewhere might go unnoticed.
-    pub(crate) async fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
+    pub(crate) fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
         match engine {
-            Engine::Sqlite { watch, .. } => self.check_version(watch).await?,
-            Engine::Postgres(_) if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
-            Engine::Postgres(_) => {}
+            Engine::Sqlite { hot, .. } => self.check_version(hot)?,
+            Engine::Postgres { .. } if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
+            Engine::Postgres { .. } => {}
         }
         Ok(Some(self.generation.load(Ordering::SeqCst)))
     }
 
-    async fn check_version(&self, watch: &SqlitePool) -> Result<()> {
+    fn check_version(&self, hot: &HotReader) -> Result<()> {
         // The lock keeps answers in the order of the questions.
-        let mut seen = self.seen_version.lock().await;
-        let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(watch).await?;
+        let mut seen = self.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = hot.data_version()?;
         if *seen != Some(version) {
             *seen = Some(version);
             self.bump();
@@ -112,7 +113,7 @@ impl Feed {
                 self.wake.notify_one();
             }
             // The notification comes back to this node too, and tells its subscribers.
-            Engine::Postgres(_) => {}
+            Engine::Postgres { .. } => {}
         }
     }
 
@@ -127,12 +128,12 @@ impl Feed {
 /// Starts what brings changes from elsewhere; it ends when the feed is dropped.
 pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
     match engine {
-        Engine::Sqlite { watch, .. } => {
+        Engine::Sqlite { hot, .. } => {
             feed.announced.store(newest_revision(engine).await?, Ordering::SeqCst);
-            feed.check_version(watch).await?;
+            feed.check_version(hot)?;
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
-        Engine::Postgres(pool) => {
+        Engine::Postgres { readers: pool, .. } => {
             let first = listen(pool).await?;
             feed.trusted.store(true, Ordering::SeqCst);
             tokio::spawn(follow(Arc::downgrade(feed), pool.clone(), first));
@@ -165,7 +166,7 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
 
 /// While nobody listens: whoever subscribes later is told what comes then, not what was before.
 async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()> {
-    let Some(generation) = feed.generation(engine).await?.filter(|now| now != passed) else {
+    let Some(generation) = feed.generation(engine)?.filter(|now| now != passed) else {
         return Ok(());
     };
     let newest = newest_revision(engine).await?;
@@ -178,10 +179,10 @@ async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()>
 }
 
 async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
-    let Engine::Sqlite { watch, .. } = engine else {
+    let Engine::Sqlite { hot, .. } = engine else {
         return Ok(());
     };
-    feed.check_version(watch).await?;
+    feed.check_version(hot)?;
     let last = feed.announced.load(Ordering::SeqCst);
     let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
                'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \

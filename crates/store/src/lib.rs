@@ -13,6 +13,7 @@ pub use location::Location;
 
 mod dialect;
 mod engine;
+mod hot;
 mod migrate;
 
 mod builtin;

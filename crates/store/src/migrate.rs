@@ -36,8 +36,11 @@ pub(crate) async fn migrate(engine: &Engine) -> Result<()> {
         return Ok(());
     }
     let mut transaction = engine.begin().await?;
-    if transaction.dialect() == Dialect::Postgres {
-        transaction.run("SELECT pg_advisory_xact_lock($1)", &[Value::Int(ADVISORY_LOCK)]).await?;
+    match transaction.dialect() {
+        Dialect::Postgres => {
+            transaction.run("SELECT pg_advisory_xact_lock($1)", &[Value::Int(ADVISORY_LOCK)]).await?;
+        }
+        Dialect::Sqlite => refuse_foreign(&mut transaction).await?,
     }
     transaction
         .run(
@@ -53,6 +56,18 @@ pub(crate) async fn migrate(engine: &Engine) -> Result<()> {
         apply(&mut transaction, migration).await?;
     }
     transaction.commit().await
+}
+
+/// A file that holds another program's tables is not ours to write to.
+async fn refuse_foreign(transaction: &mut Transaction) -> Result<()> {
+    let foreign = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
+                   AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'masque_migrations')";
+    match transaction.number(foreign, &[]).await? {
+        Some(0) | None => Ok(()),
+        Some(_) => Err(Error::Invalid(
+            "the database belongs to another program; choose another file with --db".to_owned(),
+        )),
+    }
 }
 
 async fn apply(transaction: &mut Transaction, migration: &Migration) -> Result<()> {

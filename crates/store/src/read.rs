@@ -1,6 +1,7 @@
 //! Reading single entities, lists and search results, over all scopes that this store holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use persona::{
@@ -20,6 +21,8 @@ use crate::{Error, Result, Store};
 const RANKED: usize = 10_000;
 /// Names on either side of a misspelt one that are looked at for suggestions.
 const NEIGHBOURS: usize = 200;
+/// How long a word must be for names that share it to be near.
+const SHARED_WORD_BYTES: usize = 3;
 
 /// What a list keeps.
 #[derive(Debug, Clone, Default)]
@@ -146,9 +149,9 @@ impl Store {
             after.as_ref().is_none_or(|after| name > after) && last.as_ref().is_none_or(|last| name <= last)
         };
         let candidates: Vec<Found> = builtin_list(kind)
-            .into_iter()
+            .iter()
             .filter(|entry| in_range(&entry.found.name) && entry.passes(filter, words.as_deref()))
-            .map(|entry| entry.found)
+            .map(|entry| entry.found.clone())
             .collect();
         let hidden = self.shadowed(kind, &candidates).await?;
         shared.extend(candidates.into_iter().filter(|found| !hidden.contains(&found.name)));
@@ -276,14 +279,14 @@ impl Store {
     async fn search_builtins(&self, words: &[String], kinds: &[Kind]) -> Result<Vec<Found>> {
         let mut found = Vec::new();
         for kind in kinds {
-            let matching: Vec<BuiltinEntry> =
-                builtin_list(*kind).into_iter().filter(|entry| entry.words.matches(words)).collect();
+            let matching: Vec<&BuiltinEntry> =
+                builtin_list(*kind).iter().filter(|entry| entry.words.matches(words)).collect();
             let candidates: Vec<Found> = matching.iter().map(|entry| entry.found.clone()).collect();
             let hidden = self.shadowed(*kind, &candidates).await?;
             found.extend(matching.into_iter().filter(|entry| !hidden.contains(&entry.found.name)));
         }
         found.sort_by_key(|entry| !words.iter().any(|word| entry.words.name.contains(word)));
-        Ok(found.into_iter().map(|entry| entry.found).collect())
+        Ok(found.into_iter().map(|entry| entry.found.clone()).collect())
     }
 
     async fn search_shared(
@@ -366,11 +369,31 @@ impl Store {
         known.extend(
             self.engine().texts(after, &[Value::from(name), Value::Text(format!("{start}~"))]).await?,
         );
-        for word in words::query(name) {
-            let page = self.search(&word, &[kind], Some(NEIGHBOURS), None).await?;
-            known.extend(page.items.into_iter().map(|found| found.name.to_string()));
+        for word in words::query(name).into_iter().filter(|word| word.len() >= SHARED_WORD_BYTES) {
+            known.extend(self.names_with_word(kind, &word).await?);
         }
         Ok(nearest(name, known.iter().map(String::as_str)).into_iter().map(str::to_owned).collect())
+    }
+
+    /// Some names of a kind that have a word in them.
+    async fn names_with_word(&self, kind: Kind, word: &str) -> Result<Vec<String>> {
+        let (number, words) = (search_number(kind), [word.to_owned()]);
+        let (hits, query) = match self.engine().dialect() {
+            Dialect::Sqlite => (
+                format!(
+                    "SELECT rowid / 16 FROM library_search WHERE library_search MATCH $1 AND rowid % 16 = {number}"
+                ),
+                format!("name : {}", words::fts5(&words)),
+            ),
+            Dialect::Postgres => (
+                format!(
+                    "SELECT entity_id FROM library_search WHERE kind = {number} AND words @@ $1::tsquery"
+                ),
+                format!("{}A", words::tsquery(&words)),
+            ),
+        };
+        let sql = format!("SELECT a.name FROM {} a WHERE a.id IN ({hits} LIMIT {NEIGHBOURS})", table(kind));
+        self.engine().texts(sql, &[Value::Text(query)]).await
     }
 
     /// Personas, most recently used first, then most recently changed, then the builtins.
@@ -397,7 +420,7 @@ impl Store {
             rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
         for entry in builtin_list(Kind::Persona) {
             if !found.iter().any(|known| known.name == entry.found.name) {
-                found.push(entry.found);
+                found.push(entry.found.clone());
             }
         }
         let place = |found: &Found| names.iter().position(|name| *name == found.name).unwrap_or(usize::MAX);
@@ -408,6 +431,7 @@ impl Store {
 }
 
 /// A builtin as a list shows it, and the words that it is found by.
+#[derive(Debug)]
 struct BuiltinEntry {
     found: Found,
     words: words::Words,
@@ -423,7 +447,14 @@ impl BuiltinEntry {
     }
 }
 
-fn builtin_list(kind: Kind) -> Vec<BuiltinEntry> {
+/// The builtins of a kind, by name; their words are split once.
+fn builtin_list(kind: Kind) -> &'static [BuiltinEntry] {
+    static LISTS: LazyLock<BTreeMap<Kind, Vec<BuiltinEntry>>> =
+        LazyLock::new(|| Kind::ALL.iter().map(|kind| (*kind, builtin_entries(*kind))).collect());
+    LISTS.get(&kind).map_or(&[], Vec::as_slice)
+}
+
+fn builtin_entries(kind: Kind) -> Vec<BuiltinEntry> {
     fn entries<T: Builtin + Entity + words::Searchable>(fill: impl Fn(&T, &mut Found)) -> Vec<BuiltinEntry> {
         let entries = T::builtins().values().map(|entity| {
             let mut found = Found {

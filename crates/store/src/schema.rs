@@ -322,3 +322,6 @@ pub(crate) const TABLES: &[Table] = &[
         serial: false,
     },
 ];
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! a comparison of every row.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt as _;
 use persona::{CharacterArc, Guardrail, Kind, Part, Persona, Skill, Trait};
@@ -43,17 +43,34 @@ impl Store {
         if to.exists() {
             return Err(Error::Occupied(to.display().to_string()));
         }
-        let mut partial = to.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = Path::new(&partial);
-        if partial.exists() {
-            std::fs::remove_file(partial).map_err(file)?;
-        }
-        let copied = self.copy_to(&Location::Sqlite(partial.to_owned()), progress).await;
-        let kept = copied.and_then(|report| std::fs::rename(partial, to).map(|()| report).map_err(file));
+        let beside = |suffix: &str| {
+            let mut path = to.as_os_str().to_owned();
+            path.push(suffix);
+            PathBuf::from(path)
+        };
+        let partial = beside(".partial");
+        let remove = || {
+            for path in [&partial, &beside(".partial-wal"), &beside(".partial-shm")] {
+                if path.exists() {
+                    std::fs::remove_file(path).map_err(file)?;
+                }
+            }
+            Ok(())
+        };
+        remove()?;
+        let copied = self.copy_to(&Location::Sqlite(partial.clone()), progress).await;
+        let kept = copied.and_then(|report| {
+            // Closing it brought everything into the one file; a log beside it would be left behind.
+            if std::fs::metadata(beside(".partial-wal")).is_ok_and(|log| log.len() > 0) {
+                return Err(Error::Invalid(
+                    "the backup could not be closed; nothing was kept, try again".to_owned(),
+                ));
+            }
+            std::fs::rename(&partial, to).map(|()| report).map_err(file)
+        });
         if kept.is_err() {
             // What is half written is worth nothing, and the first error says more than this one.
-            let _ = std::fs::remove_file(partial);
+            let _: Result<()> = remove();
         }
         kept
     }
@@ -100,6 +117,7 @@ impl Store {
         for table in TABLES {
             compare(&mut source, write.transaction(), table, progress).await?;
         }
+        write.everything_changed();
         write.commit().await?;
         Ok(report)
     }
@@ -114,9 +132,9 @@ impl Store {
 async fn snapshot(engine: &Engine) -> Result<Transaction> {
     Ok(match engine {
         Engine::Sqlite { readers, .. } => Transaction::Sqlite(readers.begin().await?),
-        Engine::Postgres(pool) => {
-            Transaction::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?)
-        }
+        Engine::Postgres { readers, .. } => Transaction::Postgres(
+            readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
+        ),
     })
 }
 

@@ -99,6 +99,11 @@ impl Write {
         self.state.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
     }
 
+    /// For changes that go past `insert`, `replace` and `remove`.
+    pub(crate) fn everything_changed(&mut self) {
+        self.state.push(Change::Everything);
+    }
+
     /// The shared entity of that name, held until the transaction ends: nobody else changes it.
     pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
         let dialect = self.transaction.dialect();

@@ -12,8 +12,22 @@ const PARTS_LINKED: usize = 6;
 const TRAITS_LINKED: usize = 2;
 
 const TAGS: &[&str] = &[
-    "review", "writing", "teaching", "support", "planning", "security", "research", "play", "draft",
-    "stable", "team-a", "team-b", "team-c", "español", "日本語", "experimental",
+    "review",
+    "writing",
+    "teaching",
+    "support",
+    "planning",
+    "security",
+    "research",
+    "play",
+    "draft",
+    "stable",
+    "team-a",
+    "team-b",
+    "team-c",
+    "español",
+    "日本語",
+    "experimental",
 ];
 
 /// Definitions that a seed stands for. Nothing is held: each one is made when it is asked for.

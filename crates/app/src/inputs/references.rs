@@ -28,19 +28,13 @@ pub type GuardrailRef = Reference<GuardrailDefinition>;
 #[schemars(inline)]
 pub struct PartDefinition {
     pub name: Name,
-    #[serde(default)]
     pub part_type: Option<PartType>,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub summary: Option<String>,
-    #[serde(default)]
     pub content: Option<String>,
-    #[serde(default)]
     pub tags: Option<Tags>,
-    #[serde(default, alias = "order")]
+    #[serde(alias = "order")]
     pub part_order: Option<i32>,
-    #[serde(default)]
     pub priority: Option<i32>,
 }
 
@@ -50,11 +44,8 @@ pub struct PartDefinition {
 pub struct TraitDefinition {
     pub name: Name,
     pub trait_type: TraitType,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub instruction: Option<String>,
-    #[serde(default)]
     pub tags: Option<Tags>,
 }
 
@@ -63,11 +54,8 @@ pub struct TraitDefinition {
 #[schemars(inline)]
 pub struct SkillDefinition {
     pub name: Name,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub content: Option<String>,
-    #[serde(default)]
     pub tags: Option<Tags>,
 }
 
@@ -76,15 +64,10 @@ pub struct SkillDefinition {
 #[schemars(inline)]
 pub struct GuardrailDefinition {
     pub name: Name,
-    #[serde(default)]
     pub severity: Option<Severity>,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub content: Option<String>,
-    #[serde(default)]
     pub deny_tools: Option<Vec<String>>,
-    #[serde(default)]
     pub tags: Option<Tags>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn open(database: &testkit::Database) -> Library {
 }
 
 async fn view(library: &Library, request: Value) -> Value {
-    library.get_persona(&input::<GetPersona>(request)).await.unwrap().value().clone()
+    library.get_persona(&input::<GetPersona>(request)).await.unwrap().value()
 }
 
 #[tokio::test(flavor = "multi_thread")]

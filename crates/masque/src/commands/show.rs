@@ -46,14 +46,14 @@ async fn show_persona(args: ShowArgs, name: Name, session: &Session, output: &mu
         Err(error) => return Err(error.into()),
     };
     if output.is_json() {
-        return output.json(loaded.view());
+        return output.json(&loaded.view());
     }
     let view = loaded.view();
     if compiled {
         let text = if detail { &view.compiled_detail } else { &view.compiled_summary };
         return output.exact(text.as_deref().unwrap_or_default());
     }
-    persona_text::print(view, output)
+    persona_text::print(&view, output)
 }
 
 fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {

@@ -33,7 +33,7 @@ fn a_backup_is_a_database() {
     fill(&home, "one.db");
     contains(&home.ok(&["--db", "one.db", "db", "backup", "two.db"]), &["backed up to two.db"]);
     assert_eq!(helper(&home, "two.db"), helper(&home, "one.db"));
-    contains(&home.fails(2, &["--db", "one.db", "db", "backup", "two.db"]), &["two.db exists already"]);
+    contains(&home.fails(4, &["--db", "one.db", "db", "backup", "two.db"]), &["two.db is not empty"]);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_copy_is_the_same() {
     );
     assert_eq!(helper(&home, "new/two.db"), helper(&home, "one.db"));
     contains(
-        &home.fails(2, &["--db", "one.db", "db", "copy", "--to", "new/two.db"]),
+        &home.fails(4, &["--db", "one.db", "db", "copy", "--to", "new/two.db"]),
         &["new/two.db", "empty"],
     );
 }

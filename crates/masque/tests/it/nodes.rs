@@ -102,6 +102,8 @@ async fn a_listening_connection_that_dies_silently_is_found_out() {
     let (mut writer, mut reader) = (near.connect(), far.connect());
     make(&mut writer, "kept");
     sees(&mut reader, SOON, "a new persona", |reader| tone(reader, "kept") == "Warm.");
+    // What is seen here was told here, so that nothing is on its way when the wire goes dead.
+    take_turn(&mut writer, &mut reader, SOON, "Said over a good wire.");
     assert_eq!(proxy.silence_listeners(), 1);
     take_turn(&mut writer, &mut reader, AFTER_A_HEARTBEAT, "Said into a dead wire.");
     assert!(proxy.swallowed_bytes() > 0, "the wire was not dead");

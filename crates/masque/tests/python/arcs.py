@@ -62,7 +62,7 @@ async def goes_through_it(masque: Connection) -> None:
     same("an override beats the stage", names(over["parts"]), beaten)
 
     await masque.call("advance_persona_stage", persona="pilot")
-    await masque.refused("advance_persona_stage", "last stage", "reset_persona_stage", persona="pilot")
+    await masque.refused("advance_persona_stage", "last stage", "reset", persona="pilot")
     state = await masque.call("reset_persona_stage", persona="pilot")
     same("back at the start", (state["stage"], state["position"]), ("calm", 1))
     state = await masque.call("assign_persona_arc", persona="pilot", arc="voyage", stage="storm")
@@ -80,7 +80,7 @@ async def comes_out_of_it(masque: Connection) -> None:
     same("the arc was taken away", left["changed"], True)
     loaded = await masque.call("get_agent_persona", name="pilot")
     assert "arc" not in loaded, f"it still has an arc: {loaded}"
-    await masque.refused("advance_persona_stage", "no arc", "assign_persona_arc", persona="pilot")
+    await masque.refused("advance_persona_stage", "no arc", "assign", persona="pilot")
     mentor = await masque.call("advance_persona_stage", persona="mentor")
     same("a builtin persona moves too", (mentor["stage"], mentor["scope"]), ("coach", "builtin"))
     await masque.call("reset_persona_stage", persona="mentor")

@@ -6,6 +6,7 @@ Each step prints its name before it begins, so that a failure stands below the n
 """
 
 import argparse
+import logging
 import sys
 import traceback
 import warnings
@@ -86,6 +87,7 @@ def main() -> None:
         parser.error("give either --stdio and --db, or --http")
     # The older era is exactly what is deprecated, and exactly what is tested.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
+    logging.getLogger("mcp.client.streamable_http").addFilter(is_no_closing_noise)
     try:
         anyio.run(live, Place(given.stdio, given.db, given.http), given.era)
     except BaseExceptionGroup as group:
@@ -93,6 +95,11 @@ def main() -> None:
         for error in leaves(group):
             traceback.print_exception(error)
         sys.exit(1)
+
+
+def is_no_closing_noise(record: logging.LogRecord) -> bool:
+    """News that arrive while the SDK closes find its own streams gone, of which it complains."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], anyio.BrokenResourceError)
 
 
 def leaves(error: BaseException) -> list[BaseException]:

@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
                 let input: GetPersona = parse(arguments)?;
                 // The hot path: hot personas are kept in the form in which they are sent.
                 let loaded = call.library.get_persona(&input).await?;
-                Ok(Answer { value: loaded.value().clone(), text: loaded.json().to_owned() })
+                Ok(Answer { value: loaded.value(), text: loaded.json().to_owned() })
             })
         },
     },

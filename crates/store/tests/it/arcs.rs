@@ -133,7 +133,7 @@ async fn personas_of_a_removed_stage_go_to_the_first() {
         drop(write);
 
         change::<CharacterArc>(&store, "path", |arc| {
-            arc.stages.retain(|stage| stage.name.as_str() != "adept")
+            arc.stages.retain(|stage| stage.name.as_str() != "adept");
         })
         .await;
         for (of, at) in [("one", "novice"), ("two", "novice"), ("three", "novice"), ("four", "master")] {

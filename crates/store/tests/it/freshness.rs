@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use persona::{CharacterArc, Kind, Part, Persona};
+use persona::{CharacterArc, Kind, Part, Persona, View};
 use store::{Action, Change, Filter, Store};
 use testkit::{Database, on_each_engine};
 use tokio::sync::broadcast::Receiver;
@@ -99,8 +99,48 @@ async fn state_is_seen_too() {
     .await;
 }
 
-/// What is written past every Masque is seen on SQLite; on PostgreSQL lists and searches are never
-/// cached, and see everything at once.
+/// Answers are cached by themselves, and are out of date as soon as anything in them is.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_fresh_too() {
+    on_each_engine(async |database| {
+        let (one, two) = (open(database).await, open(database).await);
+        keep(&one, &tone("warm")).await;
+        keep(&one, &linking("guide", &["warm"])).await;
+        let answer = async |view: View| -> String {
+            two.plain(&name("guide"), view)
+                .await
+                .unwrap()
+                .map_or_else(String::new, |answer| answer.json().to_owned())
+        };
+        for round in 0..5 {
+            for view in [View::Summary, View::Detail] {
+                settle_answer(&two, view).await;
+            }
+            let text = format!("Be warm, {round}.");
+            change::<Part>(&one, "warm", |part| part.content = Some(text.clone())).await;
+            sees(database, true, async || answer(View::Detail).await.contains(&text)).await;
+            sees(database, true, async || answer(View::Summary).await.contains(&text)).await;
+        }
+        remove::<Persona>(&one, "guide").await;
+        sees(database, String::new(), async || answer(View::Summary).await).await;
+        one.close().await;
+        two.close().await;
+    })
+    .await;
+}
+
+async fn settle_answer(store: &Store, view: View) {
+    for _ in 0..100 {
+        let one = store.plain(&name("guide"), view).await.unwrap().unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        if Arc::ptr_eq(&one, &store.plain(&name("guide"), view).await.unwrap().unwrap()) {
+            return;
+        }
+    }
+    panic!("the answer is never cached");
+}
+
+/// Lists and searches are never cached: they see everything at once, on both engines.
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_never_out_of_date() {
     on_each_engine(async |database| {

@@ -18,6 +18,15 @@ mod names;
 mod search;
 
 mod load;
+mod round_trips;
 
 mod freshness;
 mod listening;
+
+mod migrations;
+mod schema;
+
+mod stock;
+mod transfer;
+
+mod generated;

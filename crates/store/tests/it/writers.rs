@@ -259,3 +259,39 @@ async fn a_name_taken_while_it_is_freed_counts_on() {
     })
     .await;
 }
+
+/// However many writers there are, and whatever they wait for, everybody can read.
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_do_not_wait_for_writers() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &persona("guide")).await;
+        let mut holder = begin(&store).await;
+        held::<Persona>(&mut holder, "guide").await;
+        let mut tasks = JoinSet::new();
+        for _ in 0..40 {
+            let store = store.clone();
+            tasks.spawn(async move {
+                change::<Persona>(&store, "guide", |persona| persona.tags.push("x".to_owned())).await;
+            });
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let reads = async {
+            for _ in 0..20 {
+                store.get::<Persona>(&name("guide")).await.unwrap().unwrap();
+                store.load(&name("guide"), &[]).await.unwrap().unwrap();
+                // As those do who look for a name in the middle of a change.
+                store.near_names(Kind::Persona, "giude").await.unwrap();
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), reads).await.expect("readers are served");
+        drop(holder);
+        while let Some(ended) = tasks.join_next().await {
+            ended.unwrap();
+        }
+        let guide = store.get::<Persona>(&name("guide")).await.unwrap().unwrap();
+        assert_eq!(guide.entity.tags.len(), 40);
+        store.close().await;
+    })
+    .await;
+}

@@ -10,14 +10,8 @@ use super::rows::{Engine, Field, Rows};
 /// Values that one SQLite statement takes, with room to spare.
 const SQLITE_VALUES: usize = 16_000;
 /// Tables whose ids come from a sequence.
-const SERIAL: [&str; 6] = [
-    "agent_personas",
-    "agent_parts",
-    "agent_traits",
-    "agent_skills",
-    "agent_guardrails",
-    "agent_revisions",
-];
+const SERIAL: [&str; 6] =
+    ["agent_personas", "agent_parts", "agent_traits", "agent_skills", "agent_guardrails", "agent_revisions"];
 
 pub(super) enum Target {
     Sqlite(SqliteConnection),
@@ -65,9 +59,12 @@ impl Target {
     pub(super) async fn finish(self) {
         match self {
             Self::Sqlite(mut connection) => {
-                for sql in
-                    ["COMMIT", "PRAGMA locking_mode = NORMAL", "PRAGMA synchronous = FULL", "PRAGMA journal_mode = WAL"]
-                {
+                for sql in [
+                    "COMMIT",
+                    "PRAGMA locking_mode = NORMAL",
+                    "PRAGMA synchronous = FULL",
+                    "PRAGMA journal_mode = WAL",
+                ] {
                     connection.execute(sql).await.expect("the file is finished");
                 }
                 connection.close().await.expect("the file closes");
@@ -104,9 +101,7 @@ async fn insert(connection: &mut SqliteConnection, rows: Rows) {
                     Field::Null => row.push_bind(None::<String>),
                     Field::Int(value) => row.push_bind(value),
                     Field::Text(value) => row.push_bind(value),
-                    Field::Tags(tags) => {
-                        row.push_bind(serde_json::to_string(&tags).expect("tags are JSON"))
-                    }
+                    Field::Tags(tags) => row.push_bind(serde_json::to_string(&tags).expect("tags are JSON")),
                 };
             }
         });

@@ -1,0 +1,221 @@
+//! Opening: a fresh database, the same one again, many openers at once, and what is no library.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use persona::Kind;
+use store::{ErrorKind, Location, Store};
+use tempfile::TempDir;
+use testkit::{Database, on_each_engine};
+use tokio::task::JoinSet;
+
+use crate::samples::{keep, open, tone};
+
+/// Where a child process of these tests finds the library that it is to open.
+const CHILD: &str = "MASQUE_TEST_CHILD_OPENS";
+const OPENERS: usize = 8;
+/// What each of several processes writes.
+const WRITTEN: usize = 10;
+
+async fn versions(database: &Database) -> Vec<String> {
+    database.texts("SELECT CAST(version AS text) FROM masque_migrations ORDER BY version").await
+}
+
+async fn tables(database: &Database) -> Vec<String> {
+    let sql = match database.engine {
+        "sqlite" => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        _ => "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+    };
+    database.texts(sql).await
+}
+
+async fn refused(location: &str, create: bool) -> store::Error {
+    let opened = Store::open(Location::parse(location).unwrap(), create).await;
+    opened.map(|_| format!("{location} opened")).unwrap_err()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fresh_database_is_migrated_once() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let newest = store.info().await.unwrap().schema_version;
+        let expected: Vec<String> = (1..=newest).map(|version| version.to_string()).collect();
+        assert_eq!(versions(database).await, expected);
+        keep(&store, &tone("warm")).await;
+        let before = tables(database).await;
+        let again = open(database).await;
+        assert_eq!(versions(database).await, expected);
+        store.close().await;
+        again.close().await;
+        let third = Store::open(Location::parse(&database.location).unwrap(), false).await.unwrap();
+        assert_eq!(tables(database).await, before);
+        assert_eq!(third.names_with_prefix(Kind::Part, "warm", 2).await.unwrap().len(), 1);
+        third.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_tasks_open_at_once() {
+    for _ in 0..5 {
+        on_each_engine(async |database| {
+            let mut tasks = JoinSet::new();
+            for _ in 0..OPENERS {
+                let location = Location::parse(&database.location).unwrap();
+                tasks.spawn(Store::open(location, true));
+            }
+            while let Some(opened) = tasks.join_next().await {
+                opened.unwrap().unwrap().close().await;
+            }
+            assert_eq!(versions(database).await.len(), 1);
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_processes_open_and_write_at_once() {
+    for _ in 0..3 {
+        on_each_engine(async |database| {
+            let children: Vec<_> = (0..OPENERS)
+                .map(|_| {
+                    Command::new(std::env::current_exe().unwrap())
+                        .args(["--exact", "migrations::as_one_of_many_processes", "--nocapture"])
+                        .env(CHILD, &database.location)
+                        .stdout(Stdio::piped())
+                        .stderr(Stdio::piped())
+                        .spawn()
+                        .unwrap()
+                })
+                .collect();
+            for child in children {
+                let output = child.wait_with_output().unwrap();
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            }
+            let store = open(database).await;
+            let written = store.names_with_prefix(Kind::Part, "process-", 200).await.unwrap().len();
+            assert_eq!(written, OPENERS * WRITTEN, "every write of every process is there");
+            store.close().await;
+        })
+        .await;
+    }
+}
+
+/// What a child process of the test above does; on its own it does nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn as_one_of_many_processes() {
+    let Ok(location) = std::env::var(CHILD) else { return };
+    let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
+    for at in 0..WRITTEN {
+        keep(&store, &tone(&format!("process-{}-{at}", std::process::id()))).await;
+    }
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_newer_library_is_refused_untouched() {
+    on_each_engine(async |database| {
+        let table = "CREATE TABLE masque_migrations (version bigint PRIMARY KEY, applied_at text NOT NULL)";
+        database.execute(table).await;
+        let known = {
+            // The version of a library that this Masque makes.
+            let other = Database::sqlite();
+            let store = open(&other).await;
+            let newest = store.info().await.unwrap().schema_version;
+            store.close().await;
+            newest
+        };
+        let newer = known + 1;
+        for version in 1..=newer {
+            database.execute(&format!("INSERT INTO masque_migrations VALUES ({version}, 'then')")).await;
+        }
+        for create in [true, false] {
+            let error = refused(&database.location, create).await;
+            assert_eq!(error.kind(), ErrorKind::Broken);
+            let expected = format!(
+                "this database was written by a newer Masque (its schema is at version {newer}, this Masque knows {known}); \
+                 upgrade masque, or use another --db"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+        assert_eq!(tables(database).await, ["masque_migrations"], "nothing was added");
+        assert_eq!(versions(database).await.len() as i64, newer);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_library_is_told_so() {
+    let directory = TempDir::new().unwrap();
+    let path = |of: &str| directory.path().join(of).display().to_string();
+    let check = async |of: &str, create: bool, kind: ErrorKind, says: &str| {
+        let error = refused(&path(of), create).await;
+        assert_eq!(error.kind(), kind, "{of}: {error}");
+        assert!(error.to_string().contains(says), "{of}: {error}");
+        assert!(error.to_string().contains(&path(of)) || of.contains('/'), "{of}: {error}");
+    };
+    check("absent.db", false, ErrorKind::Missing, "there is no database").await;
+    assert!(!Path::new(&path("absent.db")).exists(), "looking makes nothing");
+
+    let text =
+        "This is not a database, but it is longer than the header of one, and then some more.\n".repeat(99);
+    std::fs::write(path("notes.txt"), &text).unwrap();
+    for create in [true, false] {
+        check("notes.txt", create, ErrorKind::Broken, "cannot be opened").await;
+    }
+    assert_eq!(std::fs::read_to_string(path("notes.txt")).unwrap(), text, "it is left as it was");
+
+    std::fs::create_dir(path("folder")).unwrap();
+    check("folder", true, ErrorKind::Broken, "cannot be opened").await;
+    check("notes.txt/below.db", true, ErrorKind::Broken, "").await;
+
+    let store = Store::open(Location::parse(&path("real.db")).unwrap(), true).await.unwrap();
+    keep(&store, &tone("warm")).await;
+    store.close().await;
+    let whole = std::fs::read(path("real.db")).unwrap();
+    std::fs::write(path("cut.db"), &whole[..whole.len() / 3]).unwrap();
+    let mut garbled = whole.clone();
+    garbled[100..].fill(0xa5);
+    std::fs::write(path("garbled.db"), garbled).unwrap();
+    check("garbled.db", false, ErrorKind::Broken, "").await;
+    // Cut off in the middle: it may open, but no answer may be a wrong one.
+    if let Ok(cut) = Store::open(Location::parse(&path("cut.db")).unwrap(), false).await {
+        let read = cut.get::<persona::Part>(&crate::samples::name("warm")).await;
+        assert!(!matches!(read, Ok(Some(_))), "{read:?}");
+        cut.close().await;
+    }
+
+    // An empty file is an empty database, and a folder on the way is made.
+    std::fs::write(path("empty.db"), "").unwrap();
+    for of in ["empty.db", "new/folder/library.db", "with space ?#%é.db"] {
+        let store = Store::open(Location::parse(&path(of)).unwrap(), true).await.unwrap();
+        keep(&store, &tone("warm")).await;
+        store.close().await;
+        assert!(Path::new(&path(of)).exists(), "{of}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_answer_is_told_so() {
+    let closed = refused("postgres://me:hidden@127.0.0.1:1/library", true).await;
+    assert_eq!(closed.kind(), ErrorKind::Broken);
+    let message = closed.to_string();
+    assert!(message.contains("postgres://127.0.0.1:1/library cannot be opened"), "{message}");
+    assert!(!message.contains("hidden"), "{message}");
+    let Some(database) = testkit::postgres().await else { return };
+    let wrong = refused(&format!("{}_absent", database.location), true).await;
+    assert!(wrong.to_string().contains("does not exist"), "{wrong}");
+    database.remove().await;
+}
+
+#[tokio::test]
+async fn a_file_of_another_program_is_left_alone() {
+    let database = Database::sqlite();
+    let file = std::fs::File::create(&database.location).unwrap();
+    drop(file);
+    database.execute("CREATE TABLE bookmarks (url text)").await;
+    let refused = Store::open(Location::parse(&database.location).unwrap(), true).await.unwrap_err();
+    assert!(refused.to_string().contains("belongs to another program"), "{refused}");
+    let tables = database.texts("SELECT name FROM sqlite_master").await;
+    assert_eq!(tables, ["bookmarks"]);
+}

@@ -1,0 +1,119 @@
+//! PostgreSQL only: what goes over the wire, watched from a proxy between store and server.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use store::{Location, Store};
+use testkit::postgres;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::samples::{full_persona, keep, keep_pieces, name, tone};
+
+/// The types of the messages that each connection sent, as letters: `B` binds, `E` executes, `P`
+/// prepares, `S` ends a round trip.
+type Sent = Arc<Mutex<Vec<String>>>;
+
+/// Listens on a port of its own and hands everything on.
+async fn watched(location: &str) -> (String, Sent) {
+    let (start, database) = location.rsplit_once('/').unwrap();
+    let (user, server) = start.trim_start_matches("postgres://").rsplit_once('@').unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sent = Sent::default();
+    let (server, seen) = (server.to_owned(), sent.clone());
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let Ok(server) = TcpStream::connect(&server).await else { return };
+            for side in [&client, &server] {
+                let _ = side.set_nodelay(true);
+            }
+            let number = {
+                let mut seen = seen.lock().unwrap();
+                seen.push(String::new());
+                seen.len() - 1
+            };
+            let (from_client, to_client) = client.into_split();
+            let (from_server, to_server) = server.into_split();
+            tokio::spawn(hand_back(from_server, to_client));
+            tokio::spawn(hand_on(from_client, to_server, seen.clone(), number));
+        }
+    });
+    // Encryption would hide what is sent.
+    (format!("postgres://{user}@127.0.0.1:{port}/{database}?sslmode=disable"), sent)
+}
+
+async fn hand_back(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    let _ = tokio::io::copy(&mut from, &mut to).await;
+}
+
+/// Hands on message by message. The first one, which opens the connection, has no type.
+async fn hand_on(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, sent: Sent, number: usize) {
+    let mut opened = false;
+    loop {
+        let mut message = Vec::new();
+        if opened {
+            let Ok(kind) = from.read_u8().await else { return };
+            message.push(kind);
+            sent.lock().unwrap()[number].push(char::from(kind));
+        }
+        opened = true;
+        let Ok(length) = from.read_u32().await else { return };
+        message.extend(length.to_be_bytes());
+        let mut body = vec![0; length as usize - 4];
+        if from.read_exact(&mut body).await.is_err() {
+            return;
+        }
+        message.extend(body);
+        if to.write_all(&message).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_is_one_round_trip() {
+    let Some(database) = postgres().await else { return };
+    let (location, sent) = watched(&database.location).await;
+    let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
+    keep_pieces(&store).await;
+    keep(&store, &full_persona("guide")).await;
+    keep(&store, &tone("stern")).await;
+    let mut rounds = Vec::new();
+    for _ in 0..12 {
+        let before = sent.lock().unwrap().clone();
+        // With an override, so that no cache answers.
+        let loaded = store.load(&name("guide"), &[&name("stern")]).await.unwrap().unwrap();
+        assert_eq!((loaded.bundle.parts.len(), loaded.bundle.override_parts.len()), (2, 1));
+        // The connection goes back to its pool, which asks whether it is well.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let after = sent.lock().unwrap().clone();
+        let news = after.iter().enumerate().map(|(at, all)| {
+            let known = before.get(at).map_or(0, String::len);
+            all[known..].to_owned()
+        });
+        rounds.push(news.filter(|sent| sent.contains('E')).collect::<Vec<_>>());
+    }
+    // The statement is prepared once on each connection; from then on it is bound and executed.
+    let bound: Vec<&String> = rounds.iter().flatten().filter(|sent| !sent.contains('P')).collect();
+    assert!(bound.len() > 5, "{rounds:?}");
+    for sent in bound {
+        assert_eq!(sent.matches('E').count(), 1, "one statement: {rounds:?}");
+        let (first, _) = sent.split_once('S').unwrap();
+        assert!(first.contains('E'), "it is executed in the first round trip: {rounds:?}");
+    }
+
+    // A cached persona costs none.
+    crate::load::settle(&store, "guide").await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let before = sent.lock().unwrap().clone();
+    for _ in 0..20 {
+        store.load(&name("guide"), &[]).await.unwrap().unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let executed = |sent: &[String]| sent.iter().map(|all| all.matches('E').count()).sum::<usize>();
+    assert_eq!(executed(&before), executed(&sent.lock().unwrap()));
+    store.close().await;
+    database.remove().await;
+}
