@@ -280,3 +280,23 @@ fn compiled(dialect: Dialect, alias: &str) -> String {
     ]);
     format!("CASE WHEN {alias}.compiled_at IS NOT NULL THEN {object} END")
 }
+
+/// The tables that link personas or stages to a piece, as `users of` reads them.
+pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
+    let (links, column) = link_table(kind);
+    let user = |kind: Kind, name: &str| {
+        dialect.text(&dialect.object(&[("kind", format!("'{kind}'")), ("name", name.to_owned())]))
+    };
+    let mut queries = vec![format!(
+        "SELECT {} FROM {links} l JOIN agent_personas p ON p.id = l.persona_id WHERE l.{column} = $1 ORDER BY p.name",
+        user(Kind::Persona, "p.name")
+    )];
+    if kind == Kind::Part {
+        queries.push(format!(
+            "SELECT DISTINCT {} AS used_by FROM arc_stage_parts k JOIN arc_stages s ON s.id = k.stage_id \
+             JOIN character_arcs c ON c.id = s.arc_id WHERE k.part_id = $1 ORDER BY used_by",
+            user(Kind::Arc, "c.name")
+        ));
+    }
+    queries
+}

@@ -14,7 +14,7 @@ use crate::documents::{definition, meta, search_number, table};
 use crate::engine::{Transaction, Value};
 use crate::feed::{self, Change};
 use crate::words::Searchable;
-use crate::{Error, Result, Store, read};
+use crate::{Error, Result, Store, documents};
 
 mod links;
 mod rows;
@@ -264,7 +264,7 @@ impl Write {
             name: Name,
         }
         let mut users = Vec::new();
-        for sql in read::user_queries(self.transaction.dialect(), T::KIND) {
+        for sql in documents::user_queries(self.transaction.dialect(), T::KIND) {
             for row in self.transaction.texts(&sql, &[Value::Int(held.id)]).await? {
                 let User { kind, name } = serde_json::from_str(&row)?;
                 users.push((kind, name));

@@ -22,9 +22,10 @@ const INTERNAL: [(&str, &[&str]); 9] = [
 ];
 
 /// Third-party crates that few may depend on, with the few.
-const RESERVED: [(&str, &[&str]); 3] = [
+const RESERVED: [(&str, &[&str]); 4] = [
     ("anyhow", &["bench", "masque", "xtask"]),
     ("rmcp", &["bench", "mcp", "testkit"]),
+    ("rusqlite", &["store"]),
     ("sqlx", &["bench", "store", "testkit"]),
 ];
 

@@ -113,9 +113,9 @@ fn third_party_crates_have_their_places() {
     check(
         &[("crates/server/Cargo.toml", &text)],
         &[
-            "crates/server/Cargo.toml:4: only masque and xtask may depend on anyhow",
-            "crates/server/Cargo.toml:5: only mcp and testkit may depend on rmcp",
-            "crates/server/Cargo.toml:6: only store and testkit may depend on sqlx",
+            "crates/server/Cargo.toml:4: only bench, masque and xtask may depend on anyhow",
+            "crates/server/Cargo.toml:5: only bench, mcp and testkit may depend on rmcp",
+            "crates/server/Cargo.toml:6: only bench, store and testkit may depend on sqlx",
         ],
     );
 }

@@ -1,0 +1,116 @@
+//! Names: completed, suggested for misspelt ones, and the recent ones of personas.
+
+use std::collections::BTreeSet;
+
+use persona::{Kind, Name, nearest};
+
+use super::Found;
+use super::builtin_list::builtin_list;
+use crate::builtin;
+use crate::dialect::Dialect;
+use crate::documents::{listed, search_number, table};
+use crate::engine::Value;
+use crate::words;
+use crate::{Result, Store};
+
+/// Names on either side of a misspelt one that are looked at for suggestions.
+const NEIGHBOURS: usize = 200;
+/// How long a word must be for names that share it to be near.
+const SHARED_WORD_BYTES: usize = 3;
+
+impl Store {
+    /// Names of a kind that begin with a text, in order.
+    pub async fn names_with_prefix(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+        if prefix.chars().any(|c| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT a.name FROM {} a WHERE a.name >= $1 AND a.name < $2 ORDER BY a.name LIMIT {limit}",
+            table(kind)
+        );
+        // "~" is greater than every character of a name.
+        let values = [Value::from(prefix), Value::Text(format!("{prefix}~"))];
+        let rows = self.engine().texts(sql, &values).await?;
+        let mut names: BTreeSet<Name> = rows.iter().filter_map(|name| Name::parse(name).ok()).collect();
+        let builtins = builtin::Builtins::get().names(kind);
+        names.extend(builtins.into_iter().filter(|name| name.as_str().starts_with(prefix)).cloned());
+        Ok(names.into_iter().take(limit).collect())
+    }
+
+    /// Names that a misspelt one may have meant: its neighbours in the alphabet, whatever shares
+    /// a word with it, and the builtins.
+    pub async fn near_names(&self, kind: Kind, name: &str) -> Result<Vec<String>> {
+        let table = table(kind);
+        let start: String = name.chars().take(1).collect();
+        let mut known: BTreeSet<String> =
+            builtin::Builtins::get().names(kind).iter().map(ToString::to_string).collect();
+        let before = format!(
+            "SELECT a.name FROM {table} a WHERE a.name <= $1 AND a.name >= $2 ORDER BY a.name DESC LIMIT {NEIGHBOURS}"
+        );
+        known.extend(self.engine().texts(before, &[Value::from(name), Value::Text(start.clone())]).await?);
+        let after = format!(
+            "SELECT a.name FROM {table} a WHERE a.name > $1 AND a.name < $2 ORDER BY a.name LIMIT {NEIGHBOURS}"
+        );
+        known.extend(
+            self.engine().texts(after, &[Value::from(name), Value::Text(format!("{start}~"))]).await?,
+        );
+        for word in words::query(name).into_iter().filter(|word| word.len() >= SHARED_WORD_BYTES) {
+            known.extend(self.names_with_word(kind, &word).await?);
+        }
+        Ok(nearest(name, known.iter().map(String::as_str)).into_iter().map(str::to_owned).collect())
+    }
+
+    /// Some names of a kind that have a word in them.
+    async fn names_with_word(&self, kind: Kind, word: &str) -> Result<Vec<String>> {
+        let (number, words) = (search_number(kind), [word.to_owned()]);
+        let (hits, query) = match self.engine().dialect() {
+            Dialect::Sqlite => (
+                format!(
+                    "SELECT rowid / 16 FROM library_search WHERE library_search MATCH $1 AND rowid % 16 = {number}"
+                ),
+                format!("name : {}", words::fts5(&words)),
+            ),
+            Dialect::Postgres => (
+                format!(
+                    "SELECT entity_id FROM library_search WHERE kind = {number} AND words @@ $1::tsquery"
+                ),
+                format!("{}A", words::tsquery(&words)),
+            ),
+        };
+        let sql = format!("SELECT a.name FROM {} a WHERE a.id IN ({hits} LIMIT {NEIGHBOURS})", table(kind));
+        self.engine().texts(sql, &[Value::Text(query)]).await
+    }
+
+    /// Personas, most recently used first, then most recently changed, then the builtins.
+    pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Found>> {
+        let mut names = self.usage().recent();
+        for sql in [
+            format!("SELECT name FROM agent_persona_usage ORDER BY last_used_at DESC LIMIT {limit}"),
+            format!("SELECT name FROM agent_personas ORDER BY updated_at DESC LIMIT {limit}"),
+        ] {
+            let rows = self.engine().texts(sql, &[]).await?;
+            names.extend(rows.iter().filter_map(|name| Name::parse(name).ok()));
+        }
+        names.extend(builtin::Builtins::get().personas.keys().cloned());
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        let dialect = self.engine().dialect();
+        let sql = format!(
+            "SELECT {} FROM agent_personas a WHERE {}",
+            dialect.text(&listed(dialect, Kind::Persona, "a")),
+            dialect.in_list("a.name", "$1")
+        );
+        let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
+        let mut found: Vec<Found> =
+            rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
+        for entry in builtin_list(Kind::Persona) {
+            if !found.iter().any(|known| known.name == entry.found.name) {
+                found.push(entry.found.clone());
+            }
+        }
+        let place = |found: &Found| names.iter().position(|name| *name == found.name).unwrap_or(usize::MAX);
+        found.sort_by_key(place);
+        found.truncate(limit);
+        Ok(found.into_iter().map(Found::complete).collect())
+    }
+}
