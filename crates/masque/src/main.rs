@@ -23,6 +23,9 @@ use cli::{Cli, Command};
 use failure::{Failure, Result};
 use output::{ColorChoice, Output};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

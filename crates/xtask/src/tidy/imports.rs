@@ -110,5 +110,9 @@ fn lookup<'table>(
 }
 
 fn list(names: &[&str]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
+    match names {
+        [] => "nothing".to_owned(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
