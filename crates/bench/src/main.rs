@@ -20,6 +20,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["library", rest @ ..] => run(library::measure(rest)),
         ["mcp", masque] => run(mcp_load::measure(masque)),
+        ["fill", file, size] => run(library::fill(file, size)),
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
         _ => bail!("usage: cargo xtask bench library [LARGEST] | mcp"),

@@ -64,7 +64,7 @@ impl Server {
 }
 
 pub(crate) async fn measure(masque: &str) -> Result<()> {
-    let database = generated(PERSONAS).await?;
+    let database = generated(PERSONAS)?;
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let mut command = Command::new(masque);
     command.args(["--db", &database.display().to_string(), "serve", "--addr", &port.to_string()]);
