@@ -70,9 +70,7 @@ impl Library {
         edit(&mut write, &mut new, &mut copied).await?;
         if new == old.entity {
             // Dropped without a commit: a builtin that was copied for nothing is not copied.
-            let builtin = !copied.is_empty()
-                && T::builtins().contains_key(name)
-                && copied.iter().any(|piece| piece.name == *name);
+            let builtin = copied.iter().any(|piece| piece.kind == T::KIND && piece.name == *name);
             return Ok(Written {
                 kind: T::KIND,
                 name: name.clone(),

@@ -86,12 +86,4 @@ impl Dialect {
             }
         }
     }
-
-    /// Locks the rows that a statement reads until the transaction ends. SQLite's writer is alone already.
-    pub(crate) const fn for_update(self) -> &'static str {
-        match self {
-            Self::Sqlite => "",
-            Self::Postgres => " FOR UPDATE",
-        }
-    }
 }

@@ -111,7 +111,7 @@ impl Write {
         if dialect == Dialect::Postgres {
             // First the lock, then the read: a statement that waits for a lock still sees the
             // links as they were before it waited.
-            let lock = format!("SELECT a.id FROM {table} a WHERE a.name = $1{}", dialect.for_update());
+            let lock = format!("SELECT a.id FROM {table} a WHERE a.name = $1 FOR UPDATE");
             self.transaction.number(&lock, &[Value::from(name)]).await?;
         }
         let row = dialect.object(&[

@@ -8,6 +8,7 @@
 
 mod bench;
 mod conformance;
+mod debian;
 mod node;
 mod port;
 mod postgres;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::process;
+use crate::{debian, process};
 
 /// The environment's python, with `requirements` (pip's format, pinned) installed.
 pub(crate) fn ensure(directory: &Path, requirements: &str) -> Result<PathBuf> {
@@ -16,7 +16,17 @@ pub(crate) fn ensure(directory: &Path, requirements: &str) -> Result<PathBuf> {
     if is_current(&stamp, requirements) && python.exists() {
         return Ok(python);
     }
-    process::capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(directory))
+    let make =
+        || process::capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(directory)).map(drop);
+    make()
+        .or_else(|error| {
+            if !debian::may_install()? {
+                return Err(error);
+            }
+            // Brings Python itself too, where that is missing.
+            debian::install("python3-venv")?;
+            make()
+        })
         .context("could not make a Python environment (Debian: install python3-venv)")?;
     let list = directory.join("requirements.txt");
     fs::write(&list, requirements)?;

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::debian::{self, identity, is_root};
 use crate::process;
 use crate::watchdog::User;
 
@@ -22,8 +22,8 @@ pub(super) struct Installation {
 /// we may.
 pub(super) fn find_or_install() -> Result<Vec<Installation>> {
     let mut directories = find();
-    if directories.is_empty() && is_root()? && Path::new("/etc/debian_version").exists() {
-        install()?;
+    if directories.is_empty() && debian::may_install()? {
+        debian::install("postgresql")?;
         directories = find();
     }
     let user = if directories.is_empty() { None } else { unprivileged_user()? };
@@ -66,26 +66,6 @@ fn debian_versions(base: &Path) -> Vec<PathBuf> {
     versions.into_iter().map(|(_, directory)| directory).collect()
 }
 
-fn install() -> Result<()> {
-    eprintln!("postgres: not found, installing Debian's package");
-    let install = || {
-        let mut command = apt_get();
-        command.args(["install", "--yes", "postgresql"]);
-        process::capture(&mut command).map(drop)
-    };
-    // The package lists may be missing or stale, which is the usual reason for a first failure.
-    install().or_else(|_| {
-        process::capture(apt_get().arg("update"))?;
-        install().context("apt-get could not install postgresql")
-    })
-}
-
-fn apt_get() -> Command {
-    let mut command = Command::new("apt-get");
-    command.env("DEBIAN_FRONTEND", "noninteractive");
-    command
-}
-
 /// PostgreSQL refuses to run as root, so root lends it a user. Anybody else runs it as themselves.
 fn unprivileged_user() -> Result<Option<User>> {
     if !is_root()? {
@@ -96,15 +76,6 @@ fn unprivileged_user() -> Result<Option<User>> {
     };
     let user = lookup("postgres").or_else(|_| lookup("nobody"));
     user.map(Some).context("neither the user postgres nor nobody exists")
-}
-
-fn is_root() -> Result<bool> {
-    Ok(identity(&["-u"])? == 0)
-}
-
-fn identity(arguments: &[&str]) -> Result<u32> {
-    let text = process::capture(Command::new("id").args(arguments))?;
-    text.trim().parse().context("id did not print a number")
 }
 
 #[cfg(test)]
