@@ -1,10 +1,10 @@
 //! Arcs: their stages, and where a persona stands in one.
 
-use persona::{CharacterArc, Name, Persona, Scope, Stage};
-use store::{Action, Builtins, Held, Write};
+use persona::{Bundle, CharacterArc, Name, Persona, Scope, Stage};
+use store::{Action, Held, Write};
 
 use crate::change::{Opened, Terms, keep};
-use crate::inputs::{AddStage, AssignArc, RemoveStage, StagePart, UnassignArc};
+use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
 use crate::library::near_hint;
 use crate::outputs::{Piece, StageState, Written};
 use crate::pieces::{set, set_text, some_text};
@@ -37,7 +37,7 @@ fn first_stage(arc: &CharacterArc) -> Result<&Stage> {
 impl Library {
     /// Adds a stage to an arc, or changes the one of that name.
     pub async fn add_stage(&self, author: &Author, input: AddStage) -> Result<Written> {
-        let AddStage { arc, name, stage_order, description, condition, if_revision, message } = input;
+        let AddStage { arc, name, stage_order, description, condition, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
             if let Ok(stage) = stage_mut(arc, &name) {
                 set(&mut stage.order, stage_order);
@@ -56,12 +56,12 @@ impl Library {
             sort_stages(arc);
             Ok(())
         };
-        self.change(author, &arc, Terms { if_revision, message }, Action::Update, edit).await
+        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Update, edit).await
     }
 
     /// Removes a stage; personas that stand in it go to the first one.
     pub async fn remove_stage(&self, author: &Author, input: RemoveStage) -> Result<Written> {
-        let RemoveStage { arc, stage, force, if_revision, message } = input;
+        let RemoveStage { arc, stage, force, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
             let standing = write.personas_in_stage(&arc.name, &stage).await?;
             if !standing.is_empty() && !force {
@@ -75,67 +75,69 @@ impl Library {
             arc.stages.retain(|known| known.name != stage);
             Ok(())
         };
-        self.change(author, &arc, Terms { if_revision, message }, Action::Update, edit).await
+        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Update, edit).await
     }
 
     /// Makes a part active in a stage.
     pub async fn add_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
-        let StagePart { arc, stage, part, if_revision, message } = input;
+        let StagePart { arc, stage, part, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, arc: &mut CharacterArc, copied: &mut Vec<Piece>| {
-            self.ensure_shared::<persona::Part>(write, &part, copied).await?;
+            self.ensure(write, persona::Kind::Part, &part, copied).await?;
             let stage = stage_mut(arc, &stage)?;
             if !stage.parts.contains(&part) {
                 stage.parts.push(part);
             }
             Ok(())
         };
-        self.change(author, &arc, Terms { if_revision, message }, Action::Link, edit).await
+        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
     pub async fn remove_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
-        let StagePart { arc, stage, part, if_revision, message } = input;
+        let StagePart { arc, stage, part, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
             stage_mut(arc, &stage)?.parts.retain(|known| *known != part);
             Ok(())
         };
-        self.change(author, &arc, Terms { if_revision, message }, Action::Link, edit).await
+        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
     /// Gives a persona an arc and puts it into the named stage, or the first.
     pub async fn assign_arc(&self, author: &Author, input: AssignArc) -> Result<StageState> {
-        let AssignArc { persona, arc, stage, if_revision, message } = input;
-        let mut write = self.store.write(author.because(message)?).await?;
+        let AssignArc { persona, arc, stage, if_revision, message, scope } = input;
+        let scope = self.scope_for_change(persona::Kind::Persona, &persona, scope).await?;
+        let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let Opened { held, mut copied } =
             self.open_for_change::<Persona>(&mut write, &persona, if_revision).await?;
-        self.ensure_shared::<CharacterArc>(&mut write, &arc, &mut copied).await?;
+        self.ensure(&mut write, persona::Kind::Arc, &arc, &mut copied).await?;
         let definition = self.held_arc(&mut write, &arc).await?;
         let target = match &stage {
             None => first_stage(&definition)?,
             Some(name) => definition.stage(name.as_str()).ok_or_else(|| unknown_stage(&definition, name))?,
         };
         let mut new = held.stored.entity.clone();
-        new.arc = Some(arc);
+        new.arc = Some(arc.clone());
         let meta = if new == held.stored.entity {
             held.stored.meta.clone()
         } else {
             keep(&mut write, &held, &new, Action::Link).await?.meta
         };
-        write.set_stage(&held, &target.name).await?;
+        write.set_stage(&held, &arc, &target.name).await?;
         write.commit().await?;
         Ok(state(persona, meta.scope, meta.revision, &definition, target, copied))
     }
 
     pub async fn unassign_arc(&self, author: &Author, input: UnassignArc) -> Result<Written> {
-        let UnassignArc { persona, if_revision, message } = input;
+        let UnassignArc { persona, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
             persona.arc = None;
             Ok(())
         };
-        self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
     /// Moves a persona to the next stage of its arc.
-    pub async fn advance_stage(&self, persona: &Name) -> Result<StageState> {
+    pub async fn advance_stage(&self, input: &OfPersona) -> Result<StageState> {
+        let persona = &input.persona;
         let next = |arc: &CharacterArc, current: Option<&Name>| {
             let Some(current) = current else { return first_stage(arc).cloned() };
             arc.stage_after(current.as_str()).cloned().ok_or_else(|| {
@@ -147,58 +149,80 @@ impl Library {
                 ))
             })
         };
-        self.move_stage(persona, next).await
+        self.move_stage(input, next).await
     }
 
     /// Moves a persona back to the first stage of its arc.
-    pub async fn reset_stage(&self, persona: &Name) -> Result<StageState> {
-        self.move_stage(persona, |arc, _| first_stage(arc).cloned()).await
+    pub async fn reset_stage(&self, input: &OfPersona) -> Result<StageState> {
+        self.move_stage(input, |arc, _| first_stage(arc).cloned()).await
     }
 
     async fn move_stage(
         &self,
-        persona: &Name,
+        input: &OfPersona,
         choose: impl FnOnce(&CharacterArc, Option<&Name>) -> Result<Stage>,
     ) -> Result<StageState> {
+        let persona = &input.persona;
+        let Some(loaded) = self.scopes.load(persona, input.scope, &store::Overrides::new()).await? else {
+            return Err(self.missing_in(persona::Kind::Persona, persona, input.scope).await);
+        };
+        let (from, arc) = assigned(&loaded.bundle)?;
+        let scope = loaded.bundle.meta.scope;
         let attribution = Author::new("masque", "state").because(None)?;
-        let mut write = self.store.write(attribution).await?;
-        if let Some(held) = write.find::<Persona>(persona).await? {
-            let arc = assigned(&held.stored.entity)?;
-            let arc = self.held_arc(&mut write, arc).await?;
-            let stage = choose(&arc, write.stage(&held).await?.as_ref())?;
-            write.set_stage(&held, &stage.name).await?;
+        let keeper = if scope == Scope::Builtin { Scope::Shared } else { scope };
+        let mut write = self.scopes.write(keeper, attribution).await?;
+        let Some((_, arc)) = self.look_up::<CharacterArc>(from, arc).await? else {
+            return Err(self.missing(persona::Kind::Arc, arc).await);
+        };
+        // Read again while the persona is held: two callers may move it at once.
+        if scope == Scope::Builtin {
+            let Some(database) = write.database() else {
+                return Err(Error::Invalid("the state of builtins is kept in the database".to_owned()));
+            };
+            let current = match database.builtin_stage(persona).await? {
+                Some(stage) => stage,
+                None => first_stage(&arc)?.name.clone(),
+            };
+            let stage = choose(&arc, Some(&current))?;
+            database.set_builtin_stage(persona, &arc.name, &stage.name).await?;
             write.commit().await?;
-            let meta = &held.stored.meta;
-            return Ok(state(persona.clone(), meta.scope, meta.revision, &arc, &stage, Vec::new()));
+            return Ok(state(persona.clone(), scope, 0, &arc, &stage, Vec::new()));
         }
-        let Some(entity) = Builtins::get().personas.get(persona) else {
-            return Err(self.missing(persona::Kind::Persona, persona).await);
+        let Some(held) = write.find::<Persona>(persona).await? else {
+            return Err(self.missing_in(persona::Kind::Persona, persona, Some(scope)).await);
         };
-        let Some(arc) = Builtins::get().arcs.get(assigned(entity)?) else {
-            return Err(Error::Invalid(format!("the arc of {:?} is not there", persona.as_str())));
+        let current = match write.stage(&held).await? {
+            Some(stage) if arc.stage(stage.as_str()).is_some() => stage,
+            _ => first_stage(&arc)?.name.clone(),
         };
-        let current = match write.builtin_stage(persona).await? {
-            Some(stage) => stage,
-            None => first_stage(arc)?.name.clone(),
-        };
-        let stage = choose(arc, Some(&current))?;
-        write.set_builtin_stage(persona, &arc.name, &stage.name).await?;
+        let stage = choose(&arc, Some(&current))?;
+        write.set_stage(&held, &arc.name, &stage.name).await?;
         write.commit().await?;
-        Ok(state(persona.clone(), Scope::Builtin, 0, arc, &stage, Vec::new()))
+        let revision = held.stored.meta.revision;
+        Ok(state(persona.clone(), scope, revision, &arc, &stage, Vec::new()))
     }
 
+    /// The arc that the scope that is written to means by a name, held where it is there.
     async fn held_arc(&self, write: &mut Write, arc: &Name) -> Result<CharacterArc> {
         let held: Option<Held<CharacterArc>> = write.find(arc).await?;
-        match held {
-            Some(held) => Ok(held.stored.entity),
+        if let Some(held) = held {
+            return Ok(held.stored.entity);
+        }
+        match self.look_up::<CharacterArc>(write.scope(), arc).await? {
+            Some((_, arc)) => Ok(arc),
             None => Err(self.missing(persona::Kind::Arc, arc).await),
         }
     }
 }
 
-fn assigned(persona: &Persona) -> Result<&Name> {
-    persona.arc.as_ref().ok_or_else(|| {
-        Error::Invalid(format!("persona {:?} has no arc; assign it one first", persona.name.as_str()))
+/// A persona's arc, its own or the strongest base's, and the scope from which it is named.
+fn assigned(bundle: &Bundle) -> Result<(Scope, &Name)> {
+    let own = [(&bundle.persona, bundle.meta.scope)];
+    let bases = bundle.bases.iter().rev().map(|base| (&base.persona, base.meta.scope));
+    let arc = own.into_iter().chain(bases).find_map(|(persona, scope)| Some((scope, persona.arc.as_ref()?)));
+    arc.ok_or_else(|| {
+        let name = bundle.persona.name.as_str();
+        Error::Invalid(format!("persona {name:?} has no arc; assign it one first"))
     })
 }
 

@@ -1,17 +1,19 @@
 //! The one way in which an entity changes: hold it, compare revisions, edit, check, keep.
 
-use persona::{Kind, Name};
+use persona::{Kind, Name, Rename, Scope};
 use store::{Action, Held, Keep, Write};
 
 use crate::library::checked;
 use crate::outputs::{Piece, Written};
+use crate::rename::Followers;
 use crate::{Author, Error, Library, Result};
 
 /// What every change carries besides what it changes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Terms {
-    pub(crate) if_revision: Option<i64>,
-    pub(crate) message: Option<String>,
+pub struct Terms {
+    pub scope: Option<Scope>,
+    pub if_revision: Option<i64>,
+    pub message: Option<String>,
 }
 
 /// Refuses a change that was based on another revision.
@@ -24,37 +26,30 @@ pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, act
     }
 }
 
-/// An entity that a transaction holds, and the builtins that were copied to get there.
+/// An entity that a change holds, and the builtins that were copied to get there.
 pub(crate) struct Opened<T> {
     pub(crate) held: Held<T>,
     pub(crate) copied: Vec<Piece>,
 }
 
 impl Library {
-    /// Holds the shared entity of that name; a builtin is copied into shared first.
-    pub(crate) async fn open_for_change<T: crate::copy::Copy>(
+    /// Holds the entity of that name in the scope that is written to; a builtin is copied there.
+    pub(crate) async fn open_for_change<T: Keep>(
         &self,
         write: &mut Write,
         name: &Name,
         if_revision: Option<i64>,
     ) -> Result<Opened<T>> {
-        if let Some(held) = write.find::<T>(name).await? {
-            check_revision(T::KIND, name, if_revision, held.stored.meta.revision)?;
-            return Ok(Opened { held, copied: Vec::new() });
-        }
         let mut copied = Vec::new();
-        if T::builtins().contains_key(name) {
-            check_revision(T::KIND, name, if_revision, 0)?;
-            self.ensure_shared::<T>(write, name, &mut copied).await?;
-            if let Some(held) = write.find::<T>(name).await? {
-                return Ok(Opened { held, copied });
-            }
-        }
-        Err(self.missing(T::KIND, name).await)
+        let held = self.hold::<T>(write, name, &mut copied).await?;
+        let builtin = copied.iter().any(|piece| piece.kind == T::KIND && piece.name == *name);
+        let actual = if builtin { 0 } else { held.stored.meta.revision };
+        check_revision(T::KIND, name, if_revision, actual)?;
+        Ok(Opened { held, copied })
     }
 
     /// Changes one entity; where nothing is different afterwards, nothing is written.
-    pub(crate) async fn change<T: crate::copy::Copy>(
+    pub(crate) async fn change<T: Keep>(
         &self,
         author: &Author,
         name: &Name,
@@ -62,7 +57,9 @@ impl Library {
         action: Action,
         edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
     ) -> Result<Written> {
-        let mut write = self.store.write(author.because(terms.message)?).await?;
+        let scope = self.scope_for_change(T::KIND, name, terms.scope).await?;
+        let message = terms.message.clone().unwrap_or_else(|| format!("{name} has a new name"));
+        let mut write = self.scopes.write(scope, author.because(terms.message)?).await?;
         let Opened { held, mut copied } =
             self.open_for_change::<T>(&mut write, name, terms.if_revision).await?;
         let old = &held.stored;
@@ -74,7 +71,7 @@ impl Library {
             return Ok(Written {
                 kind: T::KIND,
                 name: name.clone(),
-                scope: if builtin { persona::Scope::Builtin } else { old.meta.scope },
+                scope: if builtin { Scope::Builtin } else { old.meta.scope },
                 revision: if builtin { 0 } else { old.meta.revision },
                 changed: false,
                 created: Vec::new(),
@@ -82,8 +79,18 @@ impl Library {
             });
         }
         checked(&new)?;
+        let rename = Rename { kind: T::KIND, old: name.clone(), new: new.name().clone(), scope };
+        let followers = match rename.old == rename.new {
+            true => Followers::default(),
+            false => self.followers(&mut write, &held, &rename).await?,
+        };
         let stored = keep(&mut write, &held, &new, action).await?;
+        followers.follow_here(&mut write, &rename).await?;
         write.commit().await?;
+        let (_, left) = self.follow_elsewhere(author, followers, &rename, &message).await;
+        if !left.is_empty() {
+            tracing::warn!(old = %rename.old, new = %rename.new, count = left.len(), "some references still have the old name");
+        }
         Ok(Written {
             kind: T::KIND,
             name: new.name().clone(),
@@ -97,7 +104,7 @@ impl Library {
 }
 
 /// Keeps a new definition in place of a held one; another name makes it a rename.
-pub(crate) async fn keep<T: Keep + Clone>(
+pub(crate) async fn keep<T: Keep>(
     write: &mut Write,
     held: &Held<T>,
     new: &T,

@@ -1,6 +1,6 @@
 //! What can go wrong in a use case, and how a front is to treat it.
 
-use persona::{Invalid, Kind, Name, OverrideError};
+use persona::{Invalid, Kind, Name, OverrideError, Scope};
 
 pub use store::ErrorKind;
 
@@ -8,22 +8,38 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("no {kind} is named {name:?}; {hint}")]
+    #[error("no {} is named {name:?}; {hint}", kind.spoken())]
     Missing { kind: Kind, name: Name, hint: String },
-    #[error("{kind} {name:?} exists already; update it, or choose another name")]
+    #[error(
+        "{} {name:?} is in {found}, not in {wanted}; leave out the scope, or duplicate it into {wanted}",
+        kind.spoken()
+    )]
+    Elsewhere { kind: Kind, name: Name, wanted: Scope, found: Scope },
+    #[error("{} {name:?} exists already; update it, or choose another name", kind.spoken())]
     Exists { kind: Kind, name: Name },
+    #[error(
+        "{scope} has another {} {name:?}; repeat with replace to put this one in its place, or rename one",
+        kind.spoken()
+    )]
+    Occupied { kind: Kind, name: Name, scope: Scope },
     #[error("{0}")]
     Invalid(String),
     #[error("{0}")]
+    Absent(String),
+    #[error("{0}")]
     Denied(String),
-    #[error(
-        "{kind} {name:?} is at revision {actual}, not {expected}: somebody changed it; read it again and repeat your change"
-    )]
+    #[error("{}", stale(*kind, name, *expected, *actual))]
     Stale { kind: Kind, name: Name, expected: i64, actual: i64 },
     #[error(
-        "{kind} {name:?} is used by {users}; unlink it there first, or repeat with force to unlink it everywhere"
+        "{} {name:?} is used by {users}; unlink it there first, or repeat with force to unlink it everywhere",
+        kind.spoken()
     )]
     InUse { kind: Kind, name: Name, users: String },
+    #[error(
+        "{scope}'s {} {name:?} is used by {users}, which would be left without it; keep {scope}'s, or unlink it there first",
+        kind.spoken()
+    )]
+    Needed { kind: Kind, name: Name, scope: Scope, users: String },
     #[error(transparent)]
     Store(#[from] store::Error),
 }
@@ -32,8 +48,12 @@ impl Error {
     /// How a front is to treat this: each maps a kind once.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Missing { .. } => ErrorKind::Missing,
-            Self::Exists { .. } | Self::Stale { .. } | Self::InUse { .. } => ErrorKind::Conflict,
+            Self::Missing { .. } | Self::Elsewhere { .. } | Self::Absent(_) => ErrorKind::Missing,
+            Self::Exists { .. }
+            | Self::Stale { .. }
+            | Self::InUse { .. }
+            | Self::Needed { .. }
+            | Self::Occupied { .. } => ErrorKind::Conflict,
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
             Self::Store(error) => error.kind(),
@@ -51,4 +71,16 @@ impl From<OverrideError> for Error {
     fn from(error: OverrideError) -> Self {
         Self::Invalid(error.to_string())
     }
+}
+
+fn stale(kind: Kind, name: &Name, expected: i64, actual: i64) -> String {
+    let named = format!("{} {name:?}", kind.spoken());
+    if actual == 0 {
+        return format!(
+            "{named} is not at revision {expected}: it was deleted, or is builtin; read it again, or repeat without if_revision"
+        );
+    }
+    format!(
+        "{named} is at revision {actual}, not {expected}: somebody changed it; read it again and repeat your change"
+    )
 }

@@ -6,24 +6,32 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    Aggregation, Kind, Name, PartType, PlanPersona, PreferredModel, Severity, Stage, Tags, TraitType,
+    Aggregation, Kind, MergeMode, Name, PartType, PlanPersona, PreferredModel, Scope, Severity, Stage, Tags,
+    TraitType,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+mod revision;
+pub use revision::RevisionText;
 mod references;
 pub use references::{
     GuardrailDefinition, GuardrailRef, PartDefinition, PartRef, Reference, SkillDefinition, SkillRef,
     TraitDefinition, TraitRef,
 };
 
-/// Declares inputs that share the derives and the refusal of unknown fields.
+/// Declares inputs that share the derives, the refusal of unknown fields, and the scope.
 macro_rules! inputs {
     ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })+) => {
         $($(#[$meta])*
         #[derive(Debug, Clone, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        pub struct $name { $($(#[$field_meta])* pub $field: $type),* })+
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+            // Reads: only this scope. Writes: where to; a name is changed where it is found.
+            pub scope: Option<Scope>,
+        })+
     };
 }
 
@@ -48,6 +56,8 @@ inputs! {
         /// Only the merged prompt text
         #[serde(default)]
         compiled: bool,
+        /// As of this revision or tag
+        revision: Option<RevisionText>,
     }
 
     List {
@@ -82,6 +92,46 @@ inputs! {
         cursor: Option<String>,
     }
 
+    /// Presets and test inputs come through here; it takes every kind.
+    ListLibrary {
+        kind: Kind,
+        tags: Option<Tags>,
+        query: Option<String>,
+        limit: Option<u32>,
+        cursor: Option<String>,
+    }
+
+    GetEntity {
+        kind: Kind,
+        name: Name,
+        /// As of this revision or tag
+        revision: Option<RevisionText>,
+    }
+
+    /// Creates it, or puts it in place of what is there.
+    SaveEntity {
+        kind: Kind,
+        name: Name,
+        /// All fields that it is to have
+        entity: Map<String, Value>,
+        /// Refuse if changed since this revision; 0: refuse if it exists
+        if_revision: Option<i64>,
+        /// Why, for the history
+        message: Option<String>,
+    }
+
+    DeleteEntity {
+        kind: Kind,
+        name: Name,
+        /// Also where others use it
+        #[serde(default)]
+        force: bool,
+        /// Refuse if changed since this revision
+        if_revision: Option<i64>,
+        /// Why, for the history
+        message: Option<String>,
+    }
+
     Delete {
         name: Name,
         /// Also where others use it
@@ -108,6 +158,17 @@ inputs! {
         context_preset: Option<String>,
         aggregation_strategy: Option<Aggregation>,
         plan_persona: Option<PlanPersona>,
+        /// Base persona: name, or scope:name
+        extends: Option<String>,
+        system_prompt_mode: Option<MergeMode>,
+        parts_mode: Option<MergeMode>,
+        remove_parts: Option<Vec<Name>>,
+        remove_traits: Option<Vec<Name>>,
+        remove_skills: Option<Vec<Name>>,
+        remove_guardrails: Option<Vec<Name>>,
+        remove_tags: Option<Tags>,
+        remove_test_inputs: Option<Vec<Name>>,
+        test_inputs: Option<Vec<Name>>,
         /// Names, or definitions to create too
         parts: Option<Vec<PartRef>>,
         traits: Option<Vec<TraitRef>>,
@@ -133,6 +194,17 @@ inputs! {
         context_preset: Option<String>,
         aggregation_strategy: Option<Aggregation>,
         plan_persona: Option<PlanPersona>,
+        /// Base persona: name, or scope:name
+        extends: Option<String>,
+        system_prompt_mode: Option<MergeMode>,
+        parts_mode: Option<MergeMode>,
+        remove_parts: Option<Vec<Name>>,
+        remove_traits: Option<Vec<Name>>,
+        remove_skills: Option<Vec<Name>>,
+        remove_guardrails: Option<Vec<Name>>,
+        remove_tags: Option<Tags>,
+        remove_test_inputs: Option<Vec<Name>>,
+        test_inputs: Option<Vec<Name>>,
         /// Refuse if changed since this revision
         if_revision: Option<i64>,
         /// Why, for the history

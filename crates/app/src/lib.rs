@@ -14,17 +14,34 @@ mod library;
 pub use library::{Author, Library, ListQuery, OpenOptions};
 
 mod change;
-mod copy;
+mod scope;
 
 mod arcs;
+mod carry;
 mod links;
+pub use carry::Promotion;
+mod compose;
+mod conflicts;
+pub use conflicts::Resolution;
+mod diff;
+mod documents;
+pub use documents::toml_of;
+mod entities;
+mod history;
+mod lint;
+pub use lint::LintOptions;
 mod personas;
 mod pieces;
 pub use pieces::Piece;
+mod rename;
 mod search;
+mod templates;
 
 mod tokens;
 pub use tokens::Tokenizer;
 
 pub use persona::LoadedPersona;
-pub use store::{Change, CopyReport, DatabaseInfo, Progress};
+pub use store::RevisionRef;
+pub use store::files::{Level as ProblemLevel, Mode as WatchMode, Problem};
+pub use store::files::{json_schema, project};
+pub use store::{Change, CopyReport, DatabaseInfo, FileScopes, Location, Progress};

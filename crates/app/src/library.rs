@@ -1,13 +1,17 @@
 //! An open library, as fronts hold it.
 
 use std::path::Path;
+use std::sync::{Arc, RwLock};
 
-use persona::{Entity, Kind, Name, nearest};
-use store::{Attribution, Change, CopyReport, DatabaseInfo, Keep, Location, Progress, Store};
+use persona::{Entity, Kind, Name, Scope, nearest};
+use store::files::Problem;
+use store::{
+    Attribution, Change, CopyReport, DatabaseInfo, FileScopes, Keep, Location, Progress, Scopes, Store,
+};
 use tokio::sync::broadcast;
 
-use crate::inputs::{List, ListParts, ListTraits};
-use crate::outputs::{Document, Item, Page};
+use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
+use crate::outputs::{Document, Item, Page, PlacedFinding};
 use crate::{Error, Result, Tokenizer};
 
 /// Which library to open.
@@ -17,6 +21,17 @@ pub struct OpenOptions {
     pub database: String,
     /// Whether a SQLite file that is not there is made.
     pub create: bool,
+    /// The user's and the project's personas.toml; none where only the database is served.
+    pub files: Option<FileScopes>,
+    /// Where `create` writes to when no scope is named.
+    pub default_scope: Scope,
+}
+
+impl OpenOptions {
+    /// A database without files.
+    pub fn database(database: impl Into<String>) -> Self {
+        Self { database: database.into(), create: true, files: None, default_scope: Scope::Shared }
+    }
 }
 
 /// Who calls, and through which front.
@@ -36,7 +51,9 @@ impl Author {
         if let Some(message) = &message
             && (message.len() > most || message.contains('\0'))
         {
-            return Err(Error::Invalid(format!("message: at most {most} bytes of text, without NUL")));
+            return Err(Error::Invalid(format!(
+                "message: at most {most} bytes of text, without NUL; shorten it"
+            )));
         }
         Ok(Attribution { who: self.who.clone(), front: self.front.to_owned(), message })
     }
@@ -47,12 +64,14 @@ impl Author {
 pub struct ListQuery(pub(crate) store::Filter);
 
 fn filter(
+    scope: Option<Scope>,
     tags: Option<Vec<String>>,
     query: Option<String>,
     limit: Option<u32>,
     cursor: Option<String>,
 ) -> store::Filter {
     store::Filter {
+        scope,
         tags: tags.unwrap_or_default(),
         query,
         limit: limit.map(|limit| limit as usize),
@@ -62,83 +81,136 @@ fn filter(
 }
 
 impl From<List> for ListQuery {
-    fn from(List { tags, query, limit, cursor }: List) -> Self {
-        Self(filter(tags, query, limit, cursor))
+    fn from(List { tags, query, limit, cursor, scope }: List) -> Self {
+        Self(filter(scope, tags, query, limit, cursor))
     }
 }
 
 impl From<ListParts> for ListQuery {
-    fn from(ListParts { part_type, tags, query, limit, cursor }: ListParts) -> Self {
-        Self(store::Filter { part_type, ..filter(tags, query, limit, cursor) })
+    fn from(ListParts { part_type, tags, query, limit, cursor, scope }: ListParts) -> Self {
+        Self(store::Filter { part_type, ..filter(scope, tags, query, limit, cursor) })
     }
 }
 
 impl From<ListTraits> for ListQuery {
-    fn from(ListTraits { trait_type, tags, query, limit, cursor }: ListTraits) -> Self {
-        Self(store::Filter { trait_type, ..filter(tags, query, limit, cursor) })
+    fn from(ListTraits { trait_type, tags, query, limit, cursor, scope }: ListTraits) -> Self {
+        Self(store::Filter { trait_type, ..filter(scope, tags, query, limit, cursor) })
+    }
+}
+
+impl From<ListLibrary> for ListQuery {
+    fn from(ListLibrary { kind: _, tags, query, limit, cursor, scope }: ListLibrary) -> Self {
+        Self(filter(scope, tags, query, limit, cursor))
     }
 }
 
 /// An open library; clones share it.
 #[derive(Debug, Clone)]
 pub struct Library {
-    pub(crate) store: Store,
+    pub(crate) scopes: Scopes,
+    pub(crate) default_scope: Scope,
     pub(crate) tokenizer: Tokenizer,
+    /// What lint found when the files were last loaded.
+    pub(crate) findings: Arc<RwLock<Vec<PlacedFinding>>>,
 }
 
 impl Library {
     pub async fn open(options: OpenOptions) -> Result<Self> {
         let location = Location::parse(&options.database)?;
-        let store = Store::open(location, options.create).await?;
-        Ok(Self { store, tokenizer: Tokenizer })
+        let database = Store::open(location, options.create).await?;
+        let scopes = match options.files {
+            Some(files) => Scopes::open(database, files).await?,
+            None => Scopes::of_database(database),
+        };
+        Ok(Self {
+            scopes,
+            default_scope: options.default_scope,
+            tokenizer: Tokenizer,
+            findings: Arc::default(),
+        })
+    }
+
+    /// Follows changes of the files from now on, for fronts that stay.
+    pub fn watch(&self) {
+        self.scopes.watch();
+    }
+
+    /// How the files are followed; none where they are not.
+    pub fn watching(&self) -> Option<store::files::Mode> {
+        self.scopes.watching()
+    }
+
+    /// The path of a scope's file, where there is one.
+    pub fn path(&self, scope: Scope) -> Option<&Path> {
+        self.scopes.path(scope)
+    }
+
+    /// Where `create` writes to when no scope is named.
+    pub fn default_scope(&self) -> Scope {
+        self.default_scope
+    }
+
+    /// What is wrong with the files now: mistakes, then warnings.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.scopes.problems()
+    }
+
+    /// How many entries the files have together.
+    pub fn file_entries(&self) -> usize {
+        self.scopes.file_entries()
+    }
+
+    /// Whether a mistake keeps something of a file from taking effect.
+    pub fn has_errors(&self) -> bool {
+        self.scopes.has_errors()
     }
 
     /// Writes what is pending and closes all connections.
     pub async fn close(&self) {
-        self.store.close().await;
+        self.scopes.close().await;
     }
 
     /// A definition as it was authored.
-    pub async fn get<T: Keep>(&self, name: &Name) -> Result<Document<T>> {
-        match self.store.get::<T>(name).await? {
+    pub async fn get<T: Keep>(&self, input: &ByName) -> Result<Document<T>> {
+        match self.scopes.get::<T>(&input.name, input.scope).await? {
             Some(stored) => Ok(Document { entity: stored.entity, meta: stored.meta }),
-            None => Err(self.missing(T::KIND, name).await),
+            None => Err(self.missing_in(T::KIND, &input.name, input.scope).await),
         }
     }
 
     /// One page of a kind, by name.
     pub async fn list(&self, kind: Kind, query: impl Into<ListQuery>) -> Result<Page> {
         let ListQuery(filter) = query.into();
-        Ok(self.store.list(kind, &filter).await?.into())
+        Ok(self.scopes.list(kind, &filter).await?.into())
     }
 
     /// Personas for a menu: most recently used first, then most recently changed, then builtins.
     pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Item>> {
-        Ok(self.store.recent_personas(limit).await?.into_iter().map(Item::from).collect())
+        Ok(self.scopes.recent_personas(limit).await?.into_iter().map(Item::from).collect())
     }
 
     /// Names of a kind that begin with a text.
     pub async fn complete_names(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
-        Ok(self.store.names_with_prefix(kind, prefix, limit).await?)
+        Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
     }
 
     /// Changes by whomever: this node, other processes, other nodes.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
-        self.store.changes()
+        self.scopes.changes()
     }
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<()> {
-        Ok(self.store.ping().await?)
+        Ok(self.scopes.database().ping().await?)
     }
 
     pub async fn database_info(&self) -> Result<DatabaseInfo> {
-        Ok(self.store.info().await?)
+        Ok(self.scopes.database().info().await?)
     }
 
     /// Copies everything into a new SQLite file, and compares.
     pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
-        Ok(self.store.backup(to, progress).await?)
+        Ok(self.scopes.database().backup(to, progress).await?)
     }
 
     /// Copies everything into an empty database, and compares.
@@ -147,12 +219,23 @@ impl Library {
         database: &str,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
-        Ok(self.store.copy_to(&Location::parse(database)?, progress).await?)
+        Ok(self.scopes.database().copy_to(&Location::parse(database)?, progress).await?)
+    }
+
+    /// The error for a name that the scope that was named does not have.
+    pub(crate) async fn missing_in(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Error {
+        let found = self.scopes.scopes_of(kind, name).await.unwrap_or_default();
+        match (scope, found.first()) {
+            (Some(wanted), Some(found)) => {
+                Error::Elsewhere { kind, name: name.clone(), wanted, found: *found }
+            }
+            _ => self.missing(kind, name).await,
+        }
     }
 
     /// The error for a name that no scope has, with what may have been meant.
     pub(crate) async fn missing(&self, kind: Kind, name: &Name) -> Error {
-        let near = self.store.near_names(kind, name.as_str()).await.unwrap_or_default();
+        let near = self.scopes.near_names(kind, name.as_str()).await.unwrap_or_default();
         Error::Missing { kind, name: name.clone(), hint: hint(&near, kind) }
     }
 }
@@ -160,7 +243,7 @@ impl Library {
 /// What to do about a name that is not there.
 fn hint(near: &[String], kind: Kind) -> String {
     match near.split_last() {
-        None => format!("list the {kind}s to see what there is"),
+        None => format!("list the {}s to see what there is", kind.spoken()),
         Some((only, [])) => format!("did you mean {only:?}?"),
         Some((last, rest)) => {
             let rest: Vec<String> = rest.iter().map(|name| format!("{name:?}")).collect();
@@ -224,7 +307,7 @@ impl From<store::Page> for Page {
 
 /// A definition may be kept, or the error names the field.
 pub(crate) fn checked<T: Entity>(entity: &T) -> Result<()> {
-    entity
-        .check()
-        .map_err(|invalid| Error::Invalid(format!("{} {:?}: {invalid}", T::KIND, entity.name().as_str())))
+    entity.check().map_err(|invalid| {
+        Error::Invalid(format!("{} {:?}: {invalid}", T::KIND.spoken(), entity.name().as_str()))
+    })
 }

@@ -14,24 +14,24 @@ macro_rules! links {
         impl Library {
             $(
                 pub async fn $add(&self, author: &Author, input: $input) -> Result<Written> {
-                    let $input { persona, $field: piece, if_revision, message } = input;
+                    let $input { persona, $field: piece, if_revision, message, scope } = input;
                     let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
-                        self.ensure_shared_kind(write, Kind::$kind, &piece, copied).await?;
+                        self.ensure(write, Kind::$kind, &piece, copied).await?;
                         if !persona.$list.contains(&piece) {
                             persona.$list.push(piece);
                         }
                         Ok(())
                     };
-                    self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+                    self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
                 }
 
                 pub async fn $remove(&self, author: &Author, input: $input) -> Result<Written> {
-                    let $input { persona, $field: piece, if_revision, message } = input;
+                    let $input { persona, $field: piece, if_revision, message, scope } = input;
                     let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
                         persona.$list.retain(|name| *name != piece);
                         Ok(())
                     };
-                    self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+                    self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
                 }
             )+
         }
@@ -47,22 +47,22 @@ links! {
 impl Library {
     /// Links a part; one that is linked already gets the new place.
     pub async fn add_part(&self, author: &Author, input: AddPart) -> Result<Written> {
-        let AddPart { persona, part, part_order, priority, if_revision, message } = input;
+        let AddPart { persona, part, part_order, priority, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
-            self.ensure_shared_kind(write, Kind::Part, &part, copied).await?;
+            self.ensure(write, Kind::Part, &part, copied).await?;
             place(persona, part, part_order, priority);
             Ok(())
         };
-        self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
     pub async fn remove_part(&self, author: &Author, input: PersonaPart) -> Result<Written> {
-        let PersonaPart { persona, part, if_revision, message } = input;
+        let PersonaPart { persona, part, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
             persona.parts.retain(|link| link.name != part);
             Ok(())
         };
-        self.change(author, &persona, Terms { if_revision, message }, Action::Link, edit).await
+        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 }
 

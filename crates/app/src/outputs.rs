@@ -1,9 +1,14 @@
 //! What callers get. Absent fields are not set.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use chrono::{DateTime, Utc};
 use persona::{Kind, Meta, Name, PartType, Scope, Severity, Tags, TraitType};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
+use store::files::Problem;
 
 pub use persona::{Manifest, PersonaView};
 
@@ -46,13 +51,14 @@ pub struct Written {
 pub struct Deleted {
     pub kind: Kind,
     pub name: Name,
+    pub scope: Scope,
     pub deleted: bool,
     /// What was linked to it until now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlinked: Vec<Piece>,
-    /// A builtin of this name that is in force again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub builtin_in_force: bool,
+    /// The scope whose definition of this name is in force now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_force: Option<Scope>,
 }
 
 /// Where a persona stands in its arc after a change.
@@ -77,6 +83,7 @@ pub struct StageState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CompiledPersona {
     pub name: Name,
+    pub scope: Scope,
     pub compiled_summary: String,
     pub compiled_detail: String,
     pub compiled_at: DateTime<Utc>,
@@ -112,4 +119,199 @@ pub struct Page {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// What was recorded of an entity, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct History {
+    pub kind: Kind,
+    pub name: Name,
+    pub scope: Scope,
+    pub revisions: Vec<RevisionItem>,
+}
+
+/// A revision: what was done, by whom, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RevisionItem {
+    pub revision: i64,
+    /// The name that it had then.
+    pub name: Name,
+    pub action: String,
+    pub author: String,
+    pub front: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub created_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+impl From<store::Revision> for RevisionItem {
+    fn from(revision: store::Revision) -> Self {
+        let store::Revision { guid: _, name, revision, action, author, front, message, created_at, tags } =
+            revision;
+        Self { revision, name, action, author, front, message, created_at, tags }
+    }
+}
+
+/// A revision that has got a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Tagged {
+    pub kind: Kind,
+    pub name: Name,
+    pub scope: Scope,
+    pub revision: i64,
+    pub tag: String,
+}
+
+/// What is different between two revisions.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RevisionDiff {
+    pub kind: Kind,
+    pub name: Name,
+    pub scope: Scope,
+    pub from: DiffSide,
+    pub to: DiffSide,
+    pub fields: Vec<FieldChange>,
+}
+
+/// One side of a comparison: the whole entity as TOML.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct DiffSide {
+    pub label: String,
+    pub revision: i64,
+    pub toml: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct FieldChange {
+    pub field: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+}
+
+/// A name that several scopes define.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Conflict {
+    pub kind: Kind,
+    pub name: Name,
+    /// The scope whose definition counts.
+    pub in_force: Scope,
+    /// Strongest first.
+    pub scopes: Vec<Scope>,
+    /// Whether all say the same.
+    pub identical: bool,
+    pub fields: Vec<FieldConflict>,
+}
+
+/// A field in which scopes differ; a scope that does not set it is absent.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct FieldConflict {
+    pub field: String,
+    pub values: BTreeMap<Scope, Value>,
+}
+
+/// How a conflict was settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Resolved {
+    pub kind: Kind,
+    pub name: Name,
+    pub kept: Scope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+    /// The scopes in which the name was deleted.
+    pub deleted: Vec<Scope>,
+}
+
+/// What went to another scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Promoted {
+    pub kind: Kind,
+    pub name: Name,
+    pub from: Scope,
+    pub to: Scope,
+    /// What was written there.
+    pub carried: Vec<Piece>,
+    /// What is no longer where it was.
+    pub removed: Vec<Piece>,
+    /// What stays there because others use it.
+    pub kept: Vec<Piece>,
+}
+
+/// What an import does, or did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportPlan {
+    pub scope: Scope,
+    pub items: Vec<ImportItem>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ImportItem {
+    pub kind: Kind,
+    pub name: Name,
+    pub change: ImportChange,
+    /// The fields that an update changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum ImportChange {
+    Create,
+    Update,
+    Unchanged,
+    /// Masque itself has exactly this; it is not copied.
+    Builtin,
+}
+
+/// An entity in a scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Place {
+    pub scope: Scope,
+    pub kind: Kind,
+    pub name: Name,
+}
+
+/// The outcome of a rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Renamed {
+    #[serde(flatten)]
+    pub written: Written,
+    /// What referred to it and has the new name now.
+    pub followed: Vec<Place>,
+    /// What still has the old name, and could not be written to.
+    pub not_followed: Vec<Place>,
+}
+
+/// What lint found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LintReport {
+    pub findings: Vec<PlacedFinding>,
+    /// What is wrong with the files as such.
+    pub problems: Vec<Problem>,
+}
+
+/// A finding, and where it is where that is in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlacedFinding {
+    #[serde(flatten)]
+    pub finding: persona::lint::Finding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
 }

@@ -1,10 +1,9 @@
 //! Parts, traits, skills, guardrails and arcs: create, update, delete.
 
-use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Skill, Trait};
-use store::{Action, Write};
+use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait, with_kind};
+use store::{Action, Keep, Write};
 
 use crate::change::{Terms, check_revision, keep};
-use crate::copy::Copy;
 use crate::inputs::{
     CreateArc, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, UpdateArc, UpdateGuardrail,
     UpdatePart, UpdateSkill, UpdateTrait,
@@ -17,16 +16,15 @@ use crate::{Author, Error, Library, Result};
 const USERS_NAMED: usize = 10;
 
 /// A kind with inputs of its own for creating and updating.
-#[expect(private_bounds, reason = "the set of kinds is closed")]
-pub trait Piece: Copy {
+pub trait Piece: Keep {
     type Create;
     type Update;
 
-    /// The definition, and why it is made.
-    fn create(input: Self::Create) -> (Self, Option<String>);
+    /// The definition, where it goes, and why it is made.
+    fn create(input: Self::Create) -> (Self, Option<Scope>, Option<String>);
 
     /// Which one is meant, and on what terms.
-    fn terms(input: &Self::Update) -> (Name, Option<i64>, Option<String>);
+    fn terms(input: &Self::Update) -> (Name, Terms);
 
     fn update(&mut self, input: Self::Update);
 }
@@ -54,8 +52,8 @@ impl Piece for Part {
     type Create = CreatePart;
     type Update = UpdatePart;
 
-    fn create(input: CreatePart) -> (Self, Option<String>) {
-        let CreatePart { name, part_type, description, summary, content, tags, message } = input;
+    fn create(input: CreatePart) -> (Self, Option<Scope>, Option<String>) {
+        let CreatePart { name, part_type, description, summary, content, tags, message, scope } = input;
         let part = Self {
             name,
             part_type,
@@ -64,11 +62,12 @@ impl Piece for Part {
             content: some_text(content),
             tags: tags.unwrap_or_default(),
         };
-        (part, message)
+        (part, scope, message)
     }
 
-    fn terms(input: &UpdatePart) -> (Name, Option<i64>, Option<String>) {
-        (input.name.clone(), input.if_revision, input.message.clone())
+    fn terms(input: &UpdatePart) -> (Name, Terms) {
+        let Self::Update { scope, if_revision, message, .. } = input;
+        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
     }
 
     fn update(&mut self, input: UpdatePart) {
@@ -85,8 +84,8 @@ impl Piece for Trait {
     type Create = CreateTrait;
     type Update = UpdateTrait;
 
-    fn create(input: CreateTrait) -> (Self, Option<String>) {
-        let CreateTrait { name, trait_type, description, instruction, tags, message } = input;
+    fn create(input: CreateTrait) -> (Self, Option<Scope>, Option<String>) {
+        let CreateTrait { name, trait_type, description, instruction, tags, message, scope } = input;
         let entity = Self {
             name,
             trait_type,
@@ -94,11 +93,12 @@ impl Piece for Trait {
             instruction: some_text(instruction),
             tags: tags.unwrap_or_default(),
         };
-        (entity, message)
+        (entity, scope, message)
     }
 
-    fn terms(input: &UpdateTrait) -> (Name, Option<i64>, Option<String>) {
-        (input.name.clone(), input.if_revision, input.message.clone())
+    fn terms(input: &UpdateTrait) -> (Name, Terms) {
+        let Self::Update { scope, if_revision, message, .. } = input;
+        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
     }
 
     fn update(&mut self, input: UpdateTrait) {
@@ -114,19 +114,20 @@ impl Piece for Skill {
     type Create = CreateSkill;
     type Update = UpdateSkill;
 
-    fn create(input: CreateSkill) -> (Self, Option<String>) {
-        let CreateSkill { name, description, content, tags, message } = input;
+    fn create(input: CreateSkill) -> (Self, Option<Scope>, Option<String>) {
+        let CreateSkill { name, description, content, tags, message, scope } = input;
         let skill = Self {
             name,
             description: some_text(description),
             content: some_text(content),
             tags: tags.unwrap_or_default(),
         };
-        (skill, message)
+        (skill, scope, message)
     }
 
-    fn terms(input: &UpdateSkill) -> (Name, Option<i64>, Option<String>) {
-        (input.name.clone(), input.if_revision, input.message.clone())
+    fn terms(input: &UpdateSkill) -> (Name, Terms) {
+        let Self::Update { scope, if_revision, message, .. } = input;
+        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
     }
 
     fn update(&mut self, input: UpdateSkill) {
@@ -141,8 +142,9 @@ impl Piece for Guardrail {
     type Create = CreateGuardrail;
     type Update = UpdateGuardrail;
 
-    fn create(input: CreateGuardrail) -> (Self, Option<String>) {
-        let CreateGuardrail { name, severity, description, content, deny_tools, tags, message } = input;
+    fn create(input: CreateGuardrail) -> (Self, Option<Scope>, Option<String>) {
+        let CreateGuardrail { name, severity, description, content, deny_tools, tags, message, scope } =
+            input;
         let guardrail = Self {
             name,
             severity: severity.unwrap_or_default(),
@@ -151,11 +153,12 @@ impl Piece for Guardrail {
             deny_tools: deny_tools.unwrap_or_default(),
             tags: tags.unwrap_or_default(),
         };
-        (guardrail, message)
+        (guardrail, scope, message)
     }
 
-    fn terms(input: &UpdateGuardrail) -> (Name, Option<i64>, Option<String>) {
-        (input.name.clone(), input.if_revision, input.message.clone())
+    fn terms(input: &UpdateGuardrail) -> (Name, Terms) {
+        let Self::Update { scope, if_revision, message, .. } = input;
+        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
     }
 
     fn update(&mut self, input: UpdateGuardrail) {
@@ -172,8 +175,8 @@ impl Piece for CharacterArc {
     type Create = CreateArc;
     type Update = UpdateArc;
 
-    fn create(input: CreateArc) -> (Self, Option<String>) {
-        let CreateArc { name, description, summary, stages, tags, message } = input;
+    fn create(input: CreateArc) -> (Self, Option<Scope>, Option<String>) {
+        let CreateArc { name, description, summary, stages, tags, message, scope } = input;
         let arc = Self {
             name,
             description: some_text(description),
@@ -181,11 +184,12 @@ impl Piece for CharacterArc {
             stages: stages.unwrap_or_default(),
             tags: tags.unwrap_or_default(),
         };
-        (arc, message)
+        (arc, scope, message)
     }
 
-    fn terms(input: &UpdateArc) -> (Name, Option<i64>, Option<String>) {
-        (input.name.clone(), input.if_revision, input.message.clone())
+    fn terms(input: &UpdateArc) -> (Name, Terms) {
+        let Self::Update { scope, if_revision, message, .. } = input;
+        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
     }
 
     fn update(&mut self, input: UpdateArc) {
@@ -197,17 +201,17 @@ impl Piece for CharacterArc {
 }
 
 impl Library {
-    /// Creates a piece in shared.
+    /// Creates a piece.
     pub async fn create<P: Piece>(&self, author: &Author, input: P::Create) -> Result<Written> {
-        let (piece, message) = P::create(input);
+        let (piece, scope, message) = P::create(input);
         checked(&piece)?;
-        let mut write = self.store.write(author.because(message)?).await?;
+        let mut write = self.scopes.write(self.scope_for_new(scope), author.because(message)?).await?;
         if write.has(P::KIND, piece.name()).await? {
             return Err(Error::Exists { kind: P::KIND, name: piece.name().clone() });
         }
         let mut copied = Vec::new();
-        for (kind, name) in piece.pieces() {
-            self.ensure_shared_kind(&mut write, kind, &name, &mut copied).await?;
+        for reference in piece.references() {
+            self.ensure(&mut write, reference.kind, &reference.name, &mut copied).await?;
         }
         let stored = write.insert(&piece, Action::Create).await?;
         write.commit().await?;
@@ -222,69 +226,62 @@ impl Library {
         })
     }
 
-    /// Updates a piece where its name resolves; a builtin is copied into shared first.
+    /// Updates a piece where its name resolves; a builtin is copied first.
     pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
-        let (name, if_revision, message) = P::terms(&input);
+        let (name, terms) = P::terms(&input);
         let edit = async |_: &mut Write, piece: &mut P, _: &mut Vec<_>| {
             piece.update(input);
             Ok(())
         };
-        self.change(author, &name, Terms { if_revision, message }, Action::Update, edit).await
+        self.change(author, &name, terms, Action::Update, edit).await
     }
 
-    /// Deletes an entity of any kind from shared.
+    /// Deletes an entity of any kind from a scope.
     pub async fn delete(&self, author: &Author, kind: Kind, input: Delete) -> Result<Deleted> {
-        match kind {
-            Kind::Persona => self.delete_entity::<Persona>(author, input).await,
-            Kind::Part => self.delete_entity::<Part>(author, input).await,
-            Kind::Trait => self.delete_entity::<Trait>(author, input).await,
-            Kind::Skill => self.delete_entity::<Skill>(author, input).await,
-            Kind::Guardrail => self.delete_entity::<Guardrail>(author, input).await,
-            Kind::Arc => self.delete_entity::<CharacterArc>(author, input).await,
-        }
+        with_kind!(kind, T => self.delete_of_kind::<T>(author, input).await)
     }
 
-    async fn delete_entity<T: Copy>(&self, author: &Author, input: Delete) -> Result<Deleted> {
-        let Delete { name, force, if_revision, message } = input;
-        let builtin = T::builtins().contains_key(&name);
-        let mut write = self.store.write(author.because(message)?).await?;
+    async fn delete_of_kind<T: Keep>(&self, author: &Author, input: Delete) -> Result<Deleted> {
+        let Delete { name, force, if_revision, message, scope } = input;
+        let found = self.scopes.scopes_of(T::KIND, &name).await?;
+        if found == [Scope::Builtin] && scope.is_none_or(|scope| scope == Scope::Builtin) {
+            return Err(Error::Denied(format!(
+                "{} {:?} is builtin and cannot be deleted; create one of that name to take its place",
+                T::KIND.spoken(),
+                name.as_str()
+            )));
+        }
+        let scope = self.scope_for_change(T::KIND, &name, scope).await?;
         let mut outcome = Deleted {
             kind: T::KIND,
             name: name.clone(),
+            scope,
             deleted: false,
             unlinked: Vec::new(),
-            builtin_in_force: false,
+            in_force: found.iter().copied().find(|known| *known != scope),
         };
+        let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let Some(held) = write.find::<T>(&name).await? else {
-            if builtin {
-                return Err(Error::Denied(format!(
-                    "{} {:?} is builtin and cannot be deleted; create one of that name to take its place",
-                    T::KIND,
-                    name.as_str()
-                )));
-            }
             return Ok(outcome);
         };
         check_revision(T::KIND, &name, if_revision, held.stored.meta.revision)?;
-        if T::KIND != Kind::Persona {
-            let users = write.users(&held).await?;
-            if !users.is_empty() && !force {
-                return Err(Error::InUse { kind: T::KIND, name, users: named_users(&users) });
-            }
-            for (kind, user) in users {
-                unlink(&mut write, kind, &user, T::KIND, &name).await?;
-                outcome.unlinked.push(outputs::Piece { kind, name: user });
-            }
+        let users = write.users(&held).await?;
+        if !users.is_empty() && !force {
+            return Err(Error::InUse { kind: T::KIND, name, users: named_users(&users) });
+        }
+        for (kind, user) in users {
+            unlink(&mut write, kind, &user, T::KIND, &name).await?;
+            outcome.unlinked.push(outputs::Piece { kind, name: user });
         }
         write.remove(&held).await?;
         write.commit().await?;
-        Ok(Deleted { deleted: true, builtin_in_force: builtin, ..outcome })
+        Ok(Deleted { deleted: true, ..outcome })
     }
 }
 
 fn named_users(users: &[(Kind, Name)]) -> String {
     let named: Vec<String> =
-        users.iter().take(USERS_NAMED).map(|(kind, name)| format!("{kind} {name}")).collect();
+        users.iter().take(USERS_NAMED).map(|(kind, name)| format!("{} {name}", kind.spoken())).collect();
     match users.len().saturating_sub(USERS_NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
@@ -302,14 +299,7 @@ async fn unlink(write: &mut Write, user_kind: Kind, user: &Name, kind: Kind, pie
     }
     let Some(held) = write.find::<Persona>(user).await? else { return Ok(()) };
     let mut persona = held.stored.entity.clone();
-    match kind {
-        Kind::Part => persona.parts.retain(|link| link.name != *piece),
-        Kind::Trait => persona.traits.retain(|name| name != piece),
-        Kind::Skill => persona.skills.retain(|name| name != piece),
-        Kind::Guardrail => persona.guardrails.retain(|name| name != piece),
-        Kind::Arc => persona.arc = None,
-        Kind::Persona => {}
-    }
+    persona.unlink(kind, piece);
     keep(write, &held, &persona, Action::Link).await?;
     Ok(())
 }

@@ -7,9 +7,10 @@ use crate::{Library, Result};
 impl Library {
     /// Entities in which all words occur, best first.
     pub async fn search(&self, input: Search) -> Result<Page> {
-        let Search { query, kinds, limit, cursor } = input;
+        let Search { query, kinds, limit, cursor, scope } = input;
         let limit = limit.map(|limit| limit as usize);
-        let page = self.store.search(&query, &kinds.unwrap_or_default(), limit, cursor.as_deref()).await?;
+        let page =
+            self.scopes.search(&query, &kinds.unwrap_or_default(), scope, limit, cursor.as_deref()).await?;
         Ok(page.into())
     }
 }

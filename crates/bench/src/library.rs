@@ -12,7 +12,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use store::{Location, Store};
 
 use crate::process::resident_megabytes;
-use crate::report::{Figure, directory, percentile, report, sorted};
+use crate::report::{Figure, directory, micros, percentile, report, sorted};
 
 const SEED: u64 = 20_260_728;
 /// What all other sizes are compared with.
@@ -107,10 +107,6 @@ pub(crate) async fn measure(arguments: &[&str]) -> Result<()> {
     println!("resident: {all:.0} MB, {own:.0} MB of it not backed by files");
     figures.push(Figure::at_most("resident memory, not backed by files", "MB", own, 256.0));
     report("library", &figures)
-}
-
-fn micros(started: Instant) -> f64 {
-    started.elapsed().as_secs_f64() * 1e6
 }
 
 /// One lookup past the cache: a call with overrides is never cached.

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod bare;
+mod files;
 mod library;
 mod mcp_load;
 mod mcp_start;
@@ -19,11 +20,12 @@ fn main() -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["library", rest @ ..] => run(library::measure(rest)),
+        ["files", rest @ ..] => run(files::measure(rest)),
         ["mcp", masque] => run(mcp_load::measure(masque)),
         ["fill", file, size] => run(library::fill(file, size)),
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
-        _ => bail!("usage: cargo xtask bench library [LARGEST] | mcp"),
+        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | mcp"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One table for people, the same as JSON for programs.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -79,4 +80,12 @@ pub(crate) fn percentile(sorted: &[f64], share: f64) -> f64 {
 pub(crate) fn sorted(mut samples: Vec<f64>) -> Vec<f64> {
     samples.sort_by(f64::total_cmp);
     samples
+}
+
+pub(crate) fn median(samples: &[f64]) -> f64 {
+    percentile(&sorted(samples.to_vec()), 0.5)
+}
+
+pub(crate) fn micros(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e6
 }

@@ -1,25 +1,47 @@
 //! The command line: what can be asked, and the help for it.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand, ValueEnum};
-use persona::Kind;
+use clap::{Parser, Subcommand};
 
 use crate::output::ColorChoice;
+
+mod kind;
+pub(crate) use kind::{KindWord, Target};
+
+mod scope;
+pub(crate) use scope::{ChangeIn, CreateIn, OnlyIn, RecordedIn};
 
 mod read;
 pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, ShowArgs};
 
 mod author;
 pub(crate) use author::{
-    Create, CreateKind, DeleteArgs, Fields, LinkArgs, LinkKind, UnlinkArgs, Update, UpdateKind, Why,
+    Amend, Create, CreateKind, DeleteArgs, Fields, LinkArgs, LinkKind, UnlinkArgs, Update, UpdateKind, Why,
 };
 
+mod compose;
+pub(crate) use compose::{DuplicateArgs, EditArgs, NewArgs, RenameArgs};
+
 mod arc;
-pub(crate) use arc::{AddStageArgs, ArcCommand, AssignArgs, RemoveStageArgs, StagePartArgs, UnassignArgs};
+pub(crate) use arc::{
+    AddStageArgs, ArcCommand, AssignArgs, OfPersonaArgs, RemoveStageArgs, StagePartArgs, UnassignArgs,
+};
+
+mod history;
+pub(crate) use history::{DiffArgs, HistoryArgs, RollbackArgs, TagArgs};
+
+mod carry;
+mod lint;
+mod resolve;
+pub(crate) use carry::{ExportArgs, ImportArgs, PromoteArgs};
+pub(crate) use lint::{Deny, LintArgs, LintFormat};
+pub(crate) use resolve::ConflictsArgs;
 
 mod system;
 pub(crate) use system::{
-    Client, CompletionsArgs, ConnectArgs, DEFAULT_ADDRESS, DbCommand, McpArgs, ServeArgs,
+    Client, CompletionsArgs, ConnectArgs, DEFAULT_ADDRESS, DbCommand, McpArgs, PruneArgs, ServeArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -28,6 +50,9 @@ Start here:
   masque show mentor                 one persona, readable
   masque compile mentor              the same as one prompt, ready to paste or pipe
   masque connect claude-code         hand the library to an agent, over MCP
+
+A definition stands in one of four scopes; of a name, the strongest counts:
+  builtin < shared (the database) < global (your personas.toml) < project (its personas.toml)
 
 Exit codes:
   0  done             3  not found          6  busy, try again
@@ -51,6 +76,12 @@ pub(crate) struct GlobalOptions {
     /// The database: a file, or postgres://user@host/name [default: masque.db in your data directory]
     #[arg(long, value_name = "PATH|URL", env = "MASQUE_DB", hide_env_values = true, global = true)]
     pub(crate) db: Option<String>,
+    /// The project's directory, with its personas.toml [default: found upwards] [env: MASQUE_PROJECT]
+    //
+    // The variable is read by hand: clap would hand it to `connect --project` too, which must not
+    // write into a project unless somebody says so.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) project: Option<PathBuf>,
     /// Answer with one JSON value; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -75,6 +106,8 @@ pub(crate) enum Command {
     Connect(ConnectArgs),
     /// Check what is configured, what answers and what is wrong
     Doctor,
+    /// Print the JSON Schema of a personas.toml, for editors
+    Schema,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -92,10 +125,18 @@ pub(crate) enum LibraryCommand {
     Manifest(ManifestArgs),
     /// Print a persona as one prompt
     Compile(CompileArgs),
-    /// Create a persona, part, trait, skill, guardrail or arc
+    /// Make a persona from a template, or by answering questions
+    New(NewArgs),
+    /// Create a persona, or a piece of any kind
     Create(CreateKindArgs),
-    /// Change fields of a persona or a piece, or rename it
+    /// Change fields of a persona or a piece
     Update(UpdateKindArgs),
+    /// Edit a persona or a piece as TOML, in your editor
+    Edit(EditArgs),
+    /// Copy a persona or a piece under another name, or into another scope
+    Duplicate(DuplicateArgs),
+    /// Give a persona or a piece another name; what refers to it follows
+    Rename(RenameArgs),
     /// Delete a persona or a piece
     Delete(DeleteArgs),
     /// Link a part, trait, skill or guardrail to a persona
@@ -105,7 +146,25 @@ pub(crate) enum LibraryCommand {
     /// Build arcs, and move personas through their stages
     #[command(subcommand)]
     Arc(ArcCommand),
-    /// Back up, copy or describe the database
+    /// List the revisions of a persona or a piece: who, when and why
+    History(HistoryArgs),
+    /// Compare two revisions of a persona or a piece
+    Diff(DiffArgs),
+    /// Put a persona or a piece back to an earlier revision
+    Rollback(RollbackArgs),
+    /// Name a revision, so that callers can ask for it
+    Tag(TagArgs),
+    /// Show the names that several scopes define, and settle them
+    Conflicts(ConflictsArgs),
+    /// Move or copy a persona or a piece into another scope, with all that it refers to
+    Promote(PromoteArgs),
+    /// Print personas or pieces as TOML, with all that they refer to
+    Export(ExportArgs),
+    /// Add what a TOML file defines to the library
+    Import(ImportArgs),
+    /// Look for mistakes in definitions
+    Lint(LintArgs),
+    /// Back up, copy, prune or describe the database
     #[command(subcommand)]
     Db(DbCommand),
 }
@@ -116,6 +175,7 @@ Without either, a definition is read from standard input.
 
   masque create part calm-tone --part-type tone --summary \"You speak slowly.\"
   masque create persona --file reviewer.toml
+  masque create persona strict --extends global:reviewer --remove-trait patient --scope project
   curl -s https://example.com/skill.json | masque create skill";
 
 #[derive(Debug, clap::Args)]
@@ -139,36 +199,6 @@ change is refused if somebody else was faster.
 pub(crate) struct UpdateKindArgs {
     #[command(subcommand)]
     pub(crate) kind: UpdateKind,
-}
-
-/// A kind on the command line; the plural reads better in places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KindWord {
-    #[value(alias = "personas")]
-    Persona,
-    #[value(alias = "parts")]
-    Part,
-    #[value(alias = "traits")]
-    Trait,
-    #[value(alias = "skills")]
-    Skill,
-    #[value(alias = "guardrails")]
-    Guardrail,
-    #[value(alias = "arcs")]
-    Arc,
-}
-
-impl From<KindWord> for Kind {
-    fn from(word: KindWord) -> Self {
-        match word {
-            KindWord::Persona => Self::Persona,
-            KindWord::Part => Self::Part,
-            KindWord::Trait => Self::Trait,
-            KindWord::Skill => Self::Skill,
-            KindWord::Guardrail => Self::Guardrail,
-            KindWord::Arc => Self::Arc,
-        }
-    }
 }
 
 /// Parses a word of a closed vocabulary; help and completions list the words.

@@ -1,9 +1,11 @@
 //! One file per command.
 
+use app::ProblemLevel;
+
 use crate::cli::{Cli, Command, LibraryCommand};
 use crate::failure::Result;
-use crate::output::Output;
-use crate::session::Session;
+use crate::output::{Output, Warning};
+use crate::session::{Session, Wanted};
 
 mod list;
 mod pages;
@@ -11,40 +13,72 @@ mod search;
 
 mod compile;
 mod manifest;
+mod meant;
 mod show;
 
 mod create;
 mod delete;
 mod link;
 mod update;
+mod whole;
 mod written;
 
+mod duplicate;
+mod edit;
+mod new;
+mod rename;
+
 mod arc;
+
+mod diff;
+mod history;
+mod rollback;
+mod tag;
+
+mod conflicts;
+mod export;
+mod import;
+mod promote;
+
+mod lint;
+
 mod db;
 
 mod connect;
 mod mcp;
+mod retention;
 mod serve;
 
 mod completions;
 mod doctor;
 mod health;
+mod schema;
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;
     let database = global.db.as_deref();
+    let wanted = Wanted { database, project: global.project.as_deref() };
     match command {
         Command::Library(command) => {
-            let session = Session::open(database).await?;
+            let session = Session::open(wanted).await?;
+            // Lint's answer is about the files already.
+            let answered = matches!(command, LibraryCommand::Lint(_));
             let outcome = in_library(command, &session, output).await;
+            let told = if answered {
+                output.warn(&of_config(&session))
+            } else {
+                lint::remind(&session, output).await;
+                tell_problems(&session, global.verbose > 0, output)
+            };
             // What the reads of this command noted is kept even where its output was cut short.
             session.library.close().await;
-            outcome
+            outcome.and(told)
         }
-        Command::Serve(args) => serve::run(&args, database, output).await,
-        Command::Mcp(args) => mcp::run(args, database).await,
+        Command::Serve(args) => serve::run(&args, wanted, output).await,
+        Command::Mcp(args) => mcp::run(args, wanted, output).await,
         Command::Connect(args) => connect::run(&args, database, output),
-        Command::Doctor => doctor::run(database, output).await,
+        Command::Doctor => doctor::run(wanted, output).await,
+        Command::Schema => schema::run(output),
         Command::Completions(args) => completions::run(&args, output),
     }
 }
@@ -54,14 +88,43 @@ async fn in_library(command: LibraryCommand, session: &Session, output: &mut Out
         LibraryCommand::List(args) => list::run(args, session, output).await,
         LibraryCommand::Search(args) => search::run(args, session, output).await,
         LibraryCommand::Show(args) => show::run(args, session, output).await,
-        LibraryCommand::Manifest(args) => manifest::run(&args, session, output).await,
-        LibraryCommand::Compile(args) => compile::run(&args, session, output).await,
+        LibraryCommand::Manifest(args) => manifest::run(args, session, output).await,
+        LibraryCommand::Compile(args) => compile::run(args, session, output).await,
+        LibraryCommand::New(args) => new::run(args, session, output).await,
         LibraryCommand::Create(args) => create::run(args.kind, session, output).await,
         LibraryCommand::Update(args) => update::run(args.kind, session, output).await,
+        LibraryCommand::Edit(args) => edit::run(args, session, output).await,
+        LibraryCommand::Duplicate(args) => duplicate::run(args, session, output).await,
+        LibraryCommand::Rename(args) => rename::run(args, session, output).await,
         LibraryCommand::Delete(args) => delete::run(args, session, output).await,
         LibraryCommand::Link(args) => link::link(args, session, output).await,
         LibraryCommand::Unlink(args) => link::unlink(args, session, output).await,
         LibraryCommand::Arc(command) => arc::run(command, session, output).await,
+        LibraryCommand::History(args) => history::run(&args, session, output).await,
+        LibraryCommand::Diff(args) => diff::run(&args, session, output).await,
+        LibraryCommand::Rollback(args) => rollback::run(args, session, output).await,
+        LibraryCommand::Tag(args) => tag::run(&args, session, output).await,
+        LibraryCommand::Conflicts(args) => conflicts::run(args, session, output).await,
+        LibraryCommand::Promote(args) => promote::run(args, session, output).await,
+        LibraryCommand::Export(args) => export::run(args, session, output).await,
+        LibraryCommand::Import(args) => import::run(args, session, output).await,
+        LibraryCommand::Lint(args) => lint::run(args, session, output).await,
         LibraryCommand::Db(command) => db::run(command, session, output).await,
     }
+}
+
+/// A mistake in a file is told by every command until it is mended, since what the file says is
+/// not in force meanwhile; what is merely doubtful only where somebody wants to know.
+fn tell_problems(session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
+    let mut warnings = of_config(session);
+    if verbose || session.library.has_errors() {
+        let problems = session.library.problems().into_iter();
+        let told = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
+        warnings.extend(told.map(Warning::File));
+    }
+    output.warn(&warnings)
+}
+
+fn of_config(session: &Session) -> Vec<Warning> {
+    session.config.warnings.iter().cloned().map(Warning::Said).collect()
 }

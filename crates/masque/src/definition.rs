@@ -83,6 +83,28 @@ impl Definition {
         Ok(())
     }
 
+    /// Takes the revision that a file or a flag was based on.
+    pub(crate) fn take_revision(&mut self) -> Result<Option<i64>> {
+        match self.fields.remove("if_revision") {
+            None => Ok(None),
+            Some(revision) => match revision.as_i64() {
+                Some(revision) => Ok(Some(revision)),
+                None => Err(Failure::invalid(format!("revision: {revision} is no number"))),
+            },
+        }
+    }
+
+    /// Fills in what is not given from what there is; an empty text clears a field.
+    pub(crate) fn over(mut self, there_is: Value) -> Self {
+        if let Value::Object(there_is) = there_is {
+            for (field, value) in there_is {
+                self.fields.entry(field).or_insert(value);
+            }
+        }
+        self.fields.retain(|_, value| value != "");
+        self
+    }
+
     /// Checks the fields against the input that the library takes.
     pub(crate) fn into_input<T: DeserializeOwned>(self) -> Result<T> {
         let origin = self.origin.map(|origin| format!("{origin}: ")).unwrap_or_default();
@@ -154,7 +176,7 @@ fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
 }
 
 /// Line and column of a byte, both from 1.
-fn place(text: &str, byte: usize) -> (usize, usize) {
+pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
@@ -179,14 +201,17 @@ fn explained(message: &str) -> String {
 }
 
 fn advice(field: &str, known: &[&str]) -> String {
-    match (field, persona::nearest(field, known.iter().copied()).first()) {
-        (_, Some(near)) => format!("did you mean {near:?}?"),
-        ("parts" | "traits" | "skills" | "guardrails", _) => {
+    // These come before what is spelt alike, since they are fields, only not here.
+    match field {
+        "parts" | "traits" | "skills" | "guardrails" => {
             "an update changes a persona's own fields, `masque link` and `masque unlink` the rest".to_owned()
         }
-        ("arc", _) => "use `masque arc assign` and `masque arc unassign`".to_owned(),
-        ("stages", _) => "use `masque arc add-stage` and `masque arc remove-stage`".to_owned(),
-        _ => format!("use one of {}", known.join(", ")),
+        "arc" => "use `masque arc assign` and `masque arc unassign`".to_owned(),
+        "stages" => "use `masque arc add-stage` and `masque arc remove-stage`".to_owned(),
+        _ => match persona::nearest(field, known.iter().copied()).first() {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("use one of {}", known.join(", ")),
+        },
     }
 }
 

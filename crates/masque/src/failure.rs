@@ -69,7 +69,11 @@ impl Failure {
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         // A parameter everywhere else, a flag here.
-        let message = error.to_string().replace("repeat with force", "repeat with --force");
+        let mut message = error.to_string();
+        for flag in ["force", "replace"] {
+            message = message.replace(&format!("repeat with {flag}"), &format!("repeat with --{flag}"));
+        }
+        let message = message.replace("repeat with replace", "repeat with --replace");
         Self::told(error.kind(), message)
     }
 }

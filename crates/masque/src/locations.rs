@@ -33,8 +33,24 @@ impl Directories {
         self.data.join("masque")
     }
 
-    fn default_database(&self) -> PathBuf {
+    /// The user's own settings.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.masque_config().join("config.toml")
+    }
+
+    /// The user's own personas.
+    pub(crate) fn personas_file(&self) -> PathBuf {
+        self.masque_config().join(app::project::FILE_NAME)
+    }
+
+    /// The local database: the default one, and where the history of files is kept.
+    pub(crate) fn local_database(&self) -> PathBuf {
         self.masque_data().join("masque.db")
+    }
+
+    /// Locks of files against other processes.
+    pub(crate) fn locks(&self) -> PathBuf {
+        self.masque_data().join("locks")
     }
 }
 
@@ -43,7 +59,7 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
-    let path = Directories::find()?.default_database();
+    let path = Directories::find()?.local_database();
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let path = path.display();
         Failure::invalid(format!("the path {path} is not UTF-8; name a database with --db"))
@@ -52,11 +68,22 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
 
 /// Makes the directory that a new database file needs.
 pub(crate) fn make_parent(database: &str) -> Result<()> {
-    let store::Location::Sqlite(path) = store::Location::parse(database)? else {
-        return Ok(());
-    };
+    match store::Location::parse(database)? {
+        store::Location::Sqlite(path) => make_parent_of(&path),
+        store::Location::Postgres(_) => Ok(()),
+    }
+}
+
+pub(crate) fn make_parent_of(path: &Path) -> Result<()> {
     let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) else {
         return Ok(());
     };
     std::fs::create_dir_all(parent).map_err(|error| Failure::file("make the directory", parent, &error))
+}
+
+/// Whether SQLite could keep a file here: it writes the file itself and others beside it.
+pub(crate) fn can_write(path: &Path) -> bool {
+    let file = || !path.exists() || std::fs::OpenOptions::new().append(true).open(path).is_ok();
+    let beside = || path.parent().is_some_and(|parent| tempfile::tempfile_in(parent).is_ok());
+    make_parent_of(path).is_ok() && file() && beside()
 }

@@ -3,10 +3,13 @@
 //! The only binary, and the only crate that knows of terminals, exit codes and the configuration
 //! files of other programs. It decides nothing about personas: that is `app`'s and `persona`'s.
 
+mod ask;
 mod cli;
+mod config;
 mod definition;
 mod failure;
 mod locations;
+mod project;
 mod session;
 
 mod commands;

@@ -24,6 +24,9 @@ pub(crate) use table::{Column, Table};
 mod progress;
 pub(crate) use progress::{Counter, TransferProgress};
 
+mod warning;
+pub(crate) use warning::Warning;
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
@@ -54,6 +57,14 @@ pub(crate) enum Style {
     Faint,
     Good,
     Bad,
+    /// Not wrong enough to stop for.
+    Doubtful,
+    /// What a comparison has no more, and what it has instead.
+    Gone,
+    New,
+    /// The words within these that make the difference.
+    GoneWord,
+    NewWord,
 }
 
 impl Style {
@@ -64,6 +75,11 @@ impl Style {
             Self::Faint => "2",
             Self::Good => "32",
             Self::Bad => "1;31",
+            Self::Doubtful => "1;33",
+            Self::Gone => "31",
+            Self::New => "32",
+            Self::GoneWord => "1;4;31",
+            Self::NewWord => "1;4;32",
         }
     }
 }
@@ -73,6 +89,8 @@ pub(crate) struct Output {
     stdout: BufWriter<Stdout>,
     json: bool,
     color: bool,
+    /// Whether standard error has colour.
+    error_color: bool,
     terminal: bool,
     width: Option<usize>,
 }
@@ -84,6 +102,7 @@ impl Output {
         Self {
             json,
             color: color.applies(terminal),
+            error_color: color.applies(io::stderr().is_terminal()),
             terminal,
             width: layout::terminal_width(terminal),
             stdout: BufWriter::new(stdout),
@@ -96,6 +115,10 @@ impl Output {
 
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    pub(crate) fn has_color(&self) -> bool {
+        self.color
     }
 
     /// Columns to fit text into; none where no terminal reads it.
@@ -186,6 +209,13 @@ impl Output {
         if !self.json {
             let _ = writeln!(io::stderr(), "{}", clean(text));
         }
+        Ok(())
+    }
+
+    /// Warnings beside the answer, on standard error, so that the answer stays whole.
+    pub(crate) fn warn(&mut self, warnings: &[Warning]) -> Result<()> {
+        self.flush()?;
+        warning::write(warnings, self.json, self.error_color);
         Ok(())
     }
 

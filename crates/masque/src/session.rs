@@ -1,12 +1,16 @@
 //! The open library, and in whose name it is written to.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
-use app::{Author, Library, OpenOptions};
+use app::{Author, FileScopes, Library, Location, OpenOptions};
+use persona::Scope;
 
+use crate::config::Config;
 use crate::failure::Result;
-use crate::locations;
+use crate::locations::{self, Directories};
+use crate::project::Project;
 
 /// What opens sooner than this needs no explanation.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -15,16 +19,90 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Session {
     pub(crate) library: Library,
     pub(crate) author: Author,
+    pub(crate) config: Config,
+}
+
+/// What somebody wants to open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) database: Option<&'a str>,
+    pub(crate) project: Option<&'a Path>,
+}
+
+/// Who reaches what is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// The user, with a command.
+    User,
+    /// Programs on this machine.
+    Machine,
+    /// Other machines: they see the files of a project that was named, and write to none.
+    Network,
 }
 
 impl Session {
-    /// Opens the database, and makes one where there is none yet.
-    pub(crate) async fn open(database: Option<&str>) -> Result<Self> {
-        let database = locations::database(database)?;
-        locations::make_parent(&database)?;
-        let library = patiently(Library::open(OpenOptions { database, create: true })).await?;
-        Ok(Self { library, author: Author::new(user(), "cli") })
+    /// Opens the library for one command; makes a database where there is none yet.
+    pub(crate) async fn open(wanted: Wanted<'_>) -> Result<Self> {
+        Self::open_for(wanted, Audience::User).await
     }
+
+    pub(crate) async fn open_for(wanted: Wanted<'_>, audience: Audience) -> Result<Self> {
+        let directories = match Directories::find() {
+            Ok(directories) => Some(directories),
+            // Whoever names a database can do without the rest.
+            Err(_) if wanted.database.is_some() && wanted.project.is_none() => None,
+            Err(error) => return Err(error),
+        };
+        let config = match &directories {
+            Some(directories) => Config::read(&directories.config_file())?,
+            None => Config::default(),
+        };
+        let home = directories.as_ref().map(|directories| directories.home.as_path());
+        let project = Project::find(wanted.project, home)?;
+        let database = locations::database(wanted.database)?;
+        locations::make_parent(&database)?;
+        let files = match &directories {
+            Some(directories) => files(directories, project.as_ref(), audience, wanted)?,
+            None => None,
+        };
+        let opened = project.as_ref().is_some_and(Project::is_open);
+        let default_scope = if audience == Audience::User && opened && files.is_some() {
+            Scope::Project
+        } else {
+            Scope::Shared
+        };
+        let options = OpenOptions { database, create: true, files, default_scope };
+        let library = patiently(Library::open(options)).await?;
+        Ok(Self { library, author: Author::new(user(), "cli"), config })
+    }
+}
+
+/// The files that belong to the library. A file that is not there yet reads as an empty one.
+fn files(
+    directories: &Directories,
+    project: Option<&Project>,
+    audience: Audience,
+    wanted: Wanted<'_>,
+) -> Result<Option<FileScopes>> {
+    let named = project.is_some_and(|project| project.found.is_named());
+    if audience == Audience::Network && !named {
+        return Ok(None);
+    }
+    let local = directories.local_database();
+    let (global, project) = (directories.personas_file(), project.map(Project::file));
+    let needed = named || global.exists() || project.as_ref().is_some_and(|file| file.exists());
+    // A server may run where nothing can be kept but in the database that it was given.
+    if wanted.database.is_some() && !needed && !locations::can_write(&local) {
+        return Ok(None);
+    }
+    locations::make_parent_of(&local)?;
+    Ok(Some(FileScopes {
+        global: Some(global),
+        project,
+        local: Location::Sqlite(local),
+        locks: directories.locks(),
+        writable: audience != Audience::Network,
+    }))
 }
 
 /// Tells somebody at a terminal what takes so long, where it does: a server may be far away.

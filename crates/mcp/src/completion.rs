@@ -78,6 +78,7 @@ async fn parts_of(library: &Library, part_type: PartType, typed: &str) -> Values
             query: None,
             limit: u32::try_from(persona::limits::PAGE).ok(),
             cursor,
+            scope: None,
         };
         let page = library.list(Kind::Part, query).await;
         let page = page.map_err(|error| protocol_error(&error))?;

@@ -21,6 +21,7 @@ pub use handler::{Masque, McpOptions};
 
 mod caller;
 mod info;
+mod problems;
 
 mod completion;
 mod prompts;

@@ -29,6 +29,8 @@ pub(crate) const SKILL_DESCRIPTION_CHARS: usize = 1_024;
 pub(crate) const AUTHOR_CHARS: usize = 100;
 /// Bytes of a `tools` selection.
 pub(crate) const SELECTION_BYTES: usize = 4 * 1024;
+/// Mistakes in files that one answer shows; the rest is counted.
+pub(crate) const PROBLEMS: usize = 3;
 /// How long open streams may still speak once the server was told to stop.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(200);
 

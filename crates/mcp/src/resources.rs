@@ -1,6 +1,6 @@
 //! Resources: personas and their pieces, addressable, listed and read.
 
-use app::inputs::{GetPersona, List};
+use app::inputs::{ByName, GetPersona, List};
 use app::outputs::{Document, Item};
 use app::{ErrorKind, Library};
 use base64::Engine as _;
@@ -25,7 +25,7 @@ const MARKDOWN: &str = skills::MIME_TYPE;
 /// One page of what can be read: first the personas, then the skills.
 pub(crate) async fn list(library: &Library, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let (kind, cursor) = cursor.map_or(Ok((Kind::Persona, None)), open_cursor)?;
-    let query = List { tags: None, query: None, limit: Some(RESOURCE_PAGE), cursor };
+    let query = List { tags: None, query: None, limit: Some(RESOURCE_PAGE), cursor, scope: None };
     let page = library.list(kind, query).await.map_err(|error| protocol_error(&error))?;
     let mut resources = Vec::new();
     for item in &page.items {
@@ -169,16 +169,16 @@ async fn contents(
             (loaded.json().to_owned(), JSON)
         }
         ResourceUri::Persona(name, Aspect::Manifest) => {
-            let mut manifest = library.manifest(name).await?;
+            let mut manifest = library.manifest(&named(name)).await?;
             tools::hint(&mut manifest, selection);
             (pretty(&manifest), JSON)
         }
         ResourceUri::Persona(name, Aspect::Compiled) => (library.prompt(&whole(name)).await?, MARKDOWN),
-        ResourceUri::Part(name) => (pretty(&library.get::<Part>(name).await?), JSON),
-        ResourceUri::Trait(name) => (pretty(&library.get::<Trait>(name).await?), JSON),
-        ResourceUri::Guardrail(name) => (pretty(&library.get::<Guardrail>(name).await?), JSON),
+        ResourceUri::Part(name) => (pretty(&library.get::<Part>(&named(name)).await?), JSON),
+        ResourceUri::Trait(name) => (pretty(&library.get::<Trait>(&named(name)).await?), JSON),
+        ResourceUri::Guardrail(name) => (pretty(&library.get::<Guardrail>(&named(name)).await?), JSON),
         ResourceUri::Skill(name) => {
-            let skill: Document<Skill> = library.get::<Skill>(name).await?;
+            let skill: Document<Skill> = library.get::<Skill>(&named(name)).await?;
             (SkillFile::of(&skill.entity).text, MARKDOWN)
         }
     })
@@ -194,7 +194,14 @@ pub(crate) fn whole(name: &Name) -> GetPersona {
         limit: None,
         max_tokens: None,
         compiled: false,
+        revision: None,
+        scope: None,
     }
+}
+
+/// The request for what a name means now: an address names no scope.
+pub(crate) fn named(name: &Name) -> ByName {
+    ByName { name: name.clone(), scope: None }
 }
 
 /// A resource is read by people too.

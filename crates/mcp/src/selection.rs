@@ -13,7 +13,7 @@ use crate::tools;
 pub enum ToolSet {
     /// Find a persona and load it.
     Load,
-    /// Also write personas and their pieces.
+    /// Also write personas and their pieces, and entities of any kind.
     Author,
     /// Also arcs.
     All,
@@ -132,8 +132,8 @@ mod tests {
     fn sets_and_tools_add_up() {
         assert_eq!(parse("all"), Ok(ToolSelection::default()));
         assert_eq!(parse("load").expect("a set").names().count(), 9);
-        assert_eq!(parse("author").expect("a set").names().count(), 36);
-        assert_eq!(parse("all").expect("a set").names().count(), 49);
+        assert_eq!(parse("author").expect("a set").names().count(), 40);
+        assert_eq!(parse("all").expect("a set").names().count(), 53);
         let mixed = parse(" load, create_agent_part ,").expect("a list");
         assert_eq!(mixed.names().count(), 10);
         assert!(mixed.contains("create_agent_part") && !mixed.contains("delete_agent_part"));

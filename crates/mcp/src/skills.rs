@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::limits::{LIST_TTL_MS, READ_TTL_MS, SKILL_DESCRIPTION_CHARS, SKILL_PAGE};
-use crate::resources::protocol_error;
+use crate::resources::{named, protocol_error};
 use crate::uri::{ResourceUri, lawful_name};
 
 pub(crate) const LIST: &str = "skills/list";
@@ -98,7 +98,7 @@ fn params<T: serde::de::DeserializeOwned>(request: &CustomRequest) -> Result<Opt
 }
 
 async fn list(library: &Library, cursor: Option<String>) -> Result<Value, ErrorData> {
-    let query = List { tags: None, query: None, limit: Some(SKILL_PAGE), cursor };
+    let query = List { tags: None, query: None, limit: Some(SKILL_PAGE), cursor, scope: None };
     let page = library.list(Kind::Skill, query).await.map_err(|error| protocol_error(&error))?;
     let mut skills = Vec::with_capacity(page.items.len());
     for item in &page.items {
@@ -141,7 +141,7 @@ async fn is_shadowed(library: &Library, name: &Name) -> Result<bool, ErrorData> 
 }
 
 async fn find(library: &Library, name: &Name) -> Result<Option<Skill>, ErrorData> {
-    match library.get::<Skill>(name).await {
+    match library.get::<Skill>(&named(name)).await {
         Ok(document) => Ok(Some(document.entity)),
         Err(error) if error.kind() == ErrorKind::Missing => Ok(None),
         Err(error) => Err(protocol_error(&error)),

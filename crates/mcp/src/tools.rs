@@ -15,9 +15,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::limits::FIXED_TTL_MS;
+use crate::problems::warning;
 use crate::selection::{ToolSelection, ToolSet};
 
 mod arcs;
+mod entities;
 mod links;
 mod personas;
 pub(crate) use personas::hint;
@@ -129,6 +131,7 @@ pub(crate) static TABLE: LazyLock<Vec<&'static ToolSpec>> = LazyLock::new(|| {
         pieces::GUARDRAILS,
         links::TOOLS,
         arcs::TOOLS,
+        entities::TOOLS,
     ];
     groups.into_iter().flatten().collect()
 });
@@ -181,7 +184,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let place = place(name).filter(|place| call.selection.has(*place));
     let Some(place) = place else { return Err(unknown_tool(name, call.selection)) };
-    let result = match (TABLE[place].run)(&call, arguments).await {
+    let mut result = match (TABLE[place].run)(&call, arguments).await {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
             result.structured_content = Some(answer.value);
@@ -189,6 +192,9 @@ pub(crate) async fn call(
         }
         Err(refusal) => refused(name, &refusal),
     };
+    // After the answer and as text alone: programs read the structured content, which stays what
+    // its schema says.
+    result.content.extend(warning(call.library).map(ContentBlock::text));
     Ok(result)
 }
 

@@ -1,5 +1,6 @@
 //! Assembly: layers, then order, then the caller's filters and budgets.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -7,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::layers::{self, OverrideError, PlacedPart};
 use crate::view::{self, View};
-use crate::{Bundle, Guardrail, Kind, LayerOrigin, Name, PartType, Skill, TokenCounter, Trait};
+use crate::{
+    Bundle, Guardrail, Kind, LayerOrigin, Name, PartType, Persona, Skill, TokenCounter, Trait, inherit,
+};
 
 /// What a caller asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub struct LeftOut {
 #[derive(Debug, Clone)]
 pub struct Assembled<'a> {
     pub bundle: &'a Bundle,
+    /// The persona's fields, its bases' among them.
+    pub persona: Cow<'a, Persona>,
     pub parts: Vec<PlacedPart<'a>>,
     pub traits: Vec<&'a Trait>,
     pub skills: Vec<&'a Skill>,
@@ -76,10 +81,11 @@ pub fn assemble<'a>(
 ) -> Result<Assembled<'a>, OverrideError> {
     let mut assembled = Assembled {
         bundle,
+        persona: inherit::fields(bundle),
         parts: layers::apply(bundle, &request.overrides)?,
-        traits: linked(&bundle.persona.traits, &bundle.traits, |item| &item.name),
-        skills: linked(&bundle.persona.skills, &bundle.skills, |item| &item.name),
-        guardrails: linked(&bundle.persona.guardrails, &bundle.guardrails, |item| &item.name),
+        traits: inherit::traits(bundle),
+        skills: inherit::skills(bundle),
+        guardrails: inherit::guardrails(bundle),
         left_out: Vec::new(),
         tokens: None,
         over_budget: false,
@@ -97,12 +103,6 @@ pub fn assemble<'a>(
         assembled.fit(max_tokens, request.view, counter);
     }
     Ok(assembled)
-}
-
-/// The linked items, in the order of the links.
-fn linked<'a, T>(links: &[Name], items: &'a [T], name: impl Fn(&T) -> &Name) -> Vec<&'a T> {
-    let by_name: BTreeMap<&Name, &'a T> = items.iter().map(|item| (name(item), item)).collect();
-    links.iter().filter_map(|link| by_name.get(link).copied()).collect()
 }
 
 /// What may be dropped for a budget, identified by its place.
@@ -198,6 +198,7 @@ impl<'a> Assembled<'a> {
             skills: Vec::new(),
             guardrails: self.guardrails.clone(),
             left_out: Vec::new(),
+            persona: self.persona.clone(),
             ..*self
         };
         for (at, part) in self.parts.iter().enumerate() {

@@ -13,9 +13,9 @@ pub struct Invalid {
     pub problem: String,
 }
 
-type Checked = Result<(), Invalid>;
+pub(crate) type Checked = Result<(), Invalid>;
 
-fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Checked {
+pub(crate) fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Checked {
     Err(Invalid { field: field.into(), problem: problem.into() })
 }
 
@@ -31,30 +31,43 @@ fn text(field: &str, value: Option<&str>, most: usize) -> Checked {
     Ok(())
 }
 
-fn short(field: &str, value: Option<&String>) -> Checked {
+pub(crate) fn short(field: &str, value: Option<&String>) -> Checked {
     text(field, value.map(String::as_str), limits::SHORT_TEXT_BYTES)
 }
 
-fn long(field: &str, value: Option<&String>) -> Checked {
+pub(crate) fn long(field: &str, value: Option<&String>) -> Checked {
     text(field, value.map(String::as_str), limits::LONG_TEXT_BYTES)
 }
 
-fn count(field: &str, length: usize, most: usize) -> Checked {
+pub(crate) fn count(field: &str, length: usize, most: usize) -> Checked {
     if length > most {
         return invalid(field, format!("has {length} entries, at most {most} are kept"));
     }
     Ok(())
 }
 
-fn words(field: &str, values: &[String], most: usize) -> Checked {
-    count(field, values.len(), most)?;
+pub(crate) fn words(field: &str, values: &[String], most: usize) -> Checked {
+    short_words(field, values.iter().map(String::as_str), most, limits::TAG_CHARS)
+}
+
+/// Names of tools, or patterns of them.
+pub(crate) fn tools<'a>(field: &str, names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> Checked {
+    short_words(field, names, most, limits::TOOL_CHARS)
+}
+
+fn short_words<'a>(
+    field: &str,
+    values: impl ExactSizeIterator<Item = &'a str>,
+    most_values: usize,
+    most: usize,
+) -> Checked {
+    count(field, values.len(), most_values)?;
     for value in values {
         if value.trim().is_empty() {
             return invalid(field, "has an empty entry; remove it");
         }
-        if value.chars().count() > limits::TAG_CHARS || value.chars().any(char::is_control) {
+        if value.chars().count() > most || value.chars().any(char::is_control) {
             let shown: String = value.chars().take(20).collect();
-            let most = limits::TAG_CHARS;
             return invalid(field, format!("{shown:?} must be one line of at most {most} characters"));
         }
     }
@@ -76,7 +89,7 @@ fn links(field: &str, names: &[Name]) -> Checked {
     distinct(field, names.iter())
 }
 
-fn range(field: &str, value: Option<f64>, low: f64, high: f64) -> Checked {
+pub(crate) fn range(field: &str, value: Option<f64>, low: f64, high: f64) -> Checked {
     match value {
         Some(value) if !(low..=high).contains(&value) => {
             invalid(field, format!("{value} is outside {low} to {high}"))
@@ -118,6 +131,13 @@ impl Persona {
                 return invalid(field("max_output_tokens"), "must be at least 1");
             }
         }
+        links("test_inputs", &self.test_inputs)?;
+        links("remove_parts", &self.remove_parts)?;
+        links("remove_traits", &self.remove_traits)?;
+        links("remove_skills", &self.remove_skills)?;
+        links("remove_guardrails", &self.remove_guardrails)?;
+        links("remove_test_inputs", &self.remove_test_inputs)?;
+        words("remove_tags", &self.remove_tags, limits::TAGS)?;
         if let Some(plan) = &self.plan_persona {
             long("plan_persona.instruction", plan.instruction.as_ref())?;
             short("plan_persona.model", plan.model.as_ref())?;
@@ -159,7 +179,7 @@ impl Guardrail {
     pub fn check(&self) -> Checked {
         short("description", self.description.as_ref())?;
         long("content", self.content.as_ref())?;
-        words("deny_tools", &self.deny_tools, limits::DENY_TOOLS)?;
+        tools("deny_tools", self.deny_tools.iter().map(String::as_str), limits::DENY_TOOLS)?;
         words("tags", &self.tags, limits::TAGS)
     }
 }

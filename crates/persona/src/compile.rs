@@ -64,8 +64,8 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
         hash.update(text.as_bytes());
     };
     put(&FORMAT.to_string());
-    put(opening(&assembled.bundle.persona, View::Summary));
-    put(opening(&assembled.bundle.persona, View::Detail));
+    put(opening(&assembled.persona, View::Summary));
+    put(opening(&assembled.persona, View::Detail));
     for placed in &assembled.parts {
         put("part");
         put(placed.part.part_type.as_str());
@@ -98,7 +98,7 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
 }
 
 fn markdown(assembled: &Assembled<'_>, view: View) -> String {
-    let mut blocks = vec![clean(opening(&assembled.bundle.persona, view))];
+    let mut blocks = vec![clean(opening(&assembled.persona, view))];
     blocks.retain(|opening| !opening.is_empty());
     blocks.extend(part_blocks(assembled, view));
     blocks.extend(list("Traits", trait_items(assembled, view)));

@@ -6,7 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Aggregation, Invalid, Kind, MergeMode, Name, PartType, Severity, TraitType};
+use crate::{
+    Aggregation, BaseRef, Invalid, Kind, MergeMode, Name, PartType, Reference, Rename, Severity, TraitType,
+};
 
 pub type Tags = Vec<String>;
 
@@ -20,10 +22,21 @@ pub trait Entity {
 
     /// Whether it may be kept.
     fn check(&self) -> Result<(), Invalid>;
+
+    /// Everything that it names, in the order of its fields.
+    fn references(&self) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// Follows a rename of what it names; whether anything changed.
+    fn follow_rename(&mut self, _: &Rename) -> bool {
+        false
+    }
 }
 
+/// Says once how a definition fulfils [`Entity`]; `refers` is for those that name others.
 macro_rules! entity {
-    ($type:ident, $kind:ident) => {
+    ($type:ident, $kind:ident $(, $refers:ident)?) => {
         impl Entity for $type {
             const KIND: Kind = Kind::$kind;
 
@@ -42,9 +55,21 @@ macro_rules! entity {
             fn check(&self) -> Result<(), Invalid> {
                 $type::check(self)
             }
+
+            $(entity!(@$refers $type);)?
+        }
+    };
+    (@refers $type:ident) => {
+        fn references(&self) -> Vec<Reference> {
+            $type::references(self)
+        }
+
+        fn follow_rename(&mut self, rename: &Rename) -> bool {
+            $type::follow_rename(self, rename)
         }
     };
 }
+pub(crate) use entity;
 
 /// A named, loadable agent configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +84,9 @@ pub struct Persona {
     pub summary: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The persona that this one builds on: `name`, or `scope:name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extends: Option<BaseRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     #[serde(default)]
@@ -71,8 +99,8 @@ pub struct Persona {
     pub bias_profile: Option<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_preset: Option<Name>,
-    #[serde(default)]
-    pub aggregation_strategy: Aggregation,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregation_strategy: Option<Aggregation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_persona: Option<PlanPersona>,
     #[serde(default)]
@@ -87,8 +115,23 @@ pub struct Persona {
     pub guardrails: Vec<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arc: Option<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub test_inputs: Vec<Name>,
     #[serde(default)]
     pub tags: Tags,
+    /// What is taken away from the base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_parts: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_traits: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_skills: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_guardrails: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_test_inputs: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove_tags: Tags,
 }
 
 impl Persona {
@@ -99,13 +142,14 @@ impl Persona {
             description: None,
             summary: None,
             detail: None,
+            extends: None,
             system_prompt: None,
             system_prompt_mode: MergeMode::default(),
             preferred_models: Vec::new(),
             tool_preset: None,
             bias_profile: None,
             context_preset: None,
-            aggregation_strategy: Aggregation::default(),
+            aggregation_strategy: None,
             plan_persona: None,
             parts: Vec::new(),
             parts_mode: MergeMode::default(),
@@ -113,8 +157,43 @@ impl Persona {
             skills: Vec::new(),
             guardrails: Vec::new(),
             arc: None,
+            test_inputs: Vec::new(),
             tags: Tags::new(),
+            remove_parts: Vec::new(),
+            remove_traits: Vec::new(),
+            remove_skills: Vec::new(),
+            remove_guardrails: Vec::new(),
+            remove_test_inputs: Vec::new(),
+            remove_tags: Tags::new(),
         }
+    }
+
+    /// The model that it would like to speak through first.
+    pub fn first_model(&self) -> Option<&PreferredModel> {
+        self.preferred_models.first()
+    }
+
+    pub fn provider(&self) -> Option<&str> {
+        self.first_model().map(|model| model.provider.as_str())
+    }
+
+    pub fn model(&self) -> Option<&str> {
+        self.first_model().map(|model| model.model.as_str())
+    }
+
+    /// Of the first model: what is set, else 0.0.
+    pub fn temperature(&self) -> Option<f64> {
+        self.first_model().map(|model| model.temperature.unwrap_or(0.0))
+    }
+
+    /// Of the first model: what is set, else 1.0.
+    pub fn top_p(&self) -> Option<f64> {
+        self.first_model().map(|model| model.top_p.unwrap_or(1.0))
+    }
+
+    /// Of the first model: what is set; otherwise the provider decides.
+    pub fn max_output_tokens(&self) -> Option<u32> {
+        self.first_model().and_then(|model| model.max_output_tokens)
     }
 
     /// The authored summary, else the description, else the system prompt's first sentence.
@@ -332,12 +411,12 @@ impl CharacterArc {
     }
 }
 
-entity!(Persona, Persona);
+entity!(Persona, Persona, refers);
 entity!(Part, Part);
 entity!(Trait, Trait);
 entity!(Skill, Skill);
 entity!(Guardrail, Guardrail);
-entity!(CharacterArc, Arc);
+entity!(CharacterArc, Arc, refers);
 
 /// A text that says something: a blank one is as good as none.
 pub(crate) fn said(text: &Option<String>) -> Option<&str> {

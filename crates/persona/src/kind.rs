@@ -87,6 +87,44 @@ vocabulary! {
         Skill = "skill",
         Guardrail = "guardrail",
         Arc = "arc",
+        ToolPreset = "tool_preset",
+        BiasProfile = "bias_profile",
+        ContextPreset = "context_preset",
+        TestInput = "test_input",
+    }
+}
+
+impl Kind {
+    /// The kind in words, as sentences have it.
+    pub const fn spoken(self) -> &'static str {
+        match self {
+            Self::ToolPreset => "tool preset",
+            Self::BiasProfile => "bias profile",
+            Self::ContextPreset => "context preset",
+            Self::TestInput => "test input",
+            _ => self.as_str(),
+        }
+    }
+
+    /// The table of a personas.toml under which entities of this kind stand.
+    pub const fn table(self) -> &'static str {
+        match self {
+            Self::Persona => "personas",
+            Self::Part => "parts",
+            Self::Trait => "traits",
+            Self::Skill => "skills",
+            Self::Guardrail => "guardrails",
+            Self::Arc => "arcs",
+            Self::ToolPreset => "tool_presets",
+            Self::BiasProfile => "bias_profiles",
+            Self::ContextPreset => "context_presets",
+            Self::TestInput => "test_inputs",
+        }
+    }
+
+    /// The kind whose entities stand under a table of a personas.toml.
+    pub fn of_table(table: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.table() == table)
     }
 }
 
@@ -168,6 +206,18 @@ vocabulary! {
     }
 }
 
+impl Scope {
+    /// Whether definitions of this scope stand in a personas.toml.
+    pub const fn is_file(self) -> bool {
+        matches!(self, Self::Global | Self::Project)
+    }
+
+    /// This scope and all weaker ones, strongest first: where a definition's references are looked up.
+    pub fn downwards(self) -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().rev().filter(move |scope| *scope <= self)
+    }
+}
+
 vocabulary! {
     /// How a persona's own layer meets its base's: in place of it, or added to it.
     #[derive(Default)]
@@ -187,6 +237,28 @@ vocabulary! {
         Full = "full",
         Summarize = "summarize",
         Skeleton = "skeleton",
+    }
+}
+
+vocabulary! {
+    /// Whether a tool may be called: without asking, after asking, or not at all.
+    Approval, "approval" {
+        Auto = "auto",
+        Ask = "ask",
+        Deny = "deny",
+    }
+}
+
+vocabulary! {
+    /// How much of a context file reaches the prompt.
+    #[derive(Default)]
+    ContextView, "view" {
+        #[default]
+        Full = "full",
+        Summary = "summary",
+        Skeleton = "skeleton",
+        Outline = "outline",
+        None = "none",
     }
 }
 

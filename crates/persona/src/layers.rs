@@ -54,21 +54,42 @@ pub(crate) fn apply<'a>(
     bundle: &'a Bundle,
     overrides: &BTreeMap<PartType, Name>,
 ) -> Result<Vec<PlacedPart<'a>>, OverrideError> {
-    let mut placed = Vec::new();
-    for layer in [own_layer(bundle), stage_layer(bundle), override_layer(bundle, overrides)?] {
-        placed = stack(placed, layer);
+    let mut placed = authored(bundle);
+    for layer in [stage_layer(bundle), override_layer(bundle, overrides)?] {
+        placed = take_slots(placed, layer);
     }
     Ok(placed)
 }
 
-/// Puts a layer on top of what is already placed.
-fn stack<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
-    if layer.mode == MergeMode::Append {
-        let mut parts = below;
-        parts.retain(|old| !layer.parts.iter().any(|new| new.part.name == old.part.name));
-        parts.extend(layer.parts);
-        return parts;
+/// What the persona and its bases were given, in assembly order.
+pub(crate) fn authored(bundle: &Bundle) -> Vec<PlacedPart<'_>> {
+    let mut placed = Vec::new();
+    for base in &bundle.bases {
+        placed = stack(placed, &base.persona, persona_layer(&base.persona, &base.parts, LayerOrigin::Base));
     }
+    let own = persona_layer(&bundle.persona, &bundle.parts, LayerOrigin::Own);
+    placed = stack(placed, &bundle.persona, own);
+    placed.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.part.name.cmp(&b.part.name)));
+    placed
+}
+
+/// Puts a persona's layer on top of its bases'.
+fn stack<'a>(below: Vec<PlacedPart<'a>>, persona: &Persona, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
+    let mut parts = below;
+    parts.retain(|old| {
+        // A name stands once, also where two scopes mean parts of different types by it.
+        let replaced = layer.parts.iter().any(|new| {
+            let same_type = new.part.part_type == old.part.part_type;
+            new.part.name == old.part.name || layer.mode == MergeMode::Replace && same_type
+        });
+        !replaced && !persona.remove_parts.contains(&old.part.name)
+    });
+    parts.extend(layer.parts);
+    parts
+}
+
+/// Puts a stage or a call's overrides on top: what they bring takes the slots of what it replaces.
+fn take_slots<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
     let mut by_type: BTreeMap<PartType, Vec<PlacedPart<'a>>> = BTreeMap::new();
     let mut at_end = Vec::new();
     for part in layer.parts {
@@ -103,27 +124,21 @@ fn stack<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>
     let mut last = result.iter().map(|part| part.order).max().unwrap_or(0);
     for mut part in at_end {
         // A persona says where its parts stand; what a stage or a call adds comes after them.
-        if matches!(part.origin, LayerOrigin::Stage | LayerOrigin::Override) {
-            last = last.saturating_add(1);
-            part.order = last;
-        }
+        last = last.saturating_add(1);
+        part.order = last;
         result.push(part);
     }
     result
 }
 
-fn own_layer(bundle: &Bundle) -> Layer<'_> {
-    let parts: BTreeMap<&Name, &Part> = bundle.parts.iter().map(|part| (&part.name, part)).collect();
-    let Persona { parts: links, parts_mode, .. } = &bundle.persona;
-    let mut placed: Vec<PlacedPart<'_>> = links
-        .iter()
-        .filter_map(|link| {
-            let part = parts.get(&link.name)?;
-            Some(PlacedPart { part, order: link.order, priority: link.priority, origin: LayerOrigin::Own })
-        })
-        .collect();
-    placed.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.part.name.cmp(&b.part.name)));
-    Layer { parts: placed, mode: *parts_mode }
+fn persona_layer<'a>(persona: &Persona, parts: &'a [Part], origin: LayerOrigin) -> Layer<'a> {
+    let parts: BTreeMap<&Name, &Part> = parts.iter().map(|part| (&part.name, part)).collect();
+    let Persona { parts: links, parts_mode, .. } = persona;
+    let placed = links.iter().filter_map(|link| {
+        let part = parts.get(&link.name)?;
+        Some(PlacedPart { part, order: link.order, priority: link.priority, origin })
+    });
+    Layer { parts: placed.collect(), mode: *parts_mode }
 }
 
 fn stage_layer(bundle: &Bundle) -> Layer<'_> {

@@ -11,7 +11,15 @@ mod name;
 pub use name::{Name, NameError};
 
 mod kind;
-pub use kind::{Aggregation, Kind, MergeMode, ParseKindError, PartType, Scope, Severity, TraitType};
+pub use kind::{
+    Aggregation, Approval, ContextView, Kind, MergeMode, ParseKindError, PartType, Scope, Severity, TraitType,
+};
+
+mod base;
+pub use base::BaseRef;
+
+mod references;
+pub use references::{Reference, Rename};
 
 mod entity;
 pub use entity::{
@@ -19,11 +27,22 @@ pub use entity::{
     Tags, Trait, first_sentence,
 };
 
+mod preset;
+pub use preset::{BiasProfile, ContextEntry, ContextPreset, PresetTool, TestInput, ToolPreset};
+
+mod any;
+pub use any::AnyEntity;
+
 mod check;
 pub use check::Invalid;
 
 mod bundle;
-pub use bundle::{ActiveStage, Bundle, Compiled, Meta, Stored};
+pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};
+
+mod chain;
+pub use chain::{Chain, ChainError, Link};
+
+mod inherit;
 
 mod layers;
 pub use layers::{LayerOrigin, OverrideError, PlacedPart};
@@ -44,6 +63,12 @@ pub use manifest::{Manifest, ManifestArc, ManifestItem, ManifestPart, ManifestTr
 
 mod compile;
 pub use compile::{CompiledText, compile, fingerprint};
+
+pub mod env;
+
+pub mod explain;
+
+pub mod lint;
 
 mod suggest;
 pub use suggest::nearest;

@@ -20,6 +20,8 @@ pub const STAGES: usize = 64;
 pub const STAGE_PARTS: usize = 64;
 /// Preferred models of one persona.
 pub const PREFERRED_MODELS: usize = 16;
+/// Characters in a tool's name, or in a pattern of such names.
+pub const TOOL_CHARS: usize = 128;
 /// Patterns in one guardrail's `deny_tools`.
 pub const DENY_TOOLS: usize = 64;
 /// Entries in one page of a list.
@@ -30,3 +32,17 @@ pub const DEFAULT_PAGE: usize = 50;
 pub const QUERY_BYTES: usize = 512;
 /// Bytes in the reason that a write may give.
 pub const MESSAGE_BYTES: usize = 2 * 1024;
+/// Personas in one chain of `extends`, the one that was asked for included.
+pub const CHAIN: usize = 16;
+/// Categories of one tool preset or bias profile.
+pub const CATEGORIES: usize = 64;
+/// Tools in one category of a preset.
+pub const PRESET_TOOLS: usize = 256;
+/// Parameters that one tool of a preset has a bias for.
+pub const PARAMETERS: usize = 32;
+/// Entries of one context preset.
+pub const CONTEXT_ENTRIES: usize = 256;
+/// Expectations of one test input.
+pub const EXPECTATIONS: usize = 64;
+/// Bytes of one personas.toml.
+pub const FILE_BYTES: usize = 64 * 1024 * 1024;

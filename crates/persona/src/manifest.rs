@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Assembled, LayerOrigin, Name, PartType, Scope, Severity, TraitType};
+use crate::{Assembled, Kind, LayerOrigin, Name, PartType, Scope, Severity, TraitType};
 
 /// A persona's structure; the pieces' contents are fetched one by one with `on_demand_tools`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,9 @@ pub struct Manifest {
 #[schemars(inline)]
 pub struct ManifestPart {
     pub name: Name,
+    /// Where it is kept, if not where the persona is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     #[serde(rename = "type")]
     pub part_type: PartType,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,9 @@ pub struct ManifestPart {
 #[schemars(inline)]
 pub struct ManifestTrait {
     pub name: Name,
+    /// Where it is kept, if not where the persona is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     pub trait_type: TraitType,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -53,6 +59,9 @@ pub struct ManifestTrait {
 #[schemars(inline)]
 pub struct ManifestItem {
     pub name: Name,
+    /// Where it is kept, if not where the persona is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,25 +80,33 @@ pub struct ManifestArc {
 /// The manifest of an assembled persona. `on_demand_tools` is the front's to fill: only it knows
 /// which tools its caller has.
 pub fn manifest(assembled: &Assembled<'_>) -> Manifest {
-    let persona = &assembled.bundle.persona;
+    let persona = &assembled.persona;
+    let elsewhere = |kind, name: &Name| {
+        let scope = assembled.bundle.piece_scope(kind, name);
+        scope.filter(|scope| *scope != assembled.bundle.meta.scope)
+    };
     let parts = assembled.parts.iter().map(|placed| ManifestPart {
         name: placed.part.name.clone(),
+        scope: elsewhere(Kind::Part, &placed.part.name),
         part_type: placed.part.part_type,
         description: placed.part.description.clone(),
         from: placed.origin,
     });
     let traits = assembled.traits.iter().map(|item| ManifestTrait {
         name: item.name.clone(),
+        scope: elsewhere(Kind::Trait, &item.name),
         trait_type: item.trait_type,
         description: item.description.clone(),
     });
     let skills = assembled.skills.iter().map(|item| ManifestItem {
         name: item.name.clone(),
+        scope: elsewhere(Kind::Skill, &item.name),
         severity: None,
         description: item.description.clone(),
     });
     let guardrails = assembled.guardrails.iter().map(|item| ManifestItem {
         name: item.name.clone(),
+        scope: elsewhere(Kind::Guardrail, &item.name),
         severity: Some(item.severity),
         description: item.description.clone(),
     });

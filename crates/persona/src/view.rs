@@ -225,7 +225,7 @@ pub(crate) fn rendered(assembled: &Assembled<'_>, view: View) -> String {
 }
 
 fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
-    let persona = &assembled.bundle.persona;
+    let persona = &assembled.persona;
     // In full, a short text gives way to the fuller one. Where there is none it stays: a guardrail
     // that has only a description must not lose it.
     let short = |text: &str, fuller: Option<&str>| {

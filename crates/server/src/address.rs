@@ -1,6 +1,6 @@
 //! Where the server may listen.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// An address on which the server must not listen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,8 +13,13 @@ pub struct AddressError(SocketAddr);
 
 /// Only loopback addresses are safe without keys.
 pub fn check_address(address: SocketAddr) -> Result<(), AddressError> {
+    if is_loopback(address.ip()) { Ok(()) } else { Err(AddressError(address)) }
+}
+
+/// Whether nobody but this machine can reach an address.
+pub(crate) fn is_loopback(address: IpAddr) -> bool {
     // An IPv4 address in IPv6 clothes reaches as far as it does without them.
-    if address.ip().to_canonical().is_loopback() { Ok(()) } else { Err(AddressError(address)) }
+    address.to_canonical().is_loopback()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The HTTP server: which routes there are, how connections are run, and when it stops.
 //!
-//! It knows addresses, time-outs and health. What happens behind a route is the route's: this
-//! crate must not know what a persona is.
+//! It knows addresses, time-outs, health, and how changes of the library become a stream of events.
+//! What happens behind a route is the route's: this crate must not know what a persona is.
 
 mod limits;
 
@@ -11,6 +11,7 @@ pub use address::{AddressError, check_address};
 mod routes;
 pub use routes::{ServerOptions, router};
 
+mod events;
 mod health;
 mod problem;
 

@@ -10,5 +10,17 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 /// How long the database may take to show that it is alive.
 pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
+/// Events that are kept for clients that come back; one that missed more looks at everything.
+pub(crate) const EVENTS: usize = 1_024;
+/// Streams of events that are open at once.
+pub(crate) const EVENT_STREAMS: usize = 64;
+/// How long to wait before asking again for a stream, in seconds, when all are taken.
+pub(crate) const EVENT_RETRY_AFTER_S: u64 = 5;
+/// How long a client whose stream ended is asked to wait before it comes back.
+pub(crate) const EVENT_RETRY: Duration = Duration::from_secs(2);
+/// How long a stream is silent at most, so that nobody in between takes it for dead.
+pub(crate) const EVENT_KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Problems of files in one event; the rest is counted.
+pub(crate) const EVENT_PROBLEMS: usize = 256;
 /// How long to wait before accepting again when the system has no room for a connection.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -1,5 +1,7 @@
 //! The routes, each behind the same guard.
 
+use std::sync::Arc;
+
 use app::Library;
 use axum::Router;
 use axum::extract::Request;
@@ -10,6 +12,7 @@ use http::{StatusCode, Uri};
 use mcp::http::check_loopback;
 use mcp::{McpOptions, ToolSelection};
 
+use crate::events::{Events, events};
 use crate::health::healthz;
 use crate::problem::Problem;
 
@@ -28,6 +31,8 @@ pub fn router(library: Library, options: ServerOptions) -> Router {
     let plain = Router::new()
         .route("/healthz", get(healthz))
         .with_state(library.clone())
+        .route("/api/events", get(events))
+        .with_state(Arc::new(Events::new(library.clone())))
         .fallback(not_found)
         .layer(from_fn(guard));
     // MCP is guarded by itself, since it refuses in its own form.

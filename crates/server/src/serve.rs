@@ -15,6 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::address::is_loopback;
+use crate::health::Listening;
 use crate::limits::{ACCEPT_PAUSE, CONNECTIONS, GRACE, HEAD_TIMEOUT};
 
 /// Serves until `shutdown` is done; then accepts nobody any more, lets open streams say their
@@ -25,7 +27,8 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let stopping = CancellationToken::new();
-    let router = router.layer(Extension(Stopping(stopping.clone())));
+    let loopback = listener.local_addr().is_ok_and(|address| is_loopback(address.ip()));
+    let router = router.layer(Extension(Stopping(stopping.clone()))).layer(Extension(Listening { loopback }));
     let connections = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(CONNECTIONS));
     let mut shutdown = pin!(shutdown);

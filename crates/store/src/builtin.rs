@@ -1,14 +1,15 @@
 //! The weakest scope: personas and pieces that are compiled in, read-only.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use persona::{
-    ActiveStage, Bundle, CharacterArc, Compiled, Guardrail, Kind, Meta, Name, Part, Persona, Skill, Stored,
-    Trait,
+    AnyEntity, BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Meta, Name, Part, Persona, Skill,
+    Stored, TestInput, ToolPreset, Trait,
 };
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+
+use crate::files::document;
 
 const FILES: &[(&str, &str)] = &[
     ("shared.toml", include_str!("../builtin/shared.toml")),
@@ -17,37 +18,55 @@ const FILES: &[(&str, &str)] = &[
     ("doc_writer.toml", include_str!("../builtin/doc_writer.toml")),
     ("mentor.toml", include_str!("../builtin/mentor.toml")),
     ("discussion.toml", include_str!("../builtin/discussion.toml")),
+    ("presets.toml", include_str!("../builtin/presets.toml")),
 ];
 
-/// Everything that is compiled in, by name.
-#[derive(Debug, Default)]
-pub struct Builtins {
-    pub personas: BTreeMap<Name, Persona>,
-    pub parts: BTreeMap<Name, Part>,
-    pub traits: BTreeMap<Name, Trait>,
-    pub skills: BTreeMap<Name, Skill>,
-    pub guardrails: BTreeMap<Name, Guardrail>,
-    pub arcs: BTreeMap<Name, CharacterArc>,
+macro_rules! builtins {
+    ($($field:ident: $variant:ident($type:ident)),+ $(,)?) => {
+        /// Everything that is compiled in, by name.
+        #[derive(Debug, Default)]
+        pub struct Builtins { $(pub $field: BTreeMap<Name, $type>),+ }
+
+        impl Builtins {
+            fn add(&mut self, entity: AnyEntity) {
+                match entity { $(AnyEntity::$variant(entity) => {
+                    self.$field.insert(entity.name.clone(), entity);
+                })+ }
+            }
+
+            /// Every builtin.
+            pub fn all(&self) -> impl Iterator<Item = AnyEntity> {
+                let all: Vec<AnyEntity> =
+                    [$(self.$field.values().cloned().map(AnyEntity::from).collect::<Vec<_>>()),+].concat();
+                all.into_iter()
+            }
+
+            /// The builtin of a kind and name.
+            pub fn find(&self, kind: Kind, name: &Name) -> Option<AnyEntity> {
+                match kind { $(Kind::$variant => self.$field.get(name).cloned().map(AnyEntity::from)),+ }
+            }
+        }
+
+        $(impl Builtin for $type {
+            fn builtins() -> &'static BTreeMap<Name, Self> {
+                &Builtins::get().$field
+            }
+        })+
+    };
 }
 
-/// A builtin persona's state, which is kept in the database.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct BuiltinState {
-    pub(crate) stage: Option<Name>,
-    pub(crate) compiled: Option<Compiled>,
-}
-
-/// A file as it is written: entities under their kind and name.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct File {
-    personas: BTreeMap<String, toml::Table>,
-    parts: BTreeMap<String, toml::Table>,
-    traits: BTreeMap<String, toml::Table>,
-    skills: BTreeMap<String, toml::Table>,
-    guardrails: BTreeMap<String, toml::Table>,
-    arcs: BTreeMap<String, toml::Table>,
-}
+builtins!(
+    personas: Persona(Persona),
+    parts: Part(Part),
+    traits: Trait(Trait),
+    skills: Skill(Skill),
+    guardrails: Guardrail(Guardrail),
+    arcs: Arc(CharacterArc),
+    tool_presets: ToolPreset(ToolPreset),
+    bias_profiles: BiasProfile(BiasProfile),
+    context_presets: ContextPreset(ContextPreset),
+    test_inputs: TestInput(TestInput),
+);
 
 impl Builtins {
     /// The builtins, read on first use.
@@ -55,87 +74,18 @@ impl Builtins {
         static BUILTINS: LazyLock<Builtins> = LazyLock::new(|| {
             let mut builtins = Builtins::default();
             for (file, text) in FILES {
-                if let Err(error) = builtins.add(text) {
-                    unreachable!("the builtin {file} is tested to be well formed: {error}");
+                match document::read(Path::new(file), text) {
+                    Ok(document) => {
+                        let entries = document.entries.into_values().flat_map(BTreeMap::into_values);
+                        entries.for_each(|entry| builtins.add(entry.entity.clone()));
+                    }
+                    Err(problem) => unreachable!("the builtin files are tested to be well formed: {problem}"),
                 }
             }
             builtins
         });
         &BUILTINS
     }
-
-    fn add(&mut self, text: &str) -> Result<(), toml::de::Error> {
-        let file: File = toml::from_str(text)?;
-        read_into(&mut self.personas, file.personas)?;
-        read_into(&mut self.parts, file.parts)?;
-        read_into(&mut self.traits, file.traits)?;
-        read_into(&mut self.skills, file.skills)?;
-        read_into(&mut self.guardrails, file.guardrails)?;
-        read_into(&mut self.arcs, file.arcs)
-    }
-
-    /// The names of a kind, in order.
-    pub fn names(&self, kind: Kind) -> Vec<&Name> {
-        match kind {
-            Kind::Persona => self.personas.keys().collect(),
-            Kind::Part => self.parts.keys().collect(),
-            Kind::Trait => self.traits.keys().collect(),
-            Kind::Skill => self.skills.keys().collect(),
-            Kind::Guardrail => self.guardrails.keys().collect(),
-            Kind::Arc => self.arcs.keys().collect(),
-        }
-    }
-
-    /// A builtin persona with all its pieces, in the stage that its state says or the first one.
-    pub(crate) fn bundle(&self, name: &Name, state: BuiltinState) -> Option<Bundle> {
-        let persona = self.personas.get(name)?.clone();
-        let stage = persona.arc.as_ref().and_then(|arc| self.stage(arc, state.stage.as_ref()));
-        Some(Bundle {
-            parts: pick(&self.parts, persona.parts.iter().map(|link| &link.name)),
-            traits: pick(&self.traits, &persona.traits),
-            skills: pick(&self.skills, &persona.skills),
-            guardrails: pick(&self.guardrails, &persona.guardrails),
-            persona,
-            meta: Meta::BUILTIN,
-            stage,
-            compiled: state.compiled,
-            override_parts: Vec::new(),
-        })
-    }
-
-    fn stage(&self, arc: &Name, current: Option<&Name>) -> Option<ActiveStage> {
-        let arc = self.arcs.get(arc)?;
-        let walk = arc.walk();
-        let at = walk.iter().position(|stage| Some(&stage.name) == current).unwrap_or(0);
-        let stage = walk.get(at)?;
-        Some(ActiveStage {
-            arc: arc.name.clone(),
-            stage: stage.name.clone(),
-            order: stage.order,
-            of: walk.len() as i64,
-            position: at as i64 + 1,
-            description: stage.description.clone(),
-            condition: stage.condition.clone(),
-            parts: pick(&self.parts, &stage.parts),
-        })
-    }
-}
-
-fn read_into<T: DeserializeOwned>(
-    entities: &mut BTreeMap<Name, T>,
-    tables: BTreeMap<String, toml::Table>,
-) -> Result<(), toml::de::Error> {
-    for (key, mut table) in tables {
-        table.insert("name".to_owned(), toml::Value::String(key.clone()));
-        let name = Name::parse(&key).map_err(serde::de::Error::custom)?;
-        let entity = T::deserialize(table)?;
-        entities.insert(name, entity);
-    }
-    Ok(())
-}
-
-fn pick<'a, T: Clone>(known: &BTreeMap<Name, T>, names: impl IntoIterator<Item = &'a Name>) -> Vec<T> {
-    names.into_iter().filter_map(|name| known.get(name).cloned()).collect()
 }
 
 /// A kind that can be looked up among the builtins.
@@ -148,44 +98,34 @@ pub(crate) trait Builtin: Sized + Clone + 'static {
     }
 }
 
-macro_rules! builtin {
-    ($($type:ident => $field:ident),+) => {
-        $(impl Builtin for $type {
-            fn builtins() -> &'static BTreeMap<Name, Self> {
-                &Builtins::get().$field
-            }
-        })+
-    };
-}
-
-builtin!(
-    Persona => personas, Part => parts, Trait => traits,
-    Skill => skills, Guardrail => guardrails, CharacterArc => arcs
-);
-
 #[cfg(test)]
 mod tests {
+    use persona::Scope;
+
     use super::*;
+    use crate::catalog::{self, Nothing};
 
     #[test]
     fn every_builtin_is_lawful_and_whole() {
+        for (file, text) in FILES {
+            let document = document::read(Path::new(file), text).expect("it is TOML");
+            assert!(document.problems.is_empty(), "{file}: {:?}", document.problems);
+        }
         let builtins = Builtins::get();
         let named: Vec<&str> = builtins.personas.keys().map(Name::as_str).collect();
         assert_eq!(named, ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"]);
-        for (name, persona) in &builtins.personas {
-            persona.check().unwrap_or_else(|error| panic!("{name}: {error}"));
-            let bundle = builtins.bundle(name, BuiltinState::default()).expect("it is there");
-            assert_eq!(bundle.parts.len(), persona.parts.len(), "{name}: a part is missing");
-            assert_eq!(bundle.traits.len(), persona.traits.len(), "{name}: a trait is missing");
-            assert_eq!(bundle.skills.len(), persona.skills.len(), "{name}: a skill is missing");
-            assert_eq!(bundle.guardrails.len(), persona.guardrails.len(), "{name}: a guardrail is missing");
+        for entity in builtins.all() {
+            let name = format!("{} {}", entity.kind(), entity.name());
+            entity.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+            for reference in entity.references() {
+                let there = builtins.find(reference.kind, &reference.name).is_some();
+                assert!(there, "{name}: {} {} is missing", reference.kind, reference.name);
+            }
         }
         let texts: usize = FILES.iter().map(|(_, text)| text.matches("part_type =").count()).sum();
         assert_eq!(builtins.parts.len(), texts, "a part is defined twice");
-        builtins.parts.values().for_each(|part| part.check().expect("lawful"));
-        builtins.arcs.values().for_each(|arc| arc.check().expect("lawful"));
-        let mentor = builtins.bundle(&Name::parse("mentor").expect("a name"), BuiltinState::default());
-        let stage = mentor.and_then(|bundle| bundle.stage).expect("the mentor has an arc");
+        let mentor = catalog::build(&Nothing, Scope::Builtin, &Name::parse("mentor").expect("a name"), None);
+        let stage = mentor.expect("it is whole").and_then(|bundle| bundle.stage).expect("it has an arc");
         assert_eq!((stage.position, stage.of), (1, 3));
         assert!(!stage.parts.is_empty());
     }

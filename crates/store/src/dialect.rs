@@ -86,4 +86,36 @@ impl Dialect {
             }
         }
     }
+
+    /// The list under a key of the JSON object in a column; `[]` where there is none.
+    pub(crate) fn list_in(self, column: &str, key: &str) -> String {
+        match self {
+            Self::Sqlite => format!("json(coalesce({column} -> '$.{key}', '[]'))"),
+            Self::Postgres => format!("coalesce({column} -> '{key}', '[]'::jsonb)"),
+        }
+    }
+
+    /// The text under a key of the JSON object in a column.
+    pub(crate) fn text_in(self, column: &str, key: &str) -> String {
+        match self {
+            Self::Sqlite => format!("({column} ->> '$.{key}')"),
+            Self::Postgres => format!("({column} ->> '{key}')"),
+        }
+    }
+
+    /// Where a text stands in a column, from 1; 0 where it does not.
+    pub(crate) fn position(self, column: &str, text: &str) -> String {
+        match self {
+            Self::Sqlite => format!("instr({column}, '{text}')"),
+            Self::Postgres => format!("strpos({column}, '{text}')"),
+        }
+    }
+
+    /// A JSON list with nothing in it.
+    pub(crate) fn empty_list(self) -> &'static str {
+        match self {
+            Self::Sqlite => "'[]'",
+            Self::Postgres => "'[]'::json",
+        }
+    }
 }

@@ -7,6 +7,11 @@ use persona::Kind;
 
 use crate::dialect::{Column, Dialect};
 
+mod references;
+pub(crate) use references::{references, user_queries};
+mod whole;
+pub(crate) use whole::{gather, load};
+
 /// Where a kind is kept.
 pub(crate) const fn table(kind: Kind) -> &'static str {
     match kind {
@@ -16,6 +21,10 @@ pub(crate) const fn table(kind: Kind) -> &'static str {
         Kind::Skill => "agent_skills",
         Kind::Guardrail => "agent_guardrails",
         Kind::Arc => "character_arcs",
+        Kind::ToolPreset => "agent_tool_presets",
+        Kind::BiasProfile => "agent_bias_profiles",
+        Kind::ContextPreset => "agent_context_presets",
+        Kind::TestInput => "agent_test_inputs",
     }
 }
 
@@ -28,40 +37,48 @@ pub(crate) const fn search_number(kind: Kind) -> i64 {
         Kind::Skill => 3,
         Kind::Guardrail => 4,
         Kind::Arc => 5,
+        Kind::ToolPreset => 6,
+        Kind::BiasProfile => 7,
+        Kind::ContextPreset => 8,
+        Kind::TestInput => 9,
     }
 }
 
-/// A link table between personas and pieces of one kind: its name and the piece's column.
-pub(crate) const fn link_table(kind: Kind) -> (&'static str, &'static str) {
+/// A link table between personas and pieces of one kind: its name and the piece's column. Bases
+/// and presets have none: a persona has their names.
+pub(crate) const fn link_table(kind: Kind) -> Option<(&'static str, &'static str)> {
     match kind {
-        Kind::Part => ("agent_persona_parts", "part_id"),
-        Kind::Trait => ("agent_persona_traits", "trait_id"),
-        Kind::Skill => ("agent_persona_skills", "skill_id"),
-        Kind::Guardrail => ("agent_persona_guardrails", "guardrail_id"),
-        Kind::Arc => ("persona_arc", "arc_id"),
-        Kind::Persona => panic!("personas do not link personas"),
+        Kind::Part => Some(("agent_persona_parts", "part_id")),
+        Kind::Trait => Some(("agent_persona_traits", "trait_id")),
+        Kind::Skill => Some(("agent_persona_skills", "skill_id")),
+        Kind::Guardrail => Some(("agent_persona_guardrails", "guardrail_id")),
+        Kind::Arc => Some(("persona_arc", "arc_id")),
+        Kind::TestInput => Some(("agent_persona_test_inputs", "test_input_id")),
+        Kind::Persona | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => None,
     }
 }
+
+const PERSONA: &[(&str, Column)] = &[
+    ("name", Column::Text),
+    ("display_name", Column::Text),
+    ("description", Column::Text),
+    ("detail", Column::Text),
+    ("extends", Column::Text),
+    ("system_prompt", Column::Text),
+    ("system_prompt_mode", Column::Text),
+    ("preferred_models", Column::Json),
+    ("tool_preset", Column::Text),
+    ("bias_profile", Column::Text),
+    ("context_preset", Column::Text),
+    ("plan_persona", Column::Json),
+    ("parts_mode", Column::Text),
+    ("tags", Column::Tags),
+];
 
 /// The plain columns of a kind's document.
 pub(crate) const fn columns(kind: Kind) -> &'static [(&'static str, Column)] {
     match kind {
-        Kind::Persona => &[
-            ("name", Column::Text),
-            ("display_name", Column::Text),
-            ("description", Column::Text),
-            ("detail", Column::Text),
-            ("system_prompt", Column::Text),
-            ("system_prompt_mode", Column::Text),
-            ("preferred_models", Column::Json),
-            ("tool_preset", Column::Text),
-            ("bias_profile", Column::Text),
-            ("context_preset", Column::Text),
-            ("aggregation_strategy", Column::Text),
-            ("plan_persona", Column::Json),
-            ("parts_mode", Column::Text),
-            ("tags", Column::Tags),
-        ],
+        Kind::Persona => PERSONA,
         Kind::Part => &[
             ("name", Column::Text),
             ("part_type", Column::Text),
@@ -91,6 +108,32 @@ pub(crate) const fn columns(kind: Kind) -> &'static [(&'static str, Column)] {
             ("tags", Column::Tags),
         ],
         Kind::Arc => &[("name", Column::Text), ("description", Column::Text), ("tags", Column::Tags)],
+        Kind::ToolPreset => &[
+            ("name", Column::Text),
+            ("description", Column::Text),
+            ("categories", Column::Json),
+            ("tags", Column::Tags),
+        ],
+        Kind::BiasProfile => &[
+            ("name", Column::Text),
+            ("description", Column::Text),
+            ("multipliers", Column::Json),
+            ("tags", Column::Tags),
+        ],
+        Kind::ContextPreset => &[
+            ("name", Column::Text),
+            ("description", Column::Text),
+            ("entries", Column::Json),
+            ("token_budget", Column::Int),
+            ("tags", Column::Tags),
+        ],
+        Kind::TestInput => &[
+            ("name", Column::Text),
+            ("description", Column::Text),
+            ("content", Column::Text),
+            ("expectations", Column::Json),
+            ("tags", Column::Tags),
+        ],
     }
 }
 
@@ -111,10 +154,17 @@ pub(crate) fn definition(dialect: Dialect, kind: Kind, alias: &str) -> String {
     match kind {
         Kind::Persona => {
             fields.push(("parts", part_links(dialect, alias)));
-            for (field, piece) in
-                [("traits", Kind::Trait), ("skills", Kind::Skill), ("guardrails", Kind::Guardrail)]
-            {
+            for (field, piece) in [
+                ("traits", Kind::Trait),
+                ("skills", Kind::Skill),
+                ("guardrails", Kind::Guardrail),
+                ("test_inputs", Kind::TestInput),
+            ] {
                 fields.push((field, linked_names(dialect, piece, alias)));
+            }
+            fields.push(("aggregation_strategy", format!("nullif({alias}.aggregation_strategy, '')")));
+            for removal in REMOVALS {
+                fields.push((removal, dialect.list_in(&format!("{alias}.removals"), removal)));
             }
             let arc = format!(
                 "(SELECT c.name FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id WHERE pa.persona_id = {alias}.id)"
@@ -122,10 +172,20 @@ pub(crate) fn definition(dialect: Dialect, kind: Kind, alias: &str) -> String {
             fields.push(("arc", arc));
         }
         Kind::Arc => fields.push(("stages", stages(dialect, alias))),
-        Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail => {}
+        _ => {}
     }
     dialect.object(&fields)
 }
+
+/// What a persona takes away from its base: kept together, since few have any of it.
+pub(crate) const REMOVALS: [&str; 6] = [
+    "remove_parts",
+    "remove_traits",
+    "remove_skills",
+    "remove_guardrails",
+    "remove_test_inputs",
+    "remove_tags",
+];
 
 fn part_links(dialect: Dialect, persona: &str) -> String {
     let link = dialect.object(&[
@@ -145,7 +205,9 @@ fn linked_names(dialect: Dialect, piece: Kind, persona: &str) -> String {
 
 /// The rows `x` of a kind that the persona `alias` links, by the links `l`.
 fn linked_rows(piece: Kind, persona: &str) -> String {
-    let (links, column) = link_table(piece);
+    let Some((links, column)) = link_table(piece) else {
+        unreachable!("only kinds that have links are asked for");
+    };
     let table = table(piece);
     format!("{links} l JOIN {table} x ON x.id = l.{column} WHERE l.persona_id = {persona}.id")
 }
@@ -206,97 +268,8 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         }
         Kind::Trait => fields.push(("trait_type", column("trait_type"))),
         Kind::Guardrail => fields.push(("severity", column("severity"))),
-        Kind::Skill | Kind::Arc => {}
+        Kind::TestInput => fields.push(("lead", format!("substr({alias}.content, 1, 500)"))),
+        Kind::Skill | Kind::Arc | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => {}
     }
     dialect.object(&fields)
-}
-
-/// Everything that loading a persona needs, as one row: the bundle of the shared persona named
-/// `$1` or null, the state of a builtin of that name, and the parts named in the JSON list `$2`.
-pub(crate) fn load(dialect: Dialect) -> String {
-    let pieces = |kind: Kind| {
-        let rows = linked_rows(kind, "p");
-        dialect.nested(&dialect.array(&definition(dialect, kind, "x"), &rows, "x.name"))
-    };
-    let bundle = dialect.object(&[
-        ("persona", definition(dialect, Kind::Persona, "p")),
-        ("meta", meta(dialect, "p")),
-        ("parts", pieces(Kind::Part)),
-        ("traits", pieces(Kind::Trait)),
-        ("skills", pieces(Kind::Skill)),
-        ("guardrails", pieces(Kind::Guardrail)),
-        ("stage", dialect.nested(&active_stage(dialect))),
-        ("compiled", dialect.nested(&compiled(dialect, "p"))),
-    ]);
-    let state = dialect
-        .object(&[("stage", "z.stage".to_owned()), ("compiled", dialect.nested(&compiled(dialect, "z")))]);
-    let named = format!("agent_parts o WHERE {}", dialect.in_list("o.name", "$2"));
-    let override_parts = dialect.array(&definition(dialect, Kind::Part, "o"), &named, "o.name");
-    let row = dialect.object(&[
-        ("bundle", dialect.nested(&format!("(SELECT {bundle} FROM agent_personas p WHERE p.name = $1)"))),
-        (
-            "state",
-            dialect.nested(&format!(
-                "(SELECT {state} FROM persona_state z WHERE z.scope = 'builtin' AND z.origin = '' AND z.name = $1)"
-            )),
-        ),
-        ("override_parts", dialect.nested(&override_parts)),
-    ]);
-    format!("SELECT {}", dialect.text(&row))
-}
-
-fn active_stage(dialect: Dialect) -> String {
-    let parts = dialect.array(
-        &definition(dialect, Kind::Part, "x"),
-        "arc_stage_parts k JOIN agent_parts x ON x.id = k.part_id WHERE k.stage_id = s.id",
-        "k.part_order, x.name",
-    );
-    let stage = dialect.object(&[
-        ("arc", "c.name".to_owned()),
-        ("stage", "s.name".to_owned()),
-        ("order", "s.stage_order".to_owned()),
-        ("of", "(SELECT count(*) FROM arc_stages t WHERE t.arc_id = c.id)".to_owned()),
-        (
-            "position",
-            "(SELECT count(*) FROM arc_stages t WHERE t.arc_id = c.id AND (t.stage_order, t.name) <= (s.stage_order, s.name))"
-                .to_owned(),
-        ),
-        ("description", "s.description".to_owned()),
-        ("condition", "s.condition".to_owned()),
-        ("parts", dialect.nested(&parts)),
-    ]);
-    format!(
-        "(SELECT {stage} FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id \
-         JOIN arc_stages s ON s.id = pa.current_stage_id WHERE pa.persona_id = p.id)"
-    )
-}
-
-fn compiled(dialect: Dialect, alias: &str) -> String {
-    let object = dialect.object(&[
-        ("summary", format!("{alias}.compiled_summary")),
-        ("detail", format!("{alias}.compiled_detail")),
-        ("at", dialect.time_text(&format!("{alias}.compiled_at"))),
-        ("fingerprint", format!("{alias}.compiled_fingerprint")),
-    ]);
-    format!("CASE WHEN {alias}.compiled_at IS NOT NULL THEN {object} END")
-}
-
-/// The tables that link personas or stages to a piece, as `users of` reads them.
-pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
-    let (links, column) = link_table(kind);
-    let user = |kind: Kind, name: &str| {
-        dialect.text(&dialect.object(&[("kind", format!("'{kind}'")), ("name", name.to_owned())]))
-    };
-    let mut queries = vec![format!(
-        "SELECT {} FROM {links} l JOIN agent_personas p ON p.id = l.persona_id WHERE l.{column} = $1 ORDER BY p.name",
-        user(Kind::Persona, "p.name")
-    )];
-    if kind == Kind::Part {
-        queries.push(format!(
-            "SELECT DISTINCT {} AS used_by FROM arc_stage_parts k JOIN arc_stages s ON s.id = k.stage_id \
-             JOIN character_arcs c ON c.id = s.arc_id WHERE k.part_id = $1 ORDER BY used_by",
-            user(Kind::Arc, "c.name")
-        ));
-    }
-    queries
 }

@@ -39,6 +39,7 @@ pub(crate) const SQLITE_MMAP_BYTES: i64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Int(i64),
+    MaybeInt(Option<i64>),
     Text(String),
     MaybeText(Option<String>),
     /// JSON text.
@@ -320,9 +321,12 @@ fn refuse_nul(value: &Value) -> Result<()> {
         Value::Text(text) | Value::MaybeText(Some(text)) => text.contains('\0'),
         Value::Json(json) | Value::MaybeJson(Some(json)) => escaped(json),
         Value::Tags(tags) => tags.iter().any(|tag| tag.contains('\0')),
-        Value::Int(_) | Value::MaybeText(None) | Value::MaybeJson(None) | Value::Time(_) | Value::Uuid(_) => {
-            false
-        }
+        Value::Int(_)
+        | Value::MaybeInt(_)
+        | Value::MaybeText(None)
+        | Value::MaybeJson(None)
+        | Value::Time(_)
+        | Value::Uuid(_) => false,
     };
     if found {
         return Err(Error::Invalid("the text contains a NUL character; remove it".to_owned()));
@@ -337,6 +341,7 @@ fn sqlite_arguments(values: &[Value]) -> Result<SqliteArguments> {
         let time = |time: &DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Micros, true);
         match value {
             Value::Int(value) => arguments.add(*value),
+            Value::MaybeInt(value) => arguments.add(*value),
             Value::Text(value) | Value::Json(value) => arguments.add(value.clone()),
             Value::MaybeText(value) | Value::MaybeJson(value) => arguments.add(value.clone()),
             Value::Tags(value) => arguments.add(serde_json::to_string(value)?),
@@ -354,6 +359,7 @@ fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
         refuse_nul(value)?;
         match value {
             Value::Int(value) => arguments.add(*value),
+            Value::MaybeInt(value) => arguments.add(*value),
             Value::Text(value) => arguments.add(value),
             Value::MaybeText(value) => arguments.add(value),
             Value::Json(value) => arguments.add(raw_json(value)?),

@@ -1,6 +1,8 @@
 //! What can go wrong in a store.
 
-use persona::{Kind, Name};
+use persona::{ChainError, Kind, Name};
+
+use crate::files::Problem;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -30,16 +32,30 @@ impl ErrorKind {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{kind} {name:?} exists already; update it, or choose another name")]
+    #[error("{} {name:?} exists already; update it, or choose another name", kind.spoken())]
     Exists { kind: Kind, name: Name },
     #[error(
-        "{kind} {name:?} was changed by somebody else at the same time; read it again and repeat your change"
+        "{} {name:?} was changed by somebody else at the same time; read it again and repeat your change",
+        kind.spoken()
     )]
     Raced { kind: Kind, name: Name },
     #[error("the database is busy with another writer; try again in a moment")]
     Busy(#[source] sqlx::Error),
     #[error("{0}")]
     Invalid(String),
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// A personas.toml that does not parse, or an entry of it that is wrong.
+    #[error("{0}")]
+    Problem(Box<Problem>),
+    #[error(
+        "{path} was changed by somebody else in this very moment; nothing was written, repeat your change"
+    )]
+    FileChanged { path: String },
+    #[error("{0}")]
+    Denied(String),
+    #[error("another Masque process is writing {path}; try again in a moment")]
+    FileBusy { path: String },
     #[error("{0} is not empty; choose another place for the copy")]
     Occupied(String),
     #[error(
@@ -65,9 +81,12 @@ pub enum Error {
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) => ErrorKind::Conflict,
-            Self::Busy(_) | Self::HotBusy(_) => ErrorKind::Busy,
-            Self::Invalid(_) => ErrorKind::Invalid,
+            Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) | Self::FileChanged { .. } => {
+                ErrorKind::Conflict
+            }
+            Self::Busy(_) | Self::HotBusy(_) | Self::FileBusy { .. } => ErrorKind::Busy,
+            Self::Invalid(_) | Self::Chain(_) | Self::Problem(_) => ErrorKind::Invalid,
+            Self::Denied(_) => ErrorKind::Denied,
             Self::NoDatabase(_) => ErrorKind::Missing,
             Self::NewerSchema { .. }
             | Self::Open { .. }

@@ -117,6 +117,16 @@ impl Feed {
         }
     }
 
+    /// After a change that no database knows of, such as one of a file.
+    pub(crate) fn changed_here(&self, changes: Vec<Change>) {
+        self.bump();
+        if changes.len() > BACKLOG / 2 {
+            self.announce(vec![Change::Everything]);
+        } else {
+            self.announce(changes);
+        }
+    }
+
     fn announce(&self, changes: Vec<Change>) {
         for change in changes {
             // Nobody listening is no failure.
@@ -186,7 +196,7 @@ async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
     let last = feed.announced.load(Ordering::SeqCst);
     let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
                'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \
-               FROM agent_revisions r WHERE id > $1 ORDER BY id LIMIT 1000";
+               FROM agent_revisions r WHERE id > $1 AND scope = 'shared' ORDER BY id LIMIT 1000";
     #[derive(Deserialize)]
     struct Row {
         id: i64,

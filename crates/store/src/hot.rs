@@ -43,12 +43,12 @@ impl HotReader {
         }
     }
 
-    /// The first column of the first row of a statement with two texts.
-    pub(crate) fn text(&self, sql: &str, first: &str, second: &str) -> Result<Option<String>> {
+    /// The first column of the first row of a statement with texts for parameters.
+    pub(crate) fn text(&self, sql: &str, values: &[&str]) -> Result<Option<String>> {
         let connection = self.free();
         let connection = connection.as_ref().ok_or_else(closed)?;
         let mut statement = connection.prepare_cached(sql).map_err(broken)?;
-        statement.query_row([first, second], |row| row.get(0)).optional().map_err(broken)
+        statement.query_row(rusqlite::params_from_iter(values), |row| row.get(0)).optional().map_err(broken)
     }
 
     /// A number that differs from the last one if any connection of any process wrote since.

@@ -16,8 +16,12 @@ mod engine;
 mod hot;
 mod migrate;
 
+pub mod files;
+
 mod builtin;
 pub use builtin::Builtins;
+
+mod catalog;
 
 mod documents;
 mod words;
@@ -36,7 +40,13 @@ mod load;
 pub use load::Loaded;
 
 mod write;
-pub use write::{Action, Attribution, Held, Keep, Write};
+pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, Write};
+
+mod history;
+pub use history::{FullRevision, Revision, RevisionRef};
+
+mod scopes;
+pub use scopes::{FileScopes, Overrides, Scopes};
 
 mod state;
 

@@ -1,23 +1,26 @@
-//! Loading a persona with everything that it refers to: one round trip, or none.
+//! Loading a persona of the database with everything that it refers to: one round trip, or none.
 
 use std::sync::{Arc, LazyLock};
 
-use persona::{Bundle, LoadedPersona, Name, Part, Request, View};
+use persona::{Bundle, Guardrail, LoadedArc, LoadedPersona, Name, Part, Request, Scope, Skill, Trait, View};
 use serde::Deserialize;
 
-use crate::builtin::{Builtin, BuiltinState};
+use crate::builtin::Builtin;
+use crate::catalog::{self, Nothing, PersonaState};
 use crate::dialect::Dialect;
 use crate::engine::{Engine, Value};
-use crate::{Builtins, Result, Store, documents};
+use crate::{Result, Store, documents};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
 static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Postgres));
+static GATHER_SQLITE: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Sqlite));
+static GATHER_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Postgres));
 
 /// A loaded persona.
 #[derive(Debug)]
 pub struct Loaded {
     pub bundle: Bundle,
-    document_bytes: usize,
+    pub(crate) document_bytes: usize,
 }
 
 impl Loaded {
@@ -30,8 +33,40 @@ impl Loaded {
 #[derive(Deserialize)]
 struct Row {
     bundle: Option<Bundle>,
-    state: Option<BuiltinState>,
-    override_parts: Vec<Part>,
+    states: Vec<PersonaState>,
+    parts: Vec<Part>,
+}
+
+/// What a persona in a file needs of the database: names of pieces, and the base that its chain
+/// leaves the files with.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) base: Option<Name>,
+    pub(crate) parts: Vec<Name>,
+    pub(crate) traits: Vec<Name>,
+    pub(crate) skills: Vec<Name>,
+    pub(crate) guardrails: Vec<Name>,
+    pub(crate) arcs: Vec<Name>,
+}
+
+impl Wanted {
+    fn is_empty(&self) -> bool {
+        let Self { base, parts, traits, skills, guardrails, arcs } = self;
+        base.is_none() && [parts, traits, skills, guardrails, arcs].iter().all(|names| names.is_empty())
+    }
+}
+
+/// What the database had of it.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Gathered {
+    pub(crate) bundle: Option<Bundle>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) traits: Vec<Trait>,
+    pub(crate) skills: Vec<Skill>,
+    pub(crate) guardrails: Vec<Guardrail>,
+    pub(crate) arcs: Vec<LoadedArc>,
+    /// The arc of the base itself.
+    pub(crate) base_arc: Option<LoadedArc>,
 }
 
 impl Store {
@@ -39,13 +74,13 @@ impl Store {
     /// overrides name as far as they exist.
     pub async fn load(&self, name: &Name, override_parts: &[&Name]) -> Result<Option<Arc<Loaded>>> {
         if !override_parts.is_empty() {
-            return Ok(self.fetch(name, override_parts).await?.map(Arc::new));
+            return Ok(self.fetch(name, None, override_parts).await?.map(Arc::new));
         }
-        let generation = self.feed().generation(self.engine())?;
+        let generation = self.generation()?;
         if let Some(loaded) = generation.and_then(|generation| self.cache().bundle(name, generation)) {
             return Ok(Some(loaded));
         }
-        let loaded = self.fetch(name, &[]).await?.map(Arc::new);
+        let loaded = self.fetch(name, None, &[]).await?.map(Arc::new);
         if let (Some(generation), Some(loaded)) = (generation, &loaded) {
             self.cache().put_bundle(name.clone(), generation, loaded.clone());
         }
@@ -54,34 +89,54 @@ impl Store {
 
     /// The answer to a request that changes nothing and leaves nothing out.
     pub async fn plain(&self, name: &Name, view: View) -> Result<Option<Arc<LoadedPersona>>> {
-        let generation = self.feed().generation(self.engine())?;
+        let generation = self.generation()?;
         if let Some(answer) = generation.and_then(|generation| self.cache().answer(name, view, generation)) {
             return Ok(Some(answer));
         }
-        let Some(loaded) = self.fetch(name, &[]).await? else {
+        let Some(loaded) = self.fetch(name, None, &[]).await? else {
             return Ok(None);
         };
-        let answer = persona::view(&loaded.bundle.assembled(), &Request::plain(view), "");
-        let answer = Arc::new(LoadedPersona::new(&answer));
+        let answer = Arc::new(plain_answer(&loaded.bundle, view));
         if let Some(generation) = generation {
             self.cache().put_answer(name.clone(), view, generation, answer.clone());
         }
         Ok(Some(answer))
     }
 
-    async fn fetch(&self, name: &Name, override_parts: &[&Name]) -> Result<Option<Loaded>> {
+    /// The generation under which something read from now on may be cached, or a cached thing
+    /// may be served.
+    pub(crate) fn generation(&self) -> Result<Option<u64>> {
+        self.feed().generation(self.engine())
+    }
+
+    /// Reads a persona: of one scope where one is named, else shared before builtin.
+    pub(crate) async fn fetch(
+        &self,
+        name: &Name,
+        only: Option<Scope>,
+        override_parts: &[&Name],
+    ) -> Result<Option<Loaded>> {
         let overrides = serde_json::to_string(override_parts)?;
         let text = match self.engine() {
-            Engine::Sqlite { hot, .. } => hot.text(&LOAD_SQLITE, name.as_str(), &overrides)?,
+            Engine::Sqlite { hot, .. } => hot.text(&LOAD_SQLITE, &[name.as_str(), &overrides])?,
             Engine::Postgres { .. } => {
                 self.engine().text(&LOAD_POSTGRES, &[Value::from(name), Value::Json(overrides)]).await?
             }
         };
         let Some(text) = text else { return Ok(None) };
-        let row: Row = serde_json::from_str(&text)?;
-        let bundle = row.bundle.or_else(|| Builtins::get().bundle(name, row.state.unwrap_or_default()));
+        let Row { bundle, states, parts } = serde_json::from_str(&text)?;
+        let state = |scope: Scope| {
+            states.iter().find(|state| state.scope == Some(scope)).cloned().unwrap_or_default()
+        };
+        let bundle = match bundle.filter(|_| only != Some(Scope::Builtin)) {
+            // Most personas build on nothing, and have all that they need already.
+            Some(bundle) if bundle.persona.extends.is_none() => Some(bundle),
+            Some(bundle) => Some(catalog::complete(bundle, &state(Scope::Shared))?),
+            None if only == Some(Scope::Shared) => None,
+            None => catalog::build(&Nothing, Scope::Builtin, name, Some(state(Scope::Builtin)))?,
+        };
         let Some(mut bundle) = bundle else { return Ok(None) };
-        bundle.override_parts = row.override_parts;
+        bundle.override_parts = parts;
         for wanted in override_parts {
             if !bundle.override_parts.iter().any(|part| part.name == **wanted)
                 && let Some(part) = Part::builtins().get(*wanted)
@@ -91,4 +146,33 @@ impl Store {
         }
         Ok(Some(Loaded { bundle, document_bytes: text.len() }))
     }
+
+    /// Reads what a persona in a file needs of this database, in one round trip.
+    pub(crate) async fn gather(&self, wanted: &Wanted) -> Result<Gathered> {
+        if wanted.is_empty() {
+            return Ok(Gathered::default());
+        }
+        let base = wanted.base.as_ref().map(Name::as_str).unwrap_or_default();
+        let mut lists = Vec::with_capacity(5);
+        for names in [&wanted.parts, &wanted.traits, &wanted.skills, &wanted.guardrails, &wanted.arcs] {
+            lists.push(serde_json::to_string(names)?);
+        }
+        let text = match self.engine() {
+            Engine::Sqlite { hot, .. } => {
+                let values: Vec<&str> = [base].into_iter().chain(lists.iter().map(String::as_str)).collect();
+                hot.text(&GATHER_SQLITE, &values)?
+            }
+            Engine::Postgres { .. } => {
+                let values: Vec<Value> =
+                    [Value::from(base)].into_iter().chain(lists.into_iter().map(Value::Json)).collect();
+                self.engine().text(&GATHER_POSTGRES, &values).await?
+            }
+        };
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?.unwrap_or_default())
+    }
+}
+
+/// The answer to a request that changes nothing and leaves nothing out.
+pub(crate) fn plain_answer(bundle: &Bundle, view: View) -> LoadedPersona {
+    LoadedPersona::new(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
 }

@@ -13,11 +13,18 @@ struct Migration {
     postgres: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sqlite: include_str!("../migrations/sqlite/0001_library.sql"),
-    postgres: include_str!("../migrations/postgres/0001_library.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sqlite: include_str!("../migrations/sqlite/0001_library.sql"),
+        postgres: include_str!("../migrations/postgres/0001_library.sql"),
+    },
+    Migration {
+        version: 2,
+        sqlite: include_str!("../migrations/sqlite/0002_files.sql"),
+        postgres: include_str!("../migrations/postgres/0002_files.sql"),
+    },
+];
 
 /// The schema version of this Masque.
 pub(crate) const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;

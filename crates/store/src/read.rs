@@ -1,26 +1,32 @@
-//! Reading single entities and lists, over all scopes that this store holds.
+//! Reading single entities and lists: what is in the database, the builtins below it, and the
+//! entities of files above it.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use persona::{Kind, Name, PartType, Scope, Severity, Stored, Tags, TraitType, first_sentence, limits};
+use persona::{
+    AnyEntity, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType, first_sentence,
+    limits,
+};
 use serde::Deserialize;
 
 use crate::dialect::Dialect;
-use crate::documents::{definition, listed, meta, search_number, table};
+use crate::documents::{definition, link_table, listed, meta, search_number, table, user_queries};
 use crate::engine::Value;
 use crate::words;
 use crate::write::Keep;
 use crate::{Error, Result, Store};
 
-mod builtin_list;
+mod listing;
+pub(crate) use listing::{Listed, Listings};
 mod names;
 mod search;
-use builtin_list::builtin_list;
 
 /// What a list keeps.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
+    /// Only what this scope has, whether a stronger one hides it or not.
+    pub scope: Option<Scope>,
     pub part_type: Option<PartType>,
     pub trait_type: Option<TraitType>,
     /// Entities that have all of these.
@@ -109,24 +115,81 @@ fn query_words(query: Option<&str>) -> Result<Option<Vec<String>>> {
     Ok(Some(words))
 }
 
+#[derive(Deserialize)]
+struct NamedUser {
+    name: Name,
+}
+
 impl Store {
     /// A definition from the strongest scope that has it.
     pub async fn get<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
+        match self.get_shared(name).await? {
+            Some(stored) => Ok(Some(stored)),
+            None => Ok(T::builtin(name)),
+        }
+    }
+
+    /// A definition from the database.
+    pub(crate) async fn get_shared<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
         let dialect = self.engine().dialect();
         let row =
             dialect.object(&[("entity", definition(dialect, T::KIND, "a")), ("meta", meta(dialect, "a"))]);
         let sql = format!("SELECT {} FROM {} a WHERE a.name = $1", dialect.text(&row), table(T::KIND));
         let rows = self.engine().texts(sql, &[Value::from(name)]).await?;
-        match rows.first() {
-            Some(row) => Ok(Some(serde_json::from_str(row)?)),
-            None => Ok(T::builtin(name)),
+        Ok(rows.first().map(|row| serde_json::from_str(row)).transpose()?)
+    }
+
+    /// All shared definitions of a kind, by name, after a given one; at most `limit`.
+    pub async fn definitions<T: Keep>(&self, after: Option<&Name>, limit: usize) -> Result<Vec<Stored<T>>> {
+        let dialect = self.engine().dialect();
+        let row =
+            dialect.object(&[("entity", definition(dialect, T::KIND, "a")), ("meta", meta(dialect, "a"))]);
+        let sql = format!(
+            "SELECT {} FROM {} a WHERE a.name > $1 ORDER BY a.name LIMIT {limit}",
+            dialect.text(&row),
+            table(T::KIND)
+        );
+        let after = after.map(Name::as_str).unwrap_or_default();
+        let rows = self.engine().texts(sql, &[Value::from(after)]).await?;
+        rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
+    }
+
+    /// Shared personas that name a base or a preset, by which no link follows a rename.
+    pub(crate) async fn naming(&self, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
+        if link_table(kind).is_some() {
+            return Ok(Vec::new());
         }
+        let mut users = Vec::new();
+        for sql in user_queries(self.engine().dialect(), kind) {
+            for row in self.engine().texts(sql, &[Value::Int(0), Value::from(name)]).await? {
+                let user: NamedUser = serde_json::from_str(&row)?;
+                let found = self.get_shared::<Persona>(&user.name).await?;
+                users.extend(found.map(|stored| AnyEntity::from(stored.entity)));
+            }
+        }
+        Ok(users)
+    }
+
+    /// Which of these names of a kind are in shared.
+    pub async fn shared_among(&self, kind: Kind, names: &[&Name]) -> Result<BTreeSet<Name>> {
+        if names.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let dialect = self.engine().dialect();
+        let sql = format!("SELECT a.name FROM {} a WHERE {}", table(kind), dialect.in_list("a.name", "$1"));
+        let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
+        Ok(rows.iter().filter_map(|name| Name::parse(name).ok()).collect())
     }
 
     /// One page of a kind, by name.
     pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
+        self.list_below(&Listings::default(), kind, filter).await
+    }
+
+    /// One page of a kind, by name, over this store and what stands above it.
+    pub(crate) async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<Page> {
         let size = page_size(filter.limit);
-        let after = match &filter.cursor {
+        let mut after = match &filter.cursor {
             None => None,
             Some(cursor) => {
                 let name = cursor.strip_prefix("after:").and_then(|name| Name::parse(name).ok());
@@ -134,26 +197,48 @@ impl Store {
             }
         };
         let words = query_words(filter.query.as_deref())?;
+        let words = words.as_deref();
         check_tags(&filter.tags)?;
-        let mut shared = self.list_shared(kind, filter, words.as_deref(), after.as_ref(), size + 1).await?;
-        let exhausted = shared.len() <= size;
-        // A builtin stands in this page if its name lies in the range that the page covers.
-        let last = shared.last().map(|found| found.name.clone()).filter(|_| !exhausted);
-        let in_range = |name: &Name| {
-            after.as_ref().is_none_or(|after| name > after) && last.as_ref().is_none_or(|last| name <= last)
-        };
-        let candidates: Vec<Found> = builtin_list(kind)
-            .iter()
-            .filter(|entry| in_range(&entry.found.name) && entry.passes(filter, words.as_deref()))
-            .map(|entry| entry.found.clone())
-            .collect();
-        let hidden = self.shadowed(kind, &candidates).await?;
-        shared.extend(candidates.into_iter().filter(|found| !hidden.contains(&found.name)));
-        shared.sort_by(|a, b| a.name.cmp(&b.name));
-        let more = shared.len() > size;
-        shared.truncate(size);
-        let next = shared.last().filter(|_| more).map(|found| format!("after:{}", found.name));
-        Ok(Page { items: shared.into_iter().map(Found::complete).collect(), next })
+        let wanted = |scope: Scope| filter.scope.is_none_or(|only| only == scope);
+        let mut items: Vec<Found> = Vec::new();
+        loop {
+            let shared = if wanted(Scope::Shared) {
+                self.list_shared(kind, filter, words, after.as_ref(), size + 1).await?
+            } else {
+                Vec::new()
+            };
+            let exhausted = shared.len() <= size;
+            // What is held in memory stands in this page if its name lies in the range that the
+            // page covers.
+            let last = shared.last().map(|found| found.name.clone()).filter(|_| !exhausted);
+            let in_range = |name: &Name| {
+                after.as_ref().is_none_or(|after| name > after)
+                    && last.as_ref().is_none_or(|last| name <= last)
+            };
+            let held = |listings: &Listings| -> Vec<Found> {
+                let listed = listings.of(kind).filter(|listed| {
+                    in_range(&listed.found.name) && wanted(listed.found.scope) && listed.passes(filter, words)
+                });
+                listed.map(|listed| listed.found.clone()).collect()
+            };
+            let hidden = |found: &Found| filter.scope.is_none() && above.has(kind, &found.name);
+            items.extend(held(above));
+            items.extend(shared.into_iter().filter(|found| !hidden(found)));
+            let mut builtins = held(listing::builtins());
+            builtins.retain(|found| !hidden(found));
+            let shadowed =
+                if filter.scope.is_none() { self.shadowed(kind, &builtins).await? } else { BTreeSet::new() };
+            items.extend(builtins.into_iter().filter(|found| !shadowed.contains(&found.name)));
+            if exhausted || items.len() > size {
+                break;
+            }
+            after = last;
+        }
+        items.sort_by(|a, b| a.name.cmp(&b.name));
+        let more = items.len() > size;
+        items.truncate(size);
+        let next = items.last().filter(|_| more).map(|found| format!("after:{}", found.name));
+        Ok(Page { items: items.into_iter().map(Found::complete).collect(), next })
     }
 
     async fn list_shared(
@@ -215,13 +300,7 @@ impl Store {
 
     /// Which of these builtins the shared scope has too, and so hides.
     async fn shadowed(&self, kind: Kind, candidates: &[Found]) -> Result<BTreeSet<Name>> {
-        if candidates.is_empty() {
-            return Ok(BTreeSet::new());
-        }
         let names: Vec<&Name> = candidates.iter().map(|found| &found.name).collect();
-        let dialect = self.engine().dialect();
-        let sql = format!("SELECT a.name FROM {} a WHERE {}", table(kind), dialect.in_list("a.name", "$1"));
-        let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
-        Ok(rows.iter().filter_map(|name| Name::parse(name).ok()).collect())
+        self.shared_among(kind, &names).await
     }
 }

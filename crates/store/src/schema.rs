@@ -316,6 +316,33 @@ pub(crate) const TABLES: &[Table] = &[
         serial: false,
     },
     Table {
+        name: "file_entries",
+        key: &["scope", "origin", "kind", "name"],
+        columns: &[
+            ("scope", Column::Text),
+            ("origin", Column::Text),
+            ("kind", Column::Text),
+            ("name", Column::Text),
+            ("guid", Column::Uuid),
+            ("revision", Column::Int),
+            ("content_hash", Column::Text),
+            ("created_at", Column::Time),
+            ("updated_at", Column::Time),
+        ],
+        serial: false,
+    },
+    Table {
+        name: "file_origins",
+        key: &["scope", "origin"],
+        columns: &[
+            ("scope", Column::Text),
+            ("origin", Column::Text),
+            ("content_hash", Column::Text),
+            ("seen_at", Column::Time),
+        ],
+        serial: false,
+    },
+    Table {
         name: "agent_persona_usage",
         key: &["name"],
         columns: &[("name", Column::Text), ("last_used_at", Column::Time)],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt as _;
-use persona::{CharacterArc, Guardrail, Kind, Part, Persona, Skill, Trait};
+use persona::{Kind, with_kind};
 use sqlx::AssertSqlSafe;
 
 use crate::dialect::{Column, Dialect};
@@ -58,7 +58,7 @@ impl Store {
             Ok(())
         };
         remove()?;
-        let copied = self.copy_to(&Location::Sqlite(partial.clone()), progress).await;
+        let copied = self.copy_all(&Location::Sqlite(partial.clone()), Extent::Everything, progress).await;
         let kept = copied.and_then(|report| {
             // Closing it brought everything into the one file; a log beside it would be left behind.
             if std::fs::metadata(beside(".partial-wal")).is_ok_and(|log| log.len() > 0) {
@@ -75,14 +75,24 @@ impl Store {
         kept
     }
 
-    /// Copies everything into another database, which must be empty, and compares both.
+    /// Copies everything into another database, which must be empty, and compares both. What
+    /// belongs to this machine's personas.toml files stays here.
     pub async fn copy_to(
         &self,
         to: &Location,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
+        self.copy_all(to, Extent::WithoutFiles, progress).await
+    }
+
+    async fn copy_all(
+        &self,
+        to: &Location,
+        extent: Extent,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<CopyReport> {
         let target = Self::open(to.clone(), true).await?;
-        let copied = self.copy_into(&target, progress).await;
+        let copied = self.copy_into(&target, extent, progress).await;
         target.close().await;
         copied
     }
@@ -90,6 +100,7 @@ impl Store {
     async fn copy_into(
         &self,
         target: &Self,
+        extent: Extent,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
         for table in TABLES {
@@ -102,20 +113,17 @@ impl Store {
         let mut write = target.write(nobody).await?;
         let mut report = CopyReport { tables: Vec::new(), rows: 0 };
         for table in TABLES {
-            let total = self.count(table.name).await?;
-            let rows = copy_table(&mut source, write.transaction(), table, total, progress).await?;
+            let total = count(&mut source, table, extent).await?;
+            let rows = copy_table(&mut source, write.transaction(), (table, extent), total, progress).await?;
             report.tables.push((table.name, rows));
             report.rows += rows;
         }
         progress(Progress { step: "index", table: "library_search", done: 0, total: 1 });
-        reindex::<Persona>(&mut write).await?;
-        reindex::<Part>(&mut write).await?;
-        reindex::<Trait>(&mut write).await?;
-        reindex::<Skill>(&mut write).await?;
-        reindex::<Guardrail>(&mut write).await?;
-        reindex::<CharacterArc>(&mut write).await?;
+        for kind in Kind::ALL {
+            with_kind!(*kind, T => reindex::<T>(&mut write).await?);
+        }
         for table in TABLES {
-            compare(&mut source, write.transaction(), table, progress).await?;
+            compare(&mut source, write.transaction(), (table, extent), progress).await?;
         }
         write.everything_changed();
         write.commit().await?;
@@ -128,6 +136,13 @@ impl Store {
     }
 }
 
+/// How many rows of a table are copied.
+async fn count(source: &mut Transaction, table: &Table, extent: Extent) -> Result<u64> {
+    let sql = format!("SELECT count(*) FROM {} a WHERE {}", table.name, extent.condition(table));
+    let count = source.number(&sql, &[]).await?;
+    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+}
+
 /// A transaction that sees one state of the source throughout.
 async fn snapshot(engine: &Engine) -> Result<Transaction> {
     Ok(match engine {
@@ -138,8 +153,31 @@ async fn snapshot(engine: &Engine) -> Result<Transaction> {
     })
 }
 
-/// Every row of a table as a JSON object, by key.
-fn rows_of(dialect: Dialect, table: &Table) -> String {
+/// How much of a database is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Everything,
+    /// Without the history and the state of personas.toml files: they belong to one machine.
+    WithoutFiles,
+}
+
+impl Extent {
+    /// Which rows of a table are copied.
+    fn condition(self, table: &Table) -> &'static str {
+        let has = |name: &str| table.columns.iter().any(|(column, _)| *column == name);
+        match self {
+            Self::Everything => "TRUE",
+            Self::WithoutFiles if has("scope") => "a.scope NOT IN ('global', 'project')",
+            Self::WithoutFiles if table.name == "agent_revision_tags" => {
+                "a.guid IN (SELECT r.guid FROM agent_revisions r WHERE r.scope NOT IN ('global', 'project'))"
+            }
+            Self::WithoutFiles => "TRUE",
+        }
+    }
+}
+
+/// Every row of a table that is copied, as a JSON object, by key.
+fn rows_of(dialect: Dialect, table: &Table, extent: Extent) -> String {
     let fields: Vec<(&str, String)> = table
         .columns
         .iter()
@@ -153,9 +191,10 @@ fn rows_of(dialect: Dialect, table: &Table) -> String {
     });
     let key: Vec<String> = key.collect();
     format!(
-        "SELECT {} FROM {} a ORDER BY {}",
+        "SELECT {} FROM {} a WHERE {} ORDER BY {}",
         dialect.text(&dialect.object(&fields)),
         table.name,
+        extent.condition(table),
         key.join(", ")
     )
 }
@@ -181,7 +220,7 @@ fn insert_into(dialect: Dialect, table: &Table) -> String {
 async fn copy_table(
     source: &mut Transaction,
     target: &mut Transaction,
-    table: &'static Table,
+    (table, extent): (&'static Table, Extent),
     total: u64,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<u64> {
@@ -189,7 +228,7 @@ async fn copy_table(
     let mut done = 0;
     let mut batch: Vec<String> = Vec::new();
     let mut bytes = 0;
-    let mut rows = stream(source, table);
+    let mut rows = stream(source, table, extent);
     loop {
         let row = rows.try_next().await?;
         let ended = row.is_none();
@@ -221,8 +260,8 @@ async fn copy_table(
 
 type RowStream<'a> = futures::stream::BoxStream<'a, std::result::Result<String, sqlx::Error>>;
 
-fn stream<'a>(source: &'a mut Transaction, table: &Table) -> RowStream<'a> {
-    let sql = AssertSqlSafe(rows_of(source.dialect(), table));
+fn stream<'a>(source: &'a mut Transaction, table: &Table, extent: Extent) -> RowStream<'a> {
+    let sql = AssertSqlSafe(rows_of(source.dialect(), table, extent));
     match source {
         Transaction::Sqlite(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
         Transaction::Postgres(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
@@ -233,11 +272,11 @@ fn stream<'a>(source: &'a mut Transaction, table: &Table) -> RowStream<'a> {
 async fn compare(
     source: &mut Transaction,
     target: &mut Transaction,
-    table: &'static Table,
+    (table, extent): (&'static Table, Extent),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<()> {
-    let mut left = stream(source, table);
-    let mut right = stream(target, table);
+    let mut left = stream(source, table, extent);
+    let mut right = stream(target, table, extent);
     let mut done = 0;
     loop {
         let parse = |row: Option<String>| -> Result<Option<HashMap<String, serde_json::Value>>> {
@@ -264,7 +303,7 @@ async fn compare(
 }
 
 /// Makes the search index of a kind anew.
-async fn reindex<T: Keep>(write: &mut crate::Write) -> Result<()> {
+async fn reindex<T: Keep>(write: &mut crate::DatabaseWrite) -> Result<()> {
     let dialect = write.transaction().dialect();
     let kind: Kind = T::KIND;
     let row = dialect.object(&[("id", "a.id".to_owned()), ("entity", definition(dialect, kind, "a"))]);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use persona::{CharacterArc, Guardrail, Part, Persona, Skill, Trait};
+use persona::{
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Part, Persona, Skill, TestInput, ToolPreset, Trait,
+};
 
 /// Words that the index keeps of one entity.
 const WORDS: usize = 4_096;
@@ -146,6 +148,41 @@ impl Searchable for CharacterArc {
         });
         let texts: Vec<Option<&str>> =
             [self.description.as_deref(), self.summary.as_deref()].into_iter().chain(stages).collect();
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for ToolPreset {
+    fn words(&self) -> Words {
+        let tools = self.categories.iter().flat_map(|(category, tools)| {
+            tools.iter().map(|tool| Some(tool.name.as_str())).chain([Some(category.as_str())])
+        });
+        let texts: Vec<Option<&str>> = tools.chain([self.description.as_deref()]).collect();
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for BiasProfile {
+    fn words(&self) -> Words {
+        let categories = self.multipliers.keys().map(|category| Some(category.as_str()));
+        let texts: Vec<Option<&str>> = categories.chain([self.description.as_deref()]).collect();
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for ContextPreset {
+    fn words(&self) -> Words {
+        let entries = self.entries.iter().map(|entry| entry.glob.as_deref().or(entry.path.as_deref()));
+        let texts: Vec<Option<&str>> = entries.chain([self.description.as_deref()]).collect();
+        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+    }
+}
+
+impl Searchable for TestInput {
+    fn words(&self) -> Words {
+        let expectations = self.expectations.iter().map(|expectation| Some(expectation.as_str()));
+        let texts: Vec<Option<&str>> =
+            [self.description.as_deref(), self.content.as_deref()].into_iter().chain(expectations).collect();
         Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
     }
 }

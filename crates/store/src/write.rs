@@ -1,24 +1,26 @@
-//! Writing: one transaction that keeps entities, their links, their history and their words.
+//! Writing: one change, all or nothing, in one scope.
 
-use chrono::Utc;
 use persona::{
-    CharacterArc, Entity, Guardrail, Kind, Meta, Name, Part, Persona, Scope, Skill, Stored, Trait,
+    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Kind, Name, Part, Persona, Scope, Skill,
+    Stored, TestInput, ToolPreset, Trait,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
+use crate::Result;
 use crate::builtin::Builtin;
-use crate::dialect::Dialect;
-use crate::documents::{definition, meta, search_number, table};
-use crate::engine::{Transaction, Value};
-use crate::feed::{self, Change};
 use crate::words::Searchable;
-use crate::{Error, Result, Store, documents};
 
+mod database;
+pub use database::DatabaseWrite;
+mod file;
+pub(crate) use file::FileWrite;
 mod links;
 mod rows;
 pub(crate) use rows::Columns;
+
+/// Why a change in which something went wrong cannot be committed.
+const STEP_FAILED: &str = "a step of this change failed, so nothing of it was kept; repeat all of it";
 
 /// Who makes a change, through what, and why.
 #[derive(Debug, Clone)]
@@ -52,7 +54,22 @@ impl Action {
 
 /// A kind that can be kept.
 #[expect(private_bounds, reason = "the set of kinds is closed")]
-pub trait Keep: Entity + Builtin + Searchable + Columns + Serialize + DeserializeOwned + Send + Sync {}
+pub trait Keep:
+    Entity
+    + Builtin
+    + Searchable
+    + Columns
+    + Serialize
+    + DeserializeOwned
+    + Clone
+    + PartialEq
+    + Into<persona::AnyEntity>
+    + TryFrom<persona::AnyEntity>
+    + Send
+    + Sync
+    + 'static
+{
+}
 
 impl Keep for Persona {}
 impl Keep for Part {}
@@ -60,355 +77,157 @@ impl Keep for Trait {}
 impl Keep for Skill {}
 impl Keep for Guardrail {}
 impl Keep for CharacterArc {}
+impl Keep for ToolPreset {}
+impl Keep for BiasProfile {}
+impl Keep for ContextPreset {}
+impl Keep for TestInput {}
 
-/// An open transaction. Dropped without [`Write::commit`], it leaves no trace.
-#[derive(Debug)]
-pub struct Write {
-    store: Store,
-    transaction: Transaction,
-    attribution: Attribution,
-    changes: Vec<Change>,
-    /// Changes that make no revision, such as a persona's stage.
-    state: Vec<Change>,
-    /// Set once a step has failed: what went before it must not be kept without it.
-    failed: bool,
-}
-
-/// An entity's row while a transaction holds it.
+/// An entity while a change holds it: nobody else changes it meanwhile.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Held<T> {
+    /// The row in the database; files have none.
+    #[serde(default)]
     pub(crate) id: i64,
     #[serde(flatten)]
     pub stored: Stored<T>,
 }
 
-impl Store {
-    pub async fn write(&self, attribution: Attribution) -> Result<Write> {
-        let transaction = self.engine().begin().await?;
-        let store = self.clone();
-        Ok(Write { store, transaction, attribution, changes: Vec::new(), state: Vec::new(), failed: false })
+/// An open change of one scope. Dropped without [`Write::commit`], it leaves no trace.
+#[derive(Debug)]
+pub struct Write(Target);
+
+#[derive(Debug)]
+enum Target {
+    Database(Box<DatabaseWrite>),
+    File(Box<FileWrite>),
+}
+
+impl From<DatabaseWrite> for Write {
+    fn from(write: DatabaseWrite) -> Self {
+        Self(Target::Database(Box::new(write)))
+    }
+}
+
+impl From<FileWrite> for Write {
+    fn from(write: FileWrite) -> Self {
+        Self(Target::File(Box::new(write)))
     }
 }
 
 impl Write {
-    pub(crate) fn transaction(&mut self) -> &mut Transaction {
-        &mut self.transaction
-    }
-
-    pub(crate) fn state_changed(&mut self, persona: &Name) {
-        self.state.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
-    }
-
-    /// For changes that go past `insert`, `replace` and `remove`.
-    pub(crate) fn everything_changed(&mut self) {
-        self.state.push(Change::Everything);
-    }
-
-    /// The shared entity of that name, held until the transaction ends: nobody else changes it.
-    pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
-        let dialect = self.transaction.dialect();
-        let table = table(T::KIND);
-        if dialect == Dialect::Postgres {
-            // First the lock, then the read: a statement that waits for a lock still sees the
-            // links as they were before it waited.
-            let lock = format!("SELECT a.id FROM {table} a WHERE a.name = $1 FOR UPDATE");
-            self.transaction.number(&lock, &[Value::from(name)]).await?;
+    /// The scope that is written to.
+    pub fn scope(&self) -> Scope {
+        match &self.0 {
+            Target::Database(_) => Scope::Shared,
+            Target::File(write) => write.scope(),
         }
-        let row = dialect.object(&[
-            ("id", "a.id".to_owned()),
-            ("entity", definition(dialect, T::KIND, "a")),
-            ("meta", meta(dialect, "a")),
-        ]);
-        let sql = format!("SELECT {} FROM {table} a WHERE a.name = $1", dialect.text(&row));
-        let row = self.transaction.text(&sql, &[Value::from(name)]).await?;
-        Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
     }
 
-    /// Whether the shared scope has this name.
-    pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
-        let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
-        Ok(self.transaction.number(&sql, &[Value::from(name)]).await?.is_some())
+    /// The entity of that name in this scope, held until the change ends.
+    pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+        match &mut self.0 {
+            Target::Database(write) => write.find(name).await,
+            Target::File(write) => write.find(name).await,
+        }
     }
 
-    /// Keeps a new entity; what it links must be there.
-    pub async fn insert<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
-        let inserted = self.insert_row(entity, action).await;
-        self.failed |= inserted.is_err();
-        inserted
-    }
-
-    async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
-        let now = crate::state::now();
-        let guid = Uuid::now_v7();
-        let revision = self.newest_revision(T::KIND, entity.name()).await? + 1;
-        let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
-        columns.extend(entity.columns()?);
-        columns.extend([
-            ("tags", Value::Tags(entity.tags().clone())),
-            ("revision", Value::Int(revision)),
-            ("created_at", Value::Time(now)),
-            ("updated_at", Value::Time(now)),
-        ]);
-        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let places: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
-        let sql = format!(
-            "INSERT INTO {} ({}) VALUES ({}) RETURNING id",
-            table(T::KIND),
-            names.join(", "),
-            places.join(", ")
-        );
-        let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
-        let inserted = self.transaction.number(&sql, &values).await;
-        let id = inserted.map_err(|error| named(error, T::KIND, entity.name()))?.unwrap_or_default();
-        let revision = self.count_on(T::KIND, entity.name(), id, revision).await?;
-        let stored = Stored {
-            entity: entity.clone(),
-            meta: Meta {
-                scope: Scope::Shared,
-                revision,
-                guid: Some(guid),
-                created_at: Some(now),
-                updated_at: Some(now),
-            },
+    /// The entity of that name in this scope as this change sees it, without holding it.
+    pub async fn peek<T: Keep>(&mut self, name: &Name) -> Result<Option<T>> {
+        let found = match &mut self.0 {
+            Target::Database(write) => write.peek(name).await?,
+            Target::File(write) => write.find(name).await?,
         };
-        self.after_write(id, &stored, action).await?;
-        Ok(stored)
+        Ok(found.map(|held| held.stored.entity))
+    }
+
+    /// Whether this scope has the name.
+    pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        match &mut self.0 {
+            Target::Database(write) => write.has(kind, name).await,
+            Target::File(write) => Ok(write.has(kind, name)),
+        }
+    }
+
+    /// Keeps a new entity.
+    pub async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        match &mut self.0 {
+            Target::Database(write) => write.insert(entity, action).await,
+            Target::File(write) => write.insert(entity, action).await,
+        }
     }
 
     /// Puts a new definition in the place of the one that is held.
-    pub async fn replace<T: Keep + Clone>(
+    pub async fn replace<T: Keep>(
         &mut self,
         held: &Held<T>,
         entity: &T,
         action: Action,
     ) -> Result<Stored<T>> {
-        let replaced = self.replace_row(held, entity, action).await;
-        self.failed |= replaced.is_err();
-        replaced
+        match &mut self.0 {
+            Target::Database(write) => write.replace(held, entity, action).await,
+            Target::File(write) => write.replace(held, entity, action).await,
+        }
     }
 
-    async fn replace_row<T: Keep + Clone>(
-        &mut self,
-        held: &Held<T>,
-        entity: &T,
-        action: Action,
-    ) -> Result<Stored<T>> {
-        let old = &held.stored;
-        let now = crate::state::now();
-        let earlier = self.newest_revision(T::KIND, entity.name()).await?;
-        let revision = old.meta.revision.max(earlier) + 1;
-        let mut columns = vec![("name", Value::from(entity.name()))];
-        columns.extend(entity.columns()?);
-        columns.extend([
-            ("tags", Value::Tags(entity.tags().clone())),
-            ("revision", Value::Int(revision)),
-            ("updated_at", Value::Time(now)),
-        ]);
-        let assignments: Vec<String> =
-            columns.iter().enumerate().map(|(at, (name, _))| format!("{name} = ${}", at + 1)).collect();
-        let count = columns.len();
-        let sql = format!(
-            "UPDATE {} SET {} WHERE id = ${} AND revision = ${}",
-            table(T::KIND),
-            assignments.join(", "),
-            count + 1,
-            count + 2
-        );
-        let mut values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
-        values.extend([Value::Int(held.id), Value::Int(old.meta.revision)]);
-        let updated = self.transaction.run(&sql, &values).await;
-        if updated.map_err(|error| named(error, T::KIND, entity.name()))? != 1 {
-            return Err(Error::Raced { kind: T::KIND, name: entity.name().clone() });
-        }
-        let renamed = old.entity.name() != entity.name();
-        let revision =
-            if renamed { self.count_on(T::KIND, entity.name(), held.id, revision).await? } else { revision };
-        let stored = Stored {
-            entity: entity.clone(),
-            meta: Meta { revision, updated_at: Some(now), ..old.meta.clone() },
-        };
-        if renamed {
-            // Whoever holds the old name must look again.
-            self.changes.push(Change::Entity {
-                kind: T::KIND,
-                name: old.entity.name().clone(),
-                listed: true,
-            });
-        }
-        self.after_write(held.id, &stored, action).await?;
-        Ok(stored)
-    }
-
-    /// Deletes what is held. Its own links go with it; links to it must be gone already.
+    /// Deletes what is held; what refers to it must have been changed already.
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
-        let removed = self.remove_row(held).await;
-        self.failed |= removed.is_err();
-        removed
-    }
-
-    async fn remove_row<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
-        let sql = format!("DELETE FROM {} WHERE id = $1", table(T::KIND));
-        let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
-        deleted.map_err(|error| named(error, T::KIND, held.stored.entity.name()))?;
-        self.unindex(T::KIND, held.id).await?;
-        let mut last = held.stored.meta.clone();
-        last.revision += 1;
-        self.record(&held.stored.entity, &last, Action::Delete, "[]".to_owned()).await
-    }
-
-    /// Which personas and arcs use a piece.
-    pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
-        #[derive(Deserialize)]
-        struct User {
-            kind: Kind,
-            name: Name,
-        }
-        let mut users = Vec::new();
-        for sql in documents::user_queries(self.transaction.dialect(), T::KIND) {
-            for row in self.transaction.texts(&sql, &[Value::Int(held.id)]).await? {
-                let User { kind, name } = serde_json::from_str(&row)?;
-                users.push((kind, name));
+        match &mut self.0 {
+            Target::Database(write) => write.remove(held).await,
+            Target::File(write) => {
+                write.remove(held);
+                Ok(())
             }
         }
-        Ok(users)
+    }
+
+    /// Which entities of this scope refer to a held one, and would refer to nothing without it.
+    pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
+        match &mut self.0 {
+            Target::Database(write) => write.users(held).await,
+            Target::File(write) => write.users(T::KIND, held.stored.entity.name()).await,
+        }
     }
 
     /// Makes everything durable and visible.
-    pub async fn commit(mut self) -> Result<()> {
-        if self.failed {
-            let message = "a step of this change failed, so nothing of it was kept; repeat all of it";
-            return Err(Error::Invalid(message.to_owned()));
+    pub async fn commit(self) -> Result<()> {
+        match self.0 {
+            Target::Database(write) => write.commit().await,
+            Target::File(write) => write.commit().await,
         }
-        if self.transaction.dialect() == Dialect::Postgres {
-            let all = [self.changes.clone(), self.state.clone()].concat();
-            if !all.is_empty() {
-                let values = [Value::Text(feed::payload(&all)?)];
-                self.transaction.run(&feed::notify_statement(), &values).await?;
+    }
+
+    /// The stage in which a persona stands, if it was ever put into one.
+    pub async fn stage(&mut self, persona: &Held<Persona>) -> Result<Option<Name>> {
+        match &mut self.0 {
+            Target::Database(write) => write.stage(persona).await,
+            Target::File(write) => write.stage(&persona.stored.entity.name).await,
+        }
+    }
+
+    /// Puts a persona into a stage of its arc, its own or an inherited one.
+    pub async fn set_stage(&mut self, persona: &Held<Persona>, arc: &Name, stage: &Name) -> Result<()> {
+        match &mut self.0 {
+            Target::Database(write) => write.set_stage(persona, arc, stage).await,
+            Target::File(write) => {
+                write.set_stage(&persona.stored.entity.name, arc, stage);
+                Ok(())
             }
         }
-        self.transaction.commit().await?;
-        self.store.feed().committed(self.store.engine(), self.state);
-        Ok(())
     }
 
-    async fn newest_revision(&mut self, kind: Kind, name: &Name) -> Result<i64> {
-        // A name that is used again counts on, so that no old revision number fits a new entity.
-        let sql = "SELECT max(revision) FROM agent_revisions WHERE scope = 'shared' AND origin = '' AND kind = $1 AND name = $2";
-        Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
-    }
-
-    /// The revision of a row that just took its name, once more: on PostgreSQL whoever held the
-    /// name may have given it up while this transaction waited for it, and counted on meanwhile.
-    async fn count_on(&mut self, kind: Kind, name: &Name, id: i64, revision: i64) -> Result<i64> {
-        if self.transaction.dialect() == Dialect::Sqlite {
-            return Ok(revision);
+    /// Which personas of this scope stand in a stage of an arc.
+    pub async fn personas_in_stage(&mut self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
+        match &mut self.0 {
+            Target::Database(write) => write.personas_in_stage(arc, stage).await,
+            Target::File(write) => write.personas_in_stage(arc, stage).await,
         }
-        let newest = self.newest_revision(kind, name).await?;
-        if newest < revision {
-            return Ok(revision);
+    }
+
+    /// The database's side of a change, for what only the database has.
+    pub fn database(&mut self) -> Option<&mut DatabaseWrite> {
+        match &mut self.0 {
+            Target::Database(write) => Some(write),
+            Target::File(_) => None,
         }
-        let sql = format!("UPDATE {} SET revision = $1 WHERE id = $2", table(kind));
-        self.transaction.run(&sql, &[Value::Int(newest + 1), Value::Int(id)]).await?;
-        Ok(newest + 1)
-    }
-
-    async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
-        // What is linked may be deleted by somebody else in this very moment.
-        let linked = stored.entity.write_links(self, id).await;
-        linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
-        self.index(T::KIND, id, &stored.entity).await?;
-        let refs = self.references(T::KIND, id).await?;
-        self.record(&stored.entity, &stored.meta, action, refs).await
-    }
-
-    async fn record<T: Keep>(&mut self, entity: &T, meta: &Meta, action: Action, refs: String) -> Result<()> {
-        let Attribution { who, front, message } = self.attribution.clone();
-        let values = [
-            Value::from(T::KIND.as_str()),
-            Value::Uuid(meta.guid.unwrap_or_default()),
-            Value::from(entity.name()),
-            Value::Int(meta.revision),
-            Value::from(action.as_str()),
-            Value::Text(who),
-            Value::Text(front),
-            Value::MaybeText(message),
-            Value::Json(serde_json::to_string(entity)?),
-            Value::Json(refs),
-            Value::Time(Utc::now()),
-        ];
-        self.transaction
-            .run(
-                "INSERT INTO agent_revisions (kind, guid, name, revision, action, author, front, message, entity, refs, created_at) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                &values,
-            )
-            .await?;
-        let listed = matches!(action, Action::Create | Action::Delete | Action::Rename);
-        self.changes.push(Change::Entity { kind: T::KIND, name: entity.name().clone(), listed });
-        Ok(())
-    }
-
-    pub(crate) async fn index<T: Keep>(&mut self, kind: Kind, id: i64, entity: &T) -> Result<()> {
-        let words = entity.words();
-        match self.transaction.dialect() {
-            Dialect::Sqlite => {
-                self.unindex(kind, id).await?;
-                let values = [
-                    Value::Int(id * 16 + search_number(kind)),
-                    Value::Text(words.name.join(" ")),
-                    Value::Text(words.text.join(" ")),
-                ];
-                self.transaction
-                    .run("INSERT INTO library_search (rowid, name, words) VALUES ($1, $2, $3)", &values)
-                    .await?;
-            }
-            Dialect::Postgres => {
-                let values = [Value::Int(search_number(kind)), Value::Int(id), Value::Text(words.vector())];
-                self.transaction
-                    .run(
-                        "INSERT INTO library_search (kind, entity_id, words) VALUES ($1::smallint, $2, $3::tsvector) \
-                         ON CONFLICT (kind, entity_id) DO UPDATE SET words = excluded.words",
-                        &values,
-                    )
-                    .await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn unindex(&mut self, kind: Kind, id: i64) -> Result<()> {
-        match self.transaction.dialect() {
-            Dialect::Sqlite => {
-                let row = Value::Int(id * 16 + search_number(kind));
-                self.transaction.run("DELETE FROM library_search WHERE rowid = $1", &[row]).await?
-            }
-            Dialect::Postgres => {
-                let values = [Value::Int(search_number(kind)), Value::Int(id)];
-                self.transaction
-                    .run("DELETE FROM library_search WHERE kind = $1::smallint AND entity_id = $2", &values)
-                    .await?
-            }
-        };
-        Ok(())
-    }
-}
-
-/// A database's refusal, told in terms of the entity that was written.
-fn named(error: Error, kind: Kind, name: &Name) -> Error {
-    let Error::Database(source) = &error else {
-        return error;
-    };
-    let Some(refusal) = source.as_database_error() else {
-        return error;
-    };
-    // SQLite counts a restricted deletion among the failures of triggers; newer PostgreSQLs have a
-    // code of its own for it.
-    let restricted = refusal.code().is_some_and(|code| matches!(&*code, "1811" | "23001"));
-    if refusal.is_unique_violation() {
-        Error::Exists { kind, name: name.clone() }
-    } else if refusal.is_foreign_key_violation() || restricted {
-        Error::Raced { kind, name: name.clone() }
-    } else {
-        error
     }
 }

@@ -1,6 +1,7 @@
 //! Fresh, empty databases, removed afterwards.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Once;
 
@@ -20,7 +21,8 @@ pub struct Database {
     /// What `--db` takes.
     pub location: String,
     pub engine: &'static str,
-    directory: Option<TempDir>,
+    /// Where it is removed from in the end.
+    _directory: Option<TempDir>,
 }
 
 impl Database {
@@ -28,13 +30,22 @@ impl Database {
     pub fn sqlite() -> Self {
         let directory = TempDir::new().expect("a temporary directory");
         let location = directory.path().join("masque.db").display().to_string();
-        Self { location, engine: "sqlite", directory: Some(directory) }
+        Self { location, engine: "sqlite", _directory: Some(directory) }
+    }
+
+    /// A SQLite file that somebody else made, and removes.
+    pub fn sqlite_at(path: &Path) -> Self {
+        Self { location: path.display().to_string(), engine: "sqlite", _directory: None }
+    }
+
+    fn is_sqlite(&self) -> bool {
+        self.engine == "sqlite"
     }
 
     /// The first column of every row as text, read past the store.
     pub async fn texts(&self, sql: &str) -> Vec<String> {
         let sql = AssertSqlSafe(sql);
-        let read = if self.directory.is_some() {
+        let read = if self.is_sqlite() {
             let mut connection = self.sqlite_connection().await;
             sqlx::query_scalar(sql).fetch_all(&mut connection).await
         } else {
@@ -47,7 +58,7 @@ impl Database {
     /// Changes the database past the store.
     pub async fn execute(&self, sql: &str) {
         let sql = AssertSqlSafe(sql);
-        let executed = if self.directory.is_some() {
+        let executed = if self.is_sqlite() {
             let mut connection = self.sqlite_connection().await;
             sqlx::raw_sql(sql).execute(&mut connection).await.map(drop)
         } else {
@@ -69,7 +80,7 @@ impl Database {
 
     /// Removes the database.
     pub async fn remove(self) {
-        if self.directory.is_some() {
+        if self.is_sqlite() {
             return;
         }
         let name = self.location.rsplit('/').next().unwrap_or_default();
@@ -105,7 +116,7 @@ pub async fn postgres() -> Option<Database> {
     server.close().await.expect("the server lets go");
     let url = std::env::var(POSTGRES_URL).expect("it was there a moment ago");
     let base = url.rsplit_once('/').map_or(url.as_str(), |(base, _)| base);
-    Some(Database { location: format!("{base}/{name}"), engine: "postgres", directory: None })
+    Some(Database { location: format!("{base}/{name}"), engine: "postgres", _directory: None })
 }
 
 /// Runs a test on a fresh database of each engine.

@@ -68,7 +68,7 @@ fn make_batches(library: Generated, engine: Engine, sender: &mpsc::Sender<Vec<Ro
                         batch.add(index, &persona);
                         batch.add_links(index, &persona);
                     }
-                    Kind::Arc => unreachable!("no arcs are generated"),
+                    other => unreachable!("no {other} is generated"),
                 }
             }
             revisions += count.min(start + BATCH) - start;

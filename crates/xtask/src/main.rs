@@ -39,6 +39,7 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
                             and then against nothing, to prove that it can fail; with --url, run it once
                             against a server that is already there
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
+  bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
   bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack
   help                      print this
 ";

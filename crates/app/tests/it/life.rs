@@ -1,28 +1,17 @@
 //! A whole life: author, link, arc, override, compile, manifest, delete.
 
 use app::inputs::{
-    AddPart, AddStage, AssignArc, CreatePersona, Delete, GetPersona, List, Search, StagePart, UpdatePersona,
+    AddPart, AddStage, AssignArc, CreatePersona, Delete, List, Search, StagePart, UpdatePersona,
 };
 use app::{Author, ErrorKind, Library, OpenOptions};
-use persona::{Kind, Name, Part, Scope};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use persona::{Kind, Part, Scope};
+use serde_json::json;
 use testkit::on_each_engine;
 
-pub(crate) fn input<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).expect("a lawful input")
-}
+use crate::world::{input, view};
 
-pub(crate) fn name(text: &str) -> Name {
-    Name::parse(text).expect("a name")
-}
-
-pub(crate) async fn open(database: &testkit::Database) -> Library {
-    Library::open(OpenOptions { database: database.location.clone(), create: true }).await.expect("it opens")
-}
-
-async fn view(library: &Library, request: Value) -> Value {
-    library.get_persona(&input::<GetPersona>(request)).await.unwrap().value()
+async fn open(database: &testkit::Database) -> Library {
+    Library::open(OpenOptions::database(&database.location)).await.expect("it opens")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,9 +100,9 @@ async fn walk_an_arc(library: &Library, author: &Author) {
     let assigned = json!({ "persona": "guide", "arc": "path" });
     let state = library.assign_arc(author, input::<AssignArc>(assigned)).await.unwrap();
     assert_eq!((state.stage.as_str(), state.position, state.of), ("start", 1, 2));
-    let state = library.advance_stage(&name("guide")).await.unwrap();
+    let state = library.advance_stage(&input(json!({ "persona": "guide" }))).await.unwrap();
     assert_eq!((state.stage.as_str(), state.position), ("end", 2));
-    let last = library.advance_stage(&name("guide")).await.unwrap_err();
+    let last = library.advance_stage(&input(json!({ "persona": "guide" }))).await.unwrap_err();
     assert!(last.to_string().contains("the last stage"), "{last}");
     let shown = view(library, json!({ "name": "guide" })).await;
     assert_eq!(shown["arc"]["stage"], "end");
@@ -126,7 +115,7 @@ async fn walk_an_arc(library: &Library, author: &Author) {
     );
 
     // State of a builtin is kept without copying it.
-    let state = library.advance_stage(&name("mentor")).await.unwrap();
+    let state = library.advance_stage(&input(json!({ "persona": "mentor" }))).await.unwrap();
     assert_eq!((state.position, state.of, state.scope), (2, 3, Scope::Builtin));
     assert_eq!(view(library, json!({ "name": "mentor" })).await["arc"]["position"], 2);
     // A change copies it, and it stands where it stood.
@@ -138,7 +127,7 @@ async fn walk_an_arc(library: &Library, author: &Author) {
 }
 
 async fn compile_and_find(library: &Library, author: &Author) {
-    let compiled = library.compile_persona(&name("guide")).await.unwrap();
+    let compiled = library.compile_persona(&input(json!({ "name": "guide" }))).await.unwrap();
     assert!(compiled.compiled_detail.contains("Be cold."), "{}", compiled.compiled_detail);
     let shown = view(library, json!({ "name": "guide" })).await;
     assert_eq!(shown["compiled_stale"], false);
@@ -149,10 +138,10 @@ async fn compile_and_find(library: &Library, author: &Author) {
     let fresh = view(library, json!({ "name": "guide", "compiled": true, "detail": true })).await;
     assert!(fresh["compiled_detail"].as_str().unwrap().contains("Be very cold."));
     assert_eq!(view(library, json!({ "name": "guide" })).await["compiled_stale"], false);
-    let builtin = library.compile_persona(&name("critic")).await.unwrap();
+    let builtin = library.compile_persona(&input(json!({ "name": "critic" }))).await.unwrap();
     assert!(!builtin.compiled_summary.is_empty());
     assert_eq!(view(library, json!({ "name": "critic" })).await["compiled_stale"], false);
-    let manifest = library.manifest(&name("guide")).await.unwrap();
+    let manifest = library.manifest(&input(json!({ "name": "guide" }))).await.unwrap();
     assert_eq!(manifest.parts.len(), 2);
 
     let page = library.list(Kind::Persona, input::<List>(json!({ "limit": 3 }))).await.unwrap();

@@ -1,4 +1,18 @@
-//! The use cases, on both engines.
+//! The use cases, on both engines, with and without files.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod world;
+
+mod bundles;
+mod conflicts;
+mod deleting;
+mod destinations;
+mod entities;
+mod file_personas;
+mod history;
+mod inheritance;
 mod life;
+mod linting;
+mod promotion;
+mod renaming;
+mod templates;

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use persona::Name;
 
-use super::Why;
+use super::{ChangeIn, OnlyIn, Why};
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -52,6 +52,8 @@ pub(crate) struct AddStageArgs {
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
     pub(crate) why: Why,
 }
 
@@ -68,6 +70,8 @@ pub(crate) struct RemoveStageArgs {
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
     pub(crate) why: Why,
 }
 
@@ -82,6 +86,8 @@ pub(crate) struct StagePartArgs {
     /// Refuse if the arc is not at this revision any more
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) change: ChangeIn,
     #[command(flatten)]
     pub(crate) why: Why,
 }
@@ -99,6 +105,8 @@ pub(crate) struct AssignArgs {
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
     pub(crate) why: Why,
 }
 
@@ -110,6 +118,8 @@ pub(crate) struct UnassignArgs {
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
     pub(crate) why: Why,
 }
 
@@ -117,4 +127,6 @@ pub(crate) struct UnassignArgs {
 pub(crate) struct OfPersonaArgs {
     /// The persona
     pub(crate) persona: Name,
+    #[command(flatten)]
+    pub(crate) only: OnlyIn,
 }

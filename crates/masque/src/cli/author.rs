@@ -6,13 +6,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use persona::{Kind, Name};
 use serde::Serialize;
 
-use super::KindWord;
+use super::{ChangeIn, CreateIn, KindWord};
 
 mod fields;
 pub(crate) use fields::Fields;
 use fields::{
-    ArcFields, GuardrailFields, NewArcFields, NewPersonaFields, PartFields, PersonaFields, SkillFields,
-    TraitFields,
+    ArcFields, BiasProfileFields, ContextPresetFields, GuardrailFields, NewArcFields, NewPersonaFields,
+    PartFields, PersonaFields, SkillFields, TestInputFields, ToolPresetFields, TraitFields,
 };
 
 /// Why something is written; kept in its history.
@@ -30,6 +30,8 @@ pub(crate) struct Create<F: Args> {
     /// A TOML or JSON file with its fields; "-" for standard input
     #[arg(long, short, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: CreateIn,
     #[command(flatten)]
     pub(crate) why: Why,
     #[command(flatten, next_help_heading = "Fields")]
@@ -51,6 +53,18 @@ pub(crate) enum CreateKind {
     Guardrail(Create<GuardrailFields>),
     /// Stages that a persona goes through
     Arc(Create<NewArcFields>),
+    /// The tools that a persona may use, by category; they stand in the file
+    #[command(alias = "tool_preset")]
+    ToolPreset(Create<ToolPresetFields>),
+    /// How much a persona leans to each category of tools
+    #[command(alias = "bias_profile")]
+    BiasProfile(Create<BiasProfileFields>),
+    /// The files that a persona sees; they stand in the file
+    #[command(alias = "context_preset")]
+    ContextPreset(Create<ContextPresetFields>),
+    /// Something to try a persona with
+    #[command(alias = "test_input")]
+    TestInput(Create<TestInputFields>),
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +80,27 @@ pub(crate) struct Update<F: Args> {
     /// A TOML or JSON file with what changes; "-" for standard input
     #[arg(long, short, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
+    pub(crate) why: Why,
+    #[command(flatten, next_help_heading = "Fields")]
+    pub(crate) fields: F,
+}
+
+/// A change of a kind that is kept whole; `masque rename` gives it another name.
+#[derive(Debug, Args)]
+pub(crate) struct Amend<F: Args> {
+    /// Its name
+    pub(crate) name: Name,
+    /// Refuse if it is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
+    /// A TOML or JSON file with the fields that change, each in full; "-" for standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) change: ChangeIn,
     #[command(flatten)]
     pub(crate) why: Why,
     #[command(flatten, next_help_heading = "Fields")]
@@ -87,12 +122,24 @@ pub(crate) enum UpdateKind {
     Guardrail(Update<GuardrailFields>),
     /// An arc's own fields; `arc add-stage` and its like change the stages
     Arc(Update<ArcFields>),
+    /// A tool preset
+    #[command(alias = "tool_preset")]
+    ToolPreset(Amend<ToolPresetFields>),
+    /// A bias profile
+    #[command(alias = "bias_profile")]
+    BiasProfile(Amend<BiasProfileFields>),
+    /// A context preset
+    #[command(alias = "context_preset")]
+    ContextPreset(Amend<ContextPresetFields>),
+    /// A test input
+    #[command(alias = "test_input")]
+    TestInput(Amend<TestInputFields>),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Deleting what is not there succeeds and says so. A piece that personas use is kept unless --force
-is given.
+is given. `masque rollback` brings back what was deleted.
 
   masque delete part calm-tone
   masque delete persona reviewer --if-revision 4 --message \"replaced by code_reviewer\"")]
@@ -108,6 +155,8 @@ pub(crate) struct DeleteArgs {
     /// Refuse if it is not at this revision any more
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) change: ChangeIn,
     #[command(flatten)]
     pub(crate) why: Why,
 }
@@ -154,6 +203,8 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
+    pub(crate) change: ChangeIn,
+    #[command(flatten)]
     pub(crate) why: Why,
 }
 
@@ -170,6 +221,8 @@ pub(crate) struct UnlinkArgs {
     /// Refuse if the persona is not at this revision any more
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
+    #[command(flatten)]
+    pub(crate) change: ChangeIn,
     #[command(flatten)]
     pub(crate) why: Why,
 }

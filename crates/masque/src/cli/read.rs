@@ -3,7 +3,7 @@
 use clap::Args;
 use persona::{Kind, Name, PartType};
 
-use super::{KindWord, vocabulary};
+use super::{KindWord, OnlyIn, Target, vocabulary};
 use crate::failure::{Failure, Result};
 
 /// How much of a list to print.
@@ -25,6 +25,7 @@ pub(crate) struct Paging {
   masque list                              personas
   masque list parts --type tone            parts of one type
   masque list --tag code --tag review      personas that have both tags
+  masque list tool-presets --scope project what the project's personas.toml has
   masque list skills --all --json | jq -r '.items[].name'")]
 pub(crate) struct ListArgs {
     /// What to list
@@ -39,6 +40,8 @@ pub(crate) struct ListArgs {
     /// Only what contains these words
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) query: Option<String>,
+    #[command(flatten)]
+    pub(crate) only: OnlyIn,
     #[command(flatten)]
     pub(crate) paging: Paging,
 }
@@ -55,18 +58,24 @@ pub(crate) struct SearchArgs {
     #[arg(long = "kind", value_enum, value_name = "KIND")]
     pub(crate) kinds: Vec<KindWord>,
     #[command(flatten)]
+    pub(crate) only: OnlyIn,
+    #[command(flatten)]
     pub(crate) paging: Paging,
 }
 
 #[derive(Debug, Args)]
 #[command(override_usage = "masque show [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
-KIND is persona (if it is left out), part, trait, skill, guardrail or arc.
+KIND is persona (if it is left out), part, trait, skill, guardrail, arc, tool-preset, bias-profile,
+context-preset or test-input.
 
   masque show mentor                          a persona, in short
   masque show mentor --detail                 with full contents
   masque show mentor --override tone=plain-tone
   masque show mentor --types identity,tone --limit 3 --max-tokens 800
+  masque show mentor --explain                which layer and scope everything came from
+  masque show mentor --flat                   as TOML, with all that it inherits written out
+  masque show mentor --revision production    as it was, with its pieces as they were
   masque show part plain-tone                 a piece, in full")]
 pub(crate) struct ShowArgs {
     /// A persona's name, or a kind and a name
@@ -90,23 +99,25 @@ pub(crate) struct ShowArgs {
     /// Only the compiled prompt, brought up to date first
     #[arg(long, conflicts_with_all = ["overrides", "types", "limit", "max_tokens"])]
     pub(crate) compiled: bool,
+    /// Say of each field and piece which layer and scope it came from
+    #[arg(long, conflicts_with_all = ["flat", "detail", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
+    pub(crate) explain: bool,
+    /// Print it as TOML, as if all that it inherits had been written out
+    #[arg(long, conflicts_with_all = ["detail", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
+    pub(crate) flat: bool,
+    /// As it was at this revision or tag
+    #[arg(long, value_name = "REV|TAG")]
+    pub(crate) revision: Option<String>,
+    #[command(flatten)]
+    pub(crate) only: OnlyIn,
 }
 
 impl ShowArgs {
     /// What is to be shown; without a kind, a persona.
-    pub(crate) fn target(&self) -> Result<(Kind, Name)> {
-        let (kind, name) = match self.words.as_slice() {
-            [kind, name] => (kind_of(kind)?, name),
-            [name, ..] => (Kind::Persona, name),
-            [] => return Err(Failure::invalid("name what to show: masque show NAME")),
-        };
-        let name = name.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;
-        self.refuse_what_a_piece_has_not(kind)?;
-        Ok((kind, name))
-    }
-
-    pub(crate) fn names_its_kind(&self) -> bool {
-        self.words.len() > 1
+    pub(crate) fn target(&self) -> Result<Target<'_>> {
+        let target = Target::parse(&self.words, 0, 0)?;
+        self.refuse_what_a_piece_has_not(target.kind)?;
+        Ok(target)
     }
 
     fn refuse_what_a_piece_has_not(&self, kind: Kind) -> Result<()> {
@@ -116,22 +127,17 @@ impl ShowArgs {
             ("--limit", self.limit.is_some()),
             ("--max-tokens", self.max_tokens.is_some()),
             ("--compiled", self.compiled),
+            ("--explain", self.explain),
+            ("--flat", self.flat),
         ];
         match given.iter().find(|(_, given)| *given && kind != Kind::Persona) {
             Some((flag, _)) => {
+                let kind = kind.spoken();
                 Err(Failure::invalid(format!("{flag} is for personas; a {kind} is always shown whole")))
             }
             None => Ok(()),
         }
     }
-}
-
-fn kind_of(word: &str) -> Result<Kind> {
-    let parsed = <KindWord as clap::ValueEnum>::from_str(word, true);
-    parsed.map(Kind::from).map_err(|_| match word.parse::<Kind>() {
-        Err(error) => Failure::invalid(format!("{error} (masque show KIND NAME)")),
-        Ok(_) => Failure::invalid(format!("write {} in lower case", word.to_lowercase())),
-    })
 }
 
 fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
@@ -147,11 +153,14 @@ fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
 pub(crate) struct ManifestArgs {
     /// The persona
     pub(crate) name: Name,
+    #[command(flatten)]
+    pub(crate) only: OnlyIn,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
   masque compile code_reviewer --detail | pbcopy
+  masque compile code_reviewer --revision production
   claude --append-system-prompt \"$(masque compile mentor --detail)\"")]
 pub(crate) struct CompileArgs {
     /// The persona
@@ -159,4 +168,9 @@ pub(crate) struct CompileArgs {
     /// The full contents instead of the summaries
     #[arg(long, short)]
     pub(crate) detail: bool,
+    /// As it was at this revision or tag
+    #[arg(long, value_name = "REV|TAG")]
+    pub(crate) revision: Option<String>,
+    #[command(flatten)]
+    pub(crate) only: OnlyIn,
 }

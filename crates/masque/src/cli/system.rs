@@ -12,7 +12,11 @@ pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
 #[command(after_help = "\
   masque serve                             on 127.0.0.1:4747
   masque serve --addr 127.0.0.1:0          on any free port, which is printed
-  masque --db postgres://me@db/team serve  a team's library")]
+  masque --db postgres://me@db/team serve  a team's library
+  masque serve --project ~/work/shop       with the personas of a project
+
+Both personas.toml are followed: a change is in force at once. With `[history] keep = N` in
+config.toml, all but the newest N revisions of everything are forgotten daily; tagged ones stay.")]
 pub(crate) struct ServeArgs {
     /// Where to listen; loopback addresses only
     #[arg(long, value_name = "IP:PORT", env = "MASQUE_ADDR", default_value = DEFAULT_ADDRESS)]
@@ -63,6 +67,8 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "SET", value_parser = tool_set)]
     pub(crate) tools: Option<String>,
     /// Write into the project's file, in this directory [default: .], instead of the user's
+    //
+    // It has the name of the global option, which therefore does not reach this command.
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     pub(crate) project: Option<PathBuf>,
     /// Connect to a running server instead of starting one [default: http://127.0.0.1:4747/mcp]
@@ -82,14 +88,24 @@ fn tool_set(text: &str) -> Result<String, <mcp::ToolSelection as std::str::FromS
 #[command(after_help = "\
   masque db backup before-upgrade.db
   masque db copy --to postgres://me@db.example.com/team
+  masque db prune --keep 100
   masque --db postgres://me@db.example.com/team db copy --to local.db")]
 pub(crate) enum DbCommand {
     /// Write a copy of the database into a file, while it is in use
     Backup(BackupArgs),
     /// Copy everything into another, empty database, and compare the two
     Copy(CopyArgs),
+    /// Forget old revisions; the newest and tagged ones stay
+    Prune(PruneArgs),
     /// Say where the database is, and what it holds
     Info,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// Revisions of each entity to keep [default: history.keep of config.toml]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) keep: Option<u32>,
 }
 
 #[derive(Debug, Args)]

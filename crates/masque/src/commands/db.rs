@@ -5,8 +5,8 @@ use std::path::Path;
 use app::{CopyReport, DatabaseInfo};
 use serde_json::json;
 
-use crate::cli::DbCommand;
-use crate::failure::Result;
+use crate::cli::{DbCommand, PruneArgs};
+use crate::failure::{Failure, Result};
 use crate::locations;
 use crate::output::{Output, TransferProgress};
 use crate::session::Session;
@@ -15,6 +15,7 @@ pub(super) async fn run(command: DbCommand, session: &Session, output: &mut Outp
     match command {
         DbCommand::Backup(args) => backup(&args.file, session, output).await,
         DbCommand::Copy(args) => copy(&args.to, session, output).await,
+        DbCommand::Prune(args) => prune(&args, session, output).await,
         DbCommand::Info => info(session, output).await,
     }
 }
@@ -47,6 +48,20 @@ async fn copy(to: &str, session: &Session, output: &mut Output) -> Result<()> {
     output.line(format!(
         "copied {rows} rows of {tables} tables to {location}, and compared them: nothing differs"
     ))
+}
+
+async fn prune(args: &PruneArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let Some(keep) = args.keep.map(|keep| keep as usize).or(session.config.history_keep) else {
+        return Err(Failure::invalid(
+            "say how many revisions of each entity to keep: --keep N, or `[history] keep = N` in config.toml",
+        ));
+    };
+    let gone = session.library.prune(keep).await?;
+    if output.is_json() {
+        return output.json(&json!({ "keep": keep, "forgotten": gone }));
+    }
+    let revisions = if gone == 1 { "revision" } else { "revisions" };
+    output.line(format!("forgot {gone} {revisions}; the newest {keep} of everything and tagged ones stay"))
 }
 
 async fn info(session: &Session, output: &mut Output) -> Result<()> {
@@ -82,6 +97,7 @@ pub(super) fn print_info(info: &DatabaseInfo, output: &mut Output) -> Result<()>
     let counts = info
         .counts
         .iter()
+        .map(|(kind, count)| (kind.spoken(), count))
         .map(|(kind, count)| if *count == 1 { format!("1 {kind}") } else { format!("{count} {kind}s") });
     output.field("holds", &format!("{}, besides the builtins", counts.collect::<Vec<_>>().join(", ")))
 }

@@ -11,22 +11,26 @@ use crate::output::Output;
 use crate::session::Session;
 
 pub(super) async fn run(args: DeleteArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let DeleteArgs { kind, name, force, if_revision, why } = args;
-    let input = Delete { name, force, if_revision, message: why.message };
-    let deleted = session.library.delete(&session.author, Kind::from(kind), input).await?;
+    let DeleteArgs { kind, name, force, if_revision, change, why } = args;
+    let input = Delete { name, force, if_revision, message: why.message, scope: change.scope };
+    let outcome = session.library.delete(&session.author, Kind::from(kind), input).await?;
     if output.is_json() {
-        return output.json(&deleted);
+        return output.json(&outcome);
     }
-    let Deleted { kind, name, deleted, unlinked, builtin_in_force } = &deleted;
+    let Deleted { kind, name, scope, deleted, unlinked, in_force } = &outcome;
+    let kind = kind.spoken();
     if !deleted {
-        output.line(format!("no {kind} is named {name}; there was nothing to delete"))?;
+        let place = if change.scope.is_some() { format!(" in {scope}") } else { String::new() };
+        output.line(format!("no {kind} is named {name}{place}; there was nothing to delete"))?;
     } else if unlinked.is_empty() {
-        output.line(format!("deleted {kind} {name}"))?;
+        output.line(format!("deleted {kind} {name} from {scope}"))?;
     } else {
-        output.line(format!("deleted {kind} {name}; it was linked to {}", list(unlinked)))?;
+        output.line(format!("deleted {kind} {name} from {scope}; it was linked to {}", list(unlinked)))?;
     }
-    if *builtin_in_force {
-        output.line(format!("the builtin {kind} {name} is in force again"))?;
+    if let Some(other) = in_force {
+        // What was weaker comes to the fore; what is stronger never went.
+        let how = if *deleted && other < scope { "in force again" } else { "in force" };
+        output.line(format!("the {other} {kind} {name} is {how}"))?;
     }
     Ok(())
 }

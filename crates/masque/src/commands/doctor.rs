@@ -11,12 +11,16 @@ use crate::cli::DEFAULT_ADDRESS;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
+use crate::session::Wanted;
 
 mod clients;
 use clients::ClientReport;
 
 mod database;
 use database::DatabaseReport;
+
+mod files;
+use files::FilesReport;
 
 /// Something that is wrong, and what to do about it.
 #[derive(Debug, Serialize)]
@@ -38,6 +42,7 @@ struct Report {
     config_directory: PathBuf,
     data_directory: PathBuf,
     database: DatabaseReport,
+    files: FilesReport,
     server: ServerReport,
     clients: Vec<ClientReport>,
     problems: Vec<Problem>,
@@ -49,7 +54,7 @@ struct ServerReport {
     state: &'static str,
 }
 
-pub(super) async fn run(database: Option<&str>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
     let directories = Directories::find()?;
     let program = executable()?;
     let mut problems = Vec::new();
@@ -57,7 +62,8 @@ pub(super) async fn run(database: Option<&str>, output: &mut Output) -> Result<(
         version: env!("CARGO_PKG_VERSION"),
         config_directory: directories.masque_config(),
         data_directory: directories.masque_data(),
-        database: database::examine(database, &mut problems).await?,
+        database: database::examine(wanted.database, &mut problems).await?,
+        files: files::examine(&directories, wanted.project, &mut problems).await,
         server: server(&mut problems).await,
         clients: clients::examine(&directories, &mut problems),
         program,
@@ -99,6 +105,8 @@ fn print(report: &Report, output: &mut Output) -> Result<()> {
     output.blank()?;
     report.database.print(output)?;
     output.blank()?;
+    report.files.print(output)?;
+    output.blank()?;
     let ServerReport { address, state } = &report.server;
     let server = match *state {
         "answers" => format!("answers on {address}"),
@@ -124,7 +132,12 @@ fn verdict(problems: &[Problem], output: &mut Output) -> Result<()> {
     }
     for Problem { what, advice } in problems {
         let mark = output.styled(Style::Bad, "problem:");
-        output.styled_line(&format!("{mark} {}", output.styled(Style::Title, what)))?;
+        // A mistake in a file is shown with its line, below.
+        let (first, rest) = what.split_once('\n').unwrap_or((what, ""));
+        output.styled_line(&format!("{mark} {}", output.styled(Style::Title, first)))?;
+        if !rest.is_empty() {
+            output.exact(&format!("{rest}\n"))?;
+        }
         output.paragraph(2, advice)?;
     }
     Ok(())

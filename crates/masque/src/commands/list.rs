@@ -12,21 +12,26 @@ use crate::output::{Column, Output, one_line};
 use crate::session::Session;
 
 pub(super) async fn run(args: ListArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let ListArgs { kind, tags, type_word, query, paging } = args;
+    let ListArgs { kind, tags, type_word, query, only, paging } = args;
     let kind = Kind::from(kind);
-    let narrowed = query.is_some() || !tags.is_empty() || type_word.is_some();
+    let scope = only.scope;
+    let narrowed = query.is_some() || !tags.is_empty() || type_word.is_some() || scope.is_some();
     let types = Types::parse(kind, type_word.as_deref())?;
     let fetch = async |limit, cursor| {
-        let common = List { tags: Some(tags.clone()), query: query.clone(), limit: Some(limit), cursor };
+        let (tags, query, limit) = (Some(tags.clone()), query.clone(), Some(limit));
+        let common = List { tags, query, limit, cursor, scope };
         Ok(session.library.list(kind, types.query(common)).await?)
     };
+    // Where one scope was asked for, there is no need to say which.
     let columns = columns(kind);
-    let written = pages::print(paging, &columns, |item| cells(kind, item), fetch, output).await?;
+    let cells = |item: &Item| cells(kind, item, scope.is_none());
+    let written = pages::print(paging, &columns, cells, fetch, output).await?;
     if written == 0 {
+        let spoken = kind.spoken();
         let advice = if narrowed {
-            format!("No {kind} matches; `masque search TEXT` looks into everything.")
+            format!("No {spoken} matches; `masque search TEXT` looks into everything.")
         } else {
-            format!("There is no {kind} yet; make one with `masque create {kind} NAME`.")
+            format!("There is no {spoken} yet; make one with `masque create {kind} NAME`.")
         };
         output.advise(&advice)?;
     }
@@ -52,20 +57,21 @@ impl Types {
                 word.parse().map(Self::Trait).map_err(|error: ParseKindError| invalid(&error))
             }
             (kind, Some(_)) => Err(Failure::invalid(format!(
-                "a {kind} has no type; --type is for `list parts` and `list traits`"
+                "a {} has no type; --type is for `list parts` and `list traits`",
+                kind.spoken()
             ))),
         }
     }
 
     fn query(&self, list: List) -> ListQuery {
-        let List { tags, query, limit, cursor } = list;
+        let List { tags, query, limit, cursor, scope } = list;
         match *self {
-            Self::All => List { tags, query, limit, cursor }.into(),
+            Self::All => List { tags, query, limit, cursor, scope }.into(),
             Self::Part(part_type) => {
-                ListParts { part_type: Some(part_type), tags, query, limit, cursor }.into()
+                ListParts { part_type: Some(part_type), tags, query, limit, cursor, scope }.into()
             }
             Self::Trait(trait_type) => {
-                ListTraits { trait_type: Some(trait_type), tags, query, limit, cursor }.into()
+                ListTraits { trait_type: Some(trait_type), tags, query, limit, cursor, scope }.into()
             }
         }
     }
@@ -76,13 +82,13 @@ fn columns(kind: Kind) -> Vec<Column> {
     match kind {
         Kind::Part | Kind::Trait => columns.push(Column::Fixed("TYPE")),
         Kind::Guardrail => columns.push(Column::Fixed("SEVERITY")),
-        Kind::Persona | Kind::Skill | Kind::Arc => {}
+        _ => {}
     }
     columns.extend([Column::Stretched("SUMMARY"), Column::Optional("SCOPE"), Column::Optional("TAGS")]);
     columns
 }
 
-fn cells(kind: Kind, item: &Item) -> Vec<String> {
+fn cells(kind: Kind, item: &Item, with_scope: bool) -> Vec<String> {
     let mut cells = vec![item.name.to_string()];
     let of_type = [
         item.part_type.map(|word| word.to_string()),
@@ -92,7 +98,8 @@ fn cells(kind: Kind, item: &Item) -> Vec<String> {
     if matches!(kind, Kind::Part | Kind::Trait | Kind::Guardrail) {
         cells.push(of_type.into_iter().flatten().next().unwrap_or_default());
     }
-    cells.extend([summary(item), item.scope.to_string(), one_line(&item.tags.join(", "))]);
+    let scope = if with_scope { item.scope.to_string() } else { String::new() };
+    cells.extend([summary(item), scope, one_line(&item.tags.join(", "))]);
     cells
 }
 

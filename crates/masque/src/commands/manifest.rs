@@ -1,5 +1,6 @@
 //! `masque manifest`: what a persona is made of.
 
+use app::inputs::ByName;
 use persona::{Kind, LayerOrigin, Manifest, Name};
 
 use super::show;
@@ -8,8 +9,9 @@ use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 use crate::session::Session;
 
-pub(super) async fn run(args: &ManifestArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let manifest = session.library.manifest(&args.name).await?;
+pub(super) async fn run(args: ManifestArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let input = ByName { name: args.name, scope: args.only.scope };
+    let manifest = session.library.manifest(&input).await?;
     if output.is_json() {
         return output.json(&manifest);
     }

@@ -2,12 +2,20 @@
 
 use mcp::McpOptions;
 
+use super::{lint, retention, tell_problems};
 use crate::cli::McpArgs;
 use crate::failure::{Failure, Result};
-use crate::session::Session;
+use crate::output::Output;
+use crate::session::{Audience, Session, Wanted};
 
-pub(super) async fn run(args: McpArgs, database: Option<&str>) -> Result<()> {
-    let library = Session::open(database).await?.library;
+pub(super) async fn run(args: McpArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
+    let session = Session::open_for(wanted, Audience::Machine).await?;
+    // Standard error is the client's log.
+    tell_problems(&session, false, output)?;
+    let Session { library, config, .. } = session;
+    library.watch();
+    library.lint_on_load(lint::options(&config, Vec::new()));
+    retention::start(&library, &config);
     let options = McpOptions { tools: args.tools, conformance: args.conformance };
     let served = mcp::serve_stdio(library.clone(), options).await;
     library.close().await;

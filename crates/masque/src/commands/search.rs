@@ -21,6 +21,7 @@ pub(super) async fn run(args: SearchArgs, session: &Session, output: &mut Output
             kinds: (!kinds.is_empty()).then(|| kinds.clone()),
             limit: Some(limit),
             cursor,
+            scope: args.only.scope,
         };
         Ok(session.library.search(input).await?)
     };

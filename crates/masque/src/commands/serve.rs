@@ -2,21 +2,24 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use app::ErrorKind;
+use persona::Scope;
 use server::ServerOptions;
 use tokio::net::TcpListener;
 
 use super::health::{self, Listener};
+use super::{lint, retention, tell_problems};
 use crate::cli::ServeArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
-use crate::session::Session;
+use crate::session::{Audience, Session, Wanted};
 
 mod stop;
 use stop::Stop;
 
-pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
     server::check_address(args.addr).map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
     // Bind before opening: a second server then says so, instead of waiting for the database.
     let listener = match TcpListener::bind(args.addr).await {
@@ -25,12 +28,19 @@ pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut O
     };
     let address =
         listener.local_addr().map_err(|error| Failure::broken(format!("cannot listen: {error}")))?;
-    let library = Session::open(database).await?.library;
+    let local = address.ip().to_canonical().is_loopback();
+    let audience = if local { Audience::Machine } else { Audience::Network };
+    let session = Session::open_for(wanted, audience).await?;
+    let library = session.library.clone();
+    library.watch();
+    library.lint_on_load(lint::options(&session.config, Vec::new()));
+    retention::start(&library, &session.config);
     let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
     let router = server::router(library.clone(), options);
     let stop =
         Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))?;
     announce(address, &library, output).await?;
+    tell_problems(&session, false, output)?;
     let served = server::serve(listener, router, stop.wait()).await;
     library.close().await;
     served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
@@ -39,17 +49,25 @@ pub(super) async fn run(args: &ServeArgs, database: Option<&str>, output: &mut O
 async fn announce(address: SocketAddr, library: &app::Library, output: &mut Output) -> Result<()> {
     let location = library.database_info().await?.location;
     if output.is_json() {
+        let path = |scope| library.path(scope).map(Path::to_path_buf);
+        let files = serde_json::json!({ "global": path(Scope::Global), "project": path(Scope::Project) });
         output.json(&serde_json::json!({
             "address": address,
             "mcp_url": format!("http://{address}/mcp"),
             "health_url": format!("http://{address}/healthz"),
             "database": location,
+            "files": files,
         }))?;
         return output.flush();
     }
     let url = output.styled(Style::Name, format!("http://{address}"));
     output.styled_line(&format!("masque {} listens on {url}", env!("CARGO_PKG_VERSION")))?;
     output.field("library", &location)?;
+    for scope in [Scope::Global, Scope::Project] {
+        if let Some(path) = library.path(scope).filter(|path| path.exists()) {
+            output.field(scope.as_str(), &path.display().to_string())?;
+        }
+    }
     output.field("MCP", &format!("http://{address}/mcp (fewer tools: /mcp?tools=load)"))?;
     output.field("health", &format!("http://{address}/healthz"))?;
     output.blank()?;

@@ -1,50 +1,87 @@
 //! `masque show`: a persona or a piece, for reading.
 
-use app::ErrorKind;
-use app::inputs::GetPersona;
-use app::outputs::Document;
-use persona::{CharacterArc, Guardrail, Kind, Name, Part, Scope, Skill, Trait};
+use app::inputs::{ByName, GetEntity, GetPersona, RevisionText};
+use persona::{AnyEntity, Kind, Name, Scope};
 
-use crate::cli::ShowArgs;
+use super::meant::Meant;
+use crate::cli::{ShowArgs, Target};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 use crate::session::Session;
 
+mod explanation;
 mod persona_text;
 mod piece_text;
+mod preset_text;
 
 pub(super) async fn run(args: ShowArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let (kind, name) = args.target()?;
-    let library = &session.library;
-    match kind {
-        Kind::Persona => show_persona(args, name, session, output).await,
-        Kind::Part => show_piece(&library.get::<Part>(&name).await?, output, piece_text::part),
-        Kind::Trait => show_piece(&library.get::<Trait>(&name).await?, output, piece_text::trait_),
-        Kind::Skill => show_piece(&library.get::<Skill>(&name).await?, output, piece_text::skill),
-        Kind::Guardrail => show_piece(&library.get::<Guardrail>(&name).await?, output, piece_text::guardrail),
-        Kind::Arc => show_piece(&library.get::<CharacterArc>(&name).await?, output, piece_text::arc),
+    let Target { kind, name, implied, .. } = args.target()?;
+    if kind != Kind::Persona {
+        return show_piece(args, kind, name, session, output).await;
+    }
+    let meant = Meant { command: "show", name: &name, implied };
+    if args.explain {
+        explain(&args, meant, session, output).await
+    } else if args.flat {
+        flat(&args, meant, session, output).await
+    } else {
+        show_persona(args, meant, session, output).await
     }
 }
 
-fn show_piece<T: serde::Serialize>(
-    document: &Document<T>,
+async fn show_piece(
+    args: ShowArgs,
+    kind: Kind,
+    name: Name,
+    session: &Session,
     output: &mut Output,
-    print: impl Fn(&Document<T>, &mut Output) -> Result<()>,
 ) -> Result<()> {
-    if output.is_json() { output.json(document) } else { print(document, output) }
+    let input = GetEntity { kind, name, revision: args.revision.map(RevisionText), scope: args.only.scope };
+    let document = session.library.get_entity(&input).await?;
+    if output.is_json() {
+        return output.json(&document);
+    }
+    let (entity, meta) = (&document.entity, &document.meta);
+    title(entity.name(), None, meta.scope, meta.revision, output)?;
+    match entity {
+        // Personas are shown as they are loaded, above.
+        AnyEntity::Persona(_) => Ok(()),
+        AnyEntity::Part(part) => piece_text::part(part, output),
+        AnyEntity::Trait(item) => piece_text::trait_(item, output),
+        AnyEntity::Skill(skill) => piece_text::skill(skill, output),
+        AnyEntity::Guardrail(guardrail) => piece_text::guardrail(guardrail, output),
+        AnyEntity::Arc(arc) => piece_text::arc(arc, output),
+        AnyEntity::ToolPreset(preset) => preset_text::tool_preset(preset, output),
+        AnyEntity::BiasProfile(profile) => preset_text::bias_profile(profile, output),
+        AnyEntity::ContextPreset(preset) => preset_text::context_preset(preset, output),
+        AnyEntity::TestInput(input) => preset_text::test_input(input, output),
+    }
 }
 
-async fn show_persona(args: ShowArgs, name: Name, session: &Session, output: &mut Output) -> Result<()> {
+async fn explain(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut Output) -> Result<()> {
+    let input = ByName { name: meant.name.clone(), scope: args.only.scope };
+    let explanation = meant.found(session.library.explain(&input).await, session).await?;
+    if output.is_json() { output.json(&explanation) } else { explanation::print(&explanation, output) }
+}
+
+async fn flat(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut Output) -> Result<()> {
+    let input = ByName { name: meant.name.clone(), scope: args.only.scope };
+    let persona = meant.found(session.library.flat(&input).await, session).await?;
+    if output.is_json() {
+        return output.json(&persona);
+    }
+    output.exact(&app::toml_of(&[persona.into()])?)
+}
+
+async fn show_persona(
+    args: ShowArgs,
+    meant: Meant<'_>,
+    session: &Session,
+    output: &mut Output,
+) -> Result<()> {
     let (compiled, detail) = (args.compiled, args.detail);
-    let kind_was_implied = !args.names_its_kind();
-    let input = input(args, name)?;
-    let loaded = match session.library.get_persona(&input).await {
-        Ok(loaded) => loaded,
-        Err(error) if error.kind() == ErrorKind::Missing && kind_was_implied => {
-            return Err(found_elsewhere(&input.name, session).await.unwrap_or_else(|| error.into()));
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let input = input(args, meant.name.clone())?;
+    let loaded = meant.found(session.library.get_persona(&input).await, session).await?;
     if output.is_json() {
         return output.json(&loaded.view());
     }
@@ -72,22 +109,9 @@ fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {
         limit: args.limit,
         max_tokens: args.max_tokens,
         compiled: args.compiled,
+        revision: args.revision.map(RevisionText),
+        scope: args.only.scope,
     })
-}
-
-/// Who leaves the kind out may mean a piece: say so instead of suggesting other personas.
-async fn found_elsewhere(name: &Name, session: &Session) -> Option<Failure> {
-    let pieces = Kind::ALL.iter().filter(|kind| **kind != Kind::Persona);
-    for kind in pieces {
-        let names = session.library.complete_names(*kind, name.as_str(), 1).await.ok()?;
-        if names.first() == Some(name) {
-            return Some(Failure::told(
-                ErrorKind::Missing,
-                format!("no persona is named {name:?}, but a {kind} is: masque show {kind} {name}"),
-            ));
-        }
-    }
-    None
 }
 
 /// The first line of what is shown: what people call it, its key and where it is kept.

@@ -1,10 +1,11 @@
 //! `masque update`.
 
-use app::outputs::Written;
-use persona::{CharacterArc, Guardrail, Kind, Part, Skill, Trait};
+use persona::{
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Skill, TestInput, ToolPreset, Trait,
+};
 use serde::de::DeserializeOwned;
 
-use super::written;
+use super::{whole, written};
 use crate::cli::{Fields, Update, UpdateKind};
 use crate::definition::{Definition, Purpose};
 use crate::failure::{Failure, Result};
@@ -12,7 +13,7 @@ use crate::output::Output;
 use crate::session::Session;
 
 pub(super) async fn run(kind: UpdateKind, session: &Session, output: &mut Output) -> Result<()> {
-    let Session { library, author } = session;
+    let Session { library, author, .. } = session;
     let written = match kind {
         UpdateKind::Persona(args) => library.update_persona(author, input(args, Kind::Persona)?).await?,
         UpdateKind::Part(args) => library.update::<Part>(author, input(args, Kind::Part)?).await?,
@@ -22,8 +23,12 @@ pub(super) async fn run(kind: UpdateKind, session: &Session, output: &mut Output
             library.update::<Guardrail>(author, input(args, Kind::Guardrail)?).await?
         }
         UpdateKind::Arc(args) => library.update::<CharacterArc>(author, input(args, Kind::Arc)?).await?,
+        UpdateKind::ToolPreset(args) => whole::amend::<ToolPreset, _>(args, session).await?,
+        UpdateKind::BiasProfile(args) => whole::amend::<BiasProfile, _>(args, session).await?,
+        UpdateKind::ContextPreset(args) => whole::amend::<ContextPreset, _>(args, session).await?,
+        UpdateKind::TestInput(args) => whole::amend::<TestInput, _>(args, session).await?,
     };
-    let Written { kind, name, .. } = &written;
+    let (kind, name) = (written.kind.spoken(), &written.name);
     let done = format!("updated {kind} {name}");
     let idle = format!("{kind} {name} is so already");
     written::tell(&written, &done, &idle, output)
@@ -35,14 +40,19 @@ fn input<F: Fields, T: DeserializeOwned>(mut args: Update<F>, kind: Kind) -> Res
     let flags = Flags { fields: &args.fields, new_name: args.rename.as_ref() };
     let mut definition = Definition::read(args.file.as_deref(), &flags, Purpose::Update)?;
     if definition.is_empty() {
-        return Err(Failure::invalid(format!(
-            "there is nothing to change; give fields as flags or with --file (masque update {kind} --help)"
-        )));
+        return Err(nothing_to_change(kind));
     }
     definition.set("name", &Some(&args.name))?;
     definition.set("if_revision", &args.if_revision)?;
     definition.set("message", &args.why.message)?;
+    definition.set("scope", &args.change.scope)?;
     definition.into_input()
+}
+
+pub(super) fn nothing_to_change(kind: Kind) -> Failure {
+    Failure::invalid(format!(
+        "there is nothing to change; give fields as flags or with --file (masque update {kind} --help)"
+    ))
 }
 
 #[derive(serde::Serialize)]

@@ -1,6 +1,7 @@
 //! What a write did, in a sentence.
 
 use app::outputs::{Piece, StageState, Written};
+use persona::Scope;
 
 use crate::failure::Result;
 use crate::output::Output;
@@ -13,13 +14,20 @@ const MOST_NAMED: usize = 10;
 /// Tells the outcome of writing an entity itself. `done` says what happened where something did,
 /// as in "created part calm-tone"; `idle` what is so already where nothing did.
 pub(super) fn tell(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    let revision = format!("revision {}", written.revision);
+    let revision = match written.scope {
+        Scope::Builtin => "builtin".to_owned(),
+        scope => format!("{scope}, revision {}", written.revision),
+    };
     tell_with(written, done, idle, &revision, output)
 }
 
 /// Tells the outcome of a link or a stage, which is a change of the persona or the arc.
 pub(super) fn tell_of_owner(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    let revision = format!("{} is at revision {}", written.name, written.revision);
+    let Written { name, scope, revision, .. } = written;
+    let revision = match scope {
+        Scope::Builtin => format!("{name} is a builtin"),
+        scope => format!("{name} is at revision {revision} in {scope}"),
+    };
     tell_with(written, done, idle, &revision, output)
 }
 
@@ -62,7 +70,7 @@ fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
         [.., last] if copied.len() > FEW => {
             // What was asked for is copied last, after all that it uses.
             let more = copied.len() - 1;
-            let Piece { kind, name } = last;
+            let (kind, name) = (last.kind.spoken(), &last.name);
             output.line(format!(
                 "copied from the builtins first: {kind} {name}, with the {more} pieces that it uses"
             ))
@@ -73,7 +81,7 @@ fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
 
 /// Pieces by name, as far as somebody would read them.
 pub(super) fn list(pieces: &[Piece]) -> String {
-    let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind, piece.name));
+    let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind.spoken(), piece.name));
     let named = named.collect::<Vec<_>>().join(", ");
     match pieces.len().saturating_sub(MOST_NAMED) {
         0 => named,

@@ -25,17 +25,17 @@ fn every_kind_lives_a_whole_life() {
     let home = Home::new();
     for (kind, create, update, field, value) in KINDS {
         let created = home.ok(&[&["create", kind, "mine"], create].concat());
-        assert_eq!(created, format!("created {kind} mine (revision 1)\n"));
+        assert_eq!(created, format!("created {kind} mine (shared, revision 1)\n"));
         contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["exists already"]);
         let updated = home.ok(&[&["update", kind, "mine"], update].concat());
-        assert_eq!(updated, format!("updated {kind} mine (revision 2)\n"));
+        assert_eq!(updated, format!("updated {kind} mine (shared, revision 2)\n"));
         contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing changed"]);
         assert_eq!(shown(&home, kind, "mine")[field], value, "{kind}");
         home.ok(&["update", kind, "mine", "--rename", "yours"]);
         contains(&home.fails(3, &["update", kind, "mine", "--tag", "x"]), &["no", "mine"]);
         let stale = ["delete", kind, "yours", "--if-revision", "2"];
         contains(&home.fails(4, &stale), &["revision 3, not 2"]);
-        assert_eq!(home.ok(&["delete", kind, "yours"]), format!("deleted {kind} yours\n"));
+        assert_eq!(home.ok(&["delete", kind, "yours"]), format!("deleted {kind} yours from shared\n"));
         contains(&home.ok(&["delete", kind, "yours"]), &["nothing to delete"]);
         assert_eq!(home.json(&["delete", kind, "yours"])["deleted"], false);
     }
@@ -69,6 +69,7 @@ fn an_empty_value_clears_a_field() {
 fn a_persona_is_made_whole_at_once() {
     let home = Home::new();
     home.ok(&["create", "part", "calm", "--part-type", "tone", "--summary", "You are calm."]);
+    home.ok(&["create", "test-input", "greeting", "--content", "Hello."]);
     let create = [
         "create",
         "persona",
@@ -99,6 +100,8 @@ fn a_persona_is_made_whole_at_once() {
         "Plan first.",
         "--aggregation-strategy",
         "skeleton",
+        "--test-input",
+        "greeting",
     ];
     contains(&home.ok(&create), &["created persona helper"]);
     let view = home.json(&["show", "helper", "--detail"]);

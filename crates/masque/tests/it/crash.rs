@@ -118,7 +118,7 @@ fn write(mut client: Box<dyn Client>, writer: String, acknowledged: &Sender<()>)
 
 fn in_fresh_library(database: &Database, test: impl AsyncFnOnce(&Library)) {
     block_on(async {
-        let options = OpenOptions { database: database.location.clone(), create: false };
+        let options = OpenOptions { create: false, ..OpenOptions::database(&database.location) };
         let library = Library::open(options).await.unwrap();
         test(&library).await;
         library.close().await;

@@ -28,6 +28,26 @@ fn a_database_is_named_by_flag_or_variable() {
 }
 
 #[test]
+fn a_database_that_is_named_needs_no_data_directory() {
+    let home = Home::new();
+    // A file where the directory should be keeps it from being made.
+    home.write("taken", "");
+    let run = |arguments: &[&str]| {
+        let mut command = home.command();
+        command.args(arguments).env("XDG_DATA_HOME", home.path("taken"));
+        Answer::of(command.output().unwrap())
+    };
+    contains(
+        &run(&["--db", "mine.db", "create", "skill", "s", "--content", "x"]).ok(),
+        &["(shared, revision 1)"],
+    );
+    contains(&run(&["list"]).fails(1), &["taken"]);
+    // Files have a history, which must be kept somewhere.
+    home.write("personas.toml", "[skills.t]\ncontent = \"x\"\n");
+    contains(&run(&["--db", "mine.db", "list"]).fails(1), &["taken"]);
+}
+
+#[test]
 fn a_backup_is_a_database() {
     let home = Home::new();
     fill(&home, "one.db");

@@ -55,6 +55,13 @@ impl Home {
         command
     }
 
+    /// Runs a command in a directory below the home.
+    pub(crate) fn run_in(&self, below: &str, arguments: &[&str]) -> Answer {
+        let directory = self.path(below);
+        std::fs::create_dir_all(&directory).unwrap();
+        Answer::of(self.command().current_dir(directory).args(arguments).output().unwrap())
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
         Answer::of(self.command().args(arguments).output().unwrap())
     }

@@ -35,6 +35,9 @@ fn reading() {
         "show persona --compiled": shape(&home.json(&["show", "mentor", "--compiled"])),
         "show guardrail": shape(&home.json(&["show", "guardrail", "learner-owns-the-work"])),
         "show arc": shape(&home.json(&["show", "arc", "mentors-path"])),
+        "show persona --explain": shape(&home.json(&["show", "mentor", "--explain"])),
+        "show persona --flat": shape(&home.json(&["show", "mentor", "--flat"])),
+        "show tool preset": shape(&home.json(&["show", "tool-preset", "read_only"])),
         "manifest": shape(&home.json(&["manifest", "mentor"])),
         "compile": shape(&home.json(&["compile", "mentor"])),
     });
@@ -55,6 +58,23 @@ fn writing() {
         "arc unassign": shape(&home.json(&["arc", "unassign", "p"])),
         "delete --force": home.json(&["delete", "part", "a", "--force"]),
         "delete, not there": home.json(&["delete", "part", "a"]),
+    });
+    assert_json_snapshot!(answers);
+}
+
+#[test]
+fn the_past() {
+    let home = Home::new();
+    home.ok(&["create", "persona", "p", "--summary", "one", "--message", "why"]);
+    home.ok(&["update", "persona", "p", "--summary", "two"]);
+    let answers = json!({
+        "tag": home.json(&["tag", "p", "1", "first"]),
+        "history": shape(&home.json(&["history", "p"])),
+        "diff": home.json(&["diff", "p"]),
+        "compile --revision": shape(&home.json(&["compile", "p", "--revision", "first"])),
+        "rollback": home.json(&["rollback", "p", "first"]),
+        "tag --delete": home.json(&["tag", "p", "--delete", "first"]),
+        "db prune": home.json(&["db", "prune", "--keep", "1"]),
     });
     assert_json_snapshot!(answers);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod home;
+mod terminal;
 mod wire;
 
 mod first_minute;
@@ -12,6 +13,16 @@ mod arcs;
 mod authoring;
 mod definitions;
 mod links;
+mod presets;
+
+mod explain;
+mod files;
+mod history;
+
+mod carry;
+mod compose;
+mod conflicts;
+mod linting;
 
 mod failures;
 mod json;
@@ -19,6 +30,7 @@ mod json;
 mod connect;
 mod database;
 mod doctor;
+mod following;
 mod serving;
 mod shell;
 

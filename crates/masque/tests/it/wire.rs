@@ -88,8 +88,13 @@ pub(crate) trait Client: Send {
 
 /// Starts `masque mcp`, which is ready when this returns.
 pub(crate) fn start_mcp(home: &Home, database: &str) -> (Running, Pipes) {
+    start_mcp_with(home, &["--db", database])
+}
+
+/// The same with other arguments.
+pub(crate) fn start_mcp_with(home: &Home, arguments: &[&str]) -> (Running, Pipes) {
     let mut command = home.command();
-    command.args(["mcp", "--db", database]).stdin(Stdio::piped());
+    command.arg("mcp").args(arguments).stdin(Stdio::piped());
     let mut running = Running::start(command);
     let stdin = running.child.stdin.take().unwrap();
     let stdout = BufReader::new(running.child.stdout.take().unwrap());
@@ -171,8 +176,13 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server, which is ready when this returns.
     pub(crate) fn start(home: &Home, database: &str) -> Self {
+        Self::start_with(home, &["--db", database])
+    }
+
+    /// The same with other arguments.
+    pub(crate) fn start_with(home: &Home, arguments: &[&str]) -> Self {
         let mut command = home.command();
-        command.args(["serve", "--addr", "127.0.0.1:0", "--json", "--db", database]);
+        command.args(["serve", "--addr", "127.0.0.1:0", "--json"]).args(arguments);
         let mut running = Running::start(command);
         let mut announced = String::new();
         BufReader::new(running.child.stdout.take().unwrap()).read_line(&mut announced).unwrap();

@@ -19,7 +19,7 @@ fn mistakes_are_named_with_their_place() {
         json!({ "name": "a", "detial": true }),
         r#"unknown field "detial"; did you mean "detail"?"#,
     );
-    check::<List>(json!({ "zzzzzz": 1 }), r#"unknown field "zzzzzz"; use tags, query, limit, cursor"#);
+    check::<List>(json!({ "zzzzzz": 1 }), r#"unknown field "zzzzzz"; use tags, query, limit, cursor, scope"#);
     check::<GetPersona>(
         json!({ "name": "a", "limit": "ten" }),
         r#"limit: invalid type: string "ten", expected a whole number, 0 or more"#,

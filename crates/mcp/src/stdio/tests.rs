@@ -10,7 +10,7 @@ const LISTEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen",
 async fn library() -> (Library, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let database = directory.path().join("masque.db").display().to_string();
-    (Library::open(OpenOptions { database, create: true }).await.expect("a library"), directory)
+    (Library::open(OpenOptions::database(database)).await.expect("a library"), directory)
 }
 
 #[tokio::test]

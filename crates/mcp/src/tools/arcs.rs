@@ -13,7 +13,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     tool!(list_character_arcs, All, Read, "List arcs, page by page",
         List => Page, |call, input| call.library.list(Kind::Arc, input)),
     tool!(get_character_arc, All, Read, "An arc with its stages",
-        ByName => Document<CharacterArc>, |call, input| call.library.get::<CharacterArc>(&input.name)),
+        ByName => Document<CharacterArc>, |call, input| call.library.get::<CharacterArc>(&input)),
     tool!(create_character_arc, All, Create, "Create an arc: stages that a persona goes through",
         CreateArc => Written, |call, input| call.library.create::<CharacterArc>(&call.author(), input)),
     tool!(update_character_arc, All, Overwrite, r#"Change the given fields of an arc; "" or [] clears one"#,
@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     tool!(unassign_persona_arc, All, Remove, "Take a persona's arc away",
         UnassignArc => Written, |call, input| call.library.unassign_arc(&call.author(), input)),
     tool!(advance_persona_stage, All, Step, "Move a persona to the next stage of its arc; compile it again afterwards",
-        OfPersona => StageState, |call, input| call.library.advance_stage(&input.persona)),
+        OfPersona => StageState, |call, input| call.library.advance_stage(&input)),
     tool!(reset_persona_stage, All, Overwrite, "Move a persona back to the first stage of its arc",
-        OfPersona => StageState, |call, input| call.library.reset_stage(&input.persona)),
+        OfPersona => StageState, |call, input| call.library.reset_stage(&input)),
 ];

@@ -39,14 +39,14 @@ pub(super) const TOOLS: &[ToolSpec] = &[
         run: |call, arguments| {
             Box::pin(async move {
                 let input: ByName = parse(arguments)?;
-                let mut manifest = call.library.manifest(&input.name).await?;
+                let mut manifest = call.library.manifest(&input).await?;
                 hint(&mut manifest, call.selection);
                 answer(&manifest)
             })
         },
     },
     tool!(compile_persona, Load, Derive, "Merge a persona into prompt text, short and full, and keep it. Repeat after changes",
-        ByName => CompiledPersona, |call, input| call.library.compile_persona(&input.name)),
+        ByName => CompiledPersona, |call, input| call.library.compile_persona(&input)),
     tool!(search_library, Load, Read, "Search personas and their pieces by words",
         Search => Page, |call, input| call.library.search(input)),
     tool!(create_agent_persona, Author, Create, "Create a persona, together with new pieces if you like: all of it or nothing",

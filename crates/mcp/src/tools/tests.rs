@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 /// Every tool by its exact name: agents' instructions depend on them.
-const NAMES: [&str; 49] = [
+const NAMES: [&str; 53] = [
     "list_agent_personas",
     "get_agent_persona",
     "get_persona_manifest",
@@ -55,6 +55,10 @@ const NAMES: [&str; 49] = [
     "unassign_persona_arc",
     "advance_persona_stage",
     "reset_persona_stage",
+    "list_library",
+    "get_entity",
+    "save_entity",
+    "delete_entity",
 ];
 
 const LOAD: [&str; 9] = [
@@ -92,7 +96,8 @@ fn every_tool_sets_all_four_annotations() {
         assert_eq!(hints.open_world_hint, Some(false));
         let reads = ["list_", "get_", "search_"].iter().any(|verb| tool.name.starts_with(verb));
         assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
-        let destroys = ["update_", "delete_", "remove_", "unassign_", "reset_", "assign_", "add_arc_stage"];
+        let destroys =
+            ["update_", "delete_", "remove_", "unassign_", "reset_", "assign_", "add_arc_stage", "save_"];
         let destroys = destroys.iter().any(|verb| tool.name.starts_with(verb));
         assert_eq!(hints.destructive_hint, Some(destroys), "{}", tool.name);
         let repeats = ["create_", "advance_"].iter().any(|verb| tool.name.starts_with(verb));
@@ -116,27 +121,41 @@ fn every_schema_is_an_object_that_names_its_fields() {
 #[test]
 fn the_parameters_are_those_that_were_promised() {
     for (tool, parameters) in [
-        ("get_agent_persona", "compiled detail limit max_tokens name overrides types"),
-        ("get_persona_manifest", "name"),
-        ("compile_persona", "name"),
-        ("get_agent_part", "name"),
-        ("add_persona_part", "if_revision message part part_order persona priority"),
-        ("remove_persona_part", "if_revision message part persona"),
-        ("add_persona_trait", "if_revision message persona trait"),
-        ("add_persona_skill", "if_revision message persona skill"),
-        ("add_persona_guardrail", "guardrail if_revision message persona"),
-        ("add_arc_stage", "arc condition description if_revision message name stage_order"),
-        ("add_stage_part", "arc if_revision message part stage"),
-        ("assign_persona_arc", "arc if_revision message persona stage"),
-        ("advance_persona_stage", "persona"),
-        ("reset_persona_stage", "persona"),
-        ("delete_agent_part", "force if_revision message name"),
+        ("get_agent_persona", "compiled detail limit max_tokens name overrides revision scope types"),
+        ("get_persona_manifest", "name scope"),
+        ("compile_persona", "name scope"),
+        ("search_library", "cursor kinds limit query scope"),
+        ("get_agent_part", "name scope"),
+        ("add_persona_part", "if_revision message part part_order persona priority scope"),
+        ("remove_persona_part", "if_revision message part persona scope"),
+        ("add_persona_trait", "if_revision message persona scope trait"),
+        ("add_persona_skill", "if_revision message persona scope skill"),
+        ("add_persona_guardrail", "guardrail if_revision message persona scope"),
+        ("add_arc_stage", "arc condition description if_revision message name scope stage_order"),
+        ("add_stage_part", "arc if_revision message part scope stage"),
+        ("assign_persona_arc", "arc if_revision message persona scope stage"),
+        ("advance_persona_stage", "persona scope"),
+        ("reset_persona_stage", "persona scope"),
+        ("delete_agent_part", "force if_revision message name scope"),
+        ("list_library", "cursor kind limit query scope tags"),
+        ("get_entity", "kind name revision scope"),
+        ("save_entity", "entity if_revision kind message name scope"),
+        ("delete_entity", "force if_revision kind message name scope"),
     ] {
         let schema = (TABLE[place(tool).expect(tool)].input)();
         let mut names: Vec<&str> =
             schema["properties"].as_object().expect("fields").keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names.join(" "), parameters, "{tool}");
+    }
+}
+
+#[test]
+fn every_tool_takes_a_scope() {
+    for tool in LISTED.iter() {
+        assert!(tool.input_schema["properties"].get("scope").is_some(), "{}", tool.name);
+        let required = tool.input_schema.get("required").and_then(Value::as_array);
+        assert!(required.into_iter().flatten().all(|name| name != "scope"), "{}", tool.name);
     }
 }
 

@@ -49,7 +49,7 @@ async fn the_address_chooses_the_tools_in_both_eras() {
     let fixture = Fixture::new().await;
     let server = Server::start(fixture.library.clone()).await;
     let count = |response: Value| response["result"]["tools"].as_array().map(Vec::len);
-    for (path, tools) in [("/mcp", 49), ("/mcp?tools=load", 9), ("/mcp?tools=load,create_agent_part", 10)] {
+    for (path, tools) in [("/mcp", 53), ("/mcp?tools=load", 9), ("/mcp?tools=load,create_agent_part", 10)] {
         let modern = server.modern(path, "tools/list", json!({})).send().await.json();
         assert_eq!(count(modern), Some(tools), "{path}");
         let session = server.initialize(path).await;

@@ -5,11 +5,16 @@ mod schema;
 mod wire;
 
 mod documentation;
+mod entities;
 mod errors;
 mod http;
 mod lifecycle;
+mod live;
+mod problems;
 mod prompts;
 mod resources;
+mod revisions;
+mod scopes;
 mod selection;
 mod skills;
 mod subscriptions;

@@ -1,9 +1,10 @@
 //! A client that writes lines of JSON, as over stdio, and sees exactly what comes back.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::{Library, OpenOptions};
+use app::{FileScopes, Library, Location, OpenOptions};
 use mcp::{Masque, ToolSelection};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -20,15 +21,50 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// A library of its own in a temporary directory.
 pub(crate) struct Fixture {
     pub(crate) library: Library,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Fixture {
     pub(crate) async fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let database = directory.path().join("masque.db").display().to_string();
-        let options = OpenOptions { database, create: true };
-        Self { library: Library::open(options).await.expect("a library"), _directory: directory }
+        let library = Library::open(OpenOptions::database(database)).await.expect("a library");
+        Self { library, directory }
+    }
+
+    /// A library with the user's and a project's file, both followed. The project's has this text.
+    pub(crate) async fn with_project(text: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = |name: &str| directory.path().join(name);
+        for name in ["user", "project"] {
+            std::fs::create_dir(path(name)).expect("a directory");
+        }
+        let database = path("masque.db");
+        let files = FileScopes {
+            global: Some(path("user/personas.toml")),
+            project: Some(path("project/personas.toml")),
+            local: Location::Sqlite(database.clone()),
+            locks: path("locks"),
+            writable: true,
+        };
+        std::fs::write(path("project/personas.toml"), text).expect("a file");
+        let database = OpenOptions::database(database.display().to_string());
+        let options = OpenOptions { files: Some(files), ..database };
+        let library = Library::open(options).await.expect("a library");
+        library.watch();
+        Self { library, directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn project_file(&self) -> PathBuf {
+        self.path("project/personas.toml")
+    }
+
+    pub(crate) fn user_file(&self) -> PathBuf {
+        self.path("user/personas.toml")
     }
 
     /// A client of the older era, after its handshake, with all tools.
@@ -45,6 +81,13 @@ impl Fixture {
         let selection = tools.parse().expect("a selection");
         Wire::connect(&self.library, Era::Modern, selection).await
     }
+}
+
+/// Saves a file as most editors do: written beside it and renamed over it.
+pub(crate) fn save(path: &Path, text: &str) {
+    let beside = path.with_extension("saving");
+    std::fs::write(&beside, text).expect("a file is written");
+    std::fs::rename(&beside, path).expect("a file is renamed");
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use super::*;
 fn check(base: &str, mode: MergeMode, own: &str, expected: &str) {
     let (base, own) = (parts(base), parts(own));
     let layer = |parts, origin, mode| Layer { parts: placed(parts, origin), mode };
-    let below = stack(Vec::new(), layer(&base, LayerOrigin::Base, MergeMode::Replace));
-    let stacked = stack(below, layer(&own, LayerOrigin::Own, mode));
+    let persona = Persona::new(Name::parse("someone").expect("a name"));
+    let below = stack(Vec::new(), &persona, layer(&base, LayerOrigin::Base, MergeMode::Replace));
+    let stacked = stack(below, &persona, layer(&own, LayerOrigin::Own, mode));
     let shown: Vec<String> = stacked
         .iter()
         .map(|placed| format!("{:?} {}={}", placed.origin, placed.part.part_type, placed.part.name))
@@ -54,7 +55,7 @@ fn a_layer_that_appends_a_part_again_has_it_once() {
 
 #[test]
 fn a_layer_that_replaces_supplies_all_parts_of_its_types() {
-    check("tone=warm tone=wry goal=win", MergeMode::Replace, "tone=dry", "Own tone=dry, Base goal=win");
+    check("tone=warm tone=wry goal=win", MergeMode::Replace, "tone=dry", "Base goal=win, Own tone=dry");
     check("tone=warm", MergeMode::Replace, "voice=low", "Base tone=warm, Own voice=low");
     check("tone=warm", MergeMode::Replace, "", "Base tone=warm");
 }

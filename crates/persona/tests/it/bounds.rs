@@ -1,6 +1,9 @@
 //! Every bound on a definition: what reaches it is kept, what passes it is refused by its field.
 
-use persona::{CharacterArc, Entity, Guardrail, Name, Part, PartLink, Persona, Skill, Trait, limits};
+use persona::{
+    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Name, Part, PartLink, Persona, Skill,
+    TestInput, ToolPreset, Trait, limits,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -58,36 +61,46 @@ fn texts() {
     check_text::<Trait>("instruction", limits::LONG_TEXT_BYTES);
     check_text::<Skill>("content", limits::LONG_TEXT_BYTES);
     check_text::<Guardrail>("content", limits::LONG_TEXT_BYTES);
+    check_text::<ToolPreset>("description", limits::SHORT_TEXT_BYTES);
+    check_text::<BiasProfile>("description", limits::SHORT_TEXT_BYTES);
+    check_text::<ContextPreset>("description", limits::SHORT_TEXT_BYTES);
+    check_text::<TestInput>("description", limits::SHORT_TEXT_BYTES);
+    check_text::<TestInput>("content", limits::LONG_TEXT_BYTES);
 }
 
 /// Tags and patterns: one line each, none of them empty.
 #[track_caller]
-fn check_words<T: Entity + DeserializeOwned>(field: &str, most: usize) {
+fn check_words<T: Entity + DeserializeOwned>(field: &str, most: usize, chars: usize) {
     let words = |count: usize| -> Value { (0..count).map(|at| format!("w{at}")).collect() };
     check::<T>(&json!({ field: words(most) }), "");
     let refused = format!("{field}: has {} entries, at most {most} are kept", most + 1);
     check::<T>(&json!({ field: words(most + 1) }), &refused);
-    check::<T>(&json!({ field: ["é".repeat(64)] }), "");
+    check::<T>(&json!({ field: ["é".repeat(chars)] }), "");
     check::<T>(
-        &json!({ field: ["x".repeat(65)] }),
-        &format!("{field}: \"xxxxxxxxxxxxxxxxxxxx\" must be one line of at most 64 characters"),
+        &json!({ field: ["x".repeat(chars + 1)] }),
+        &format!("{field}: \"xxxxxxxxxxxxxxxxxxxx\" must be one line of at most {chars} characters"),
     );
     check::<T>(
         &json!({ field: ["a\nb"] }),
-        &format!("{field}: \"a\\nb\" must be one line of at most 64 characters"),
+        &format!("{field}: \"a\\nb\" must be one line of at most {chars} characters"),
     );
     check::<T>(&json!({ field: ["a", " "] }), &format!("{field}: has an empty entry; remove it"));
 }
 
 #[test]
 fn tags_and_patterns() {
-    check_words::<Persona>("tags", limits::TAGS);
-    check_words::<Part>("tags", limits::TAGS);
-    check_words::<Trait>("tags", limits::TAGS);
-    check_words::<Skill>("tags", limits::TAGS);
-    check_words::<Guardrail>("tags", limits::TAGS);
-    check_words::<CharacterArc>("tags", limits::TAGS);
-    check_words::<Guardrail>("deny_tools", limits::DENY_TOOLS);
+    check_words::<Persona>("tags", limits::TAGS, 64);
+    check_words::<Persona>("remove_tags", limits::TAGS, 64);
+    check_words::<Part>("tags", limits::TAGS, 64);
+    check_words::<Trait>("tags", limits::TAGS, 64);
+    check_words::<Skill>("tags", limits::TAGS, 64);
+    check_words::<Guardrail>("tags", limits::TAGS, 64);
+    check_words::<CharacterArc>("tags", limits::TAGS, 64);
+    check_words::<ToolPreset>("tags", limits::TAGS, 64);
+    check_words::<BiasProfile>("tags", limits::TAGS, 64);
+    check_words::<ContextPreset>("tags", limits::TAGS, 64);
+    check_words::<TestInput>("tags", limits::TAGS, 64);
+    check_words::<Guardrail>("deny_tools", limits::DENY_TOOLS, 128);
 }
 
 fn names(count: usize) -> Vec<Name> {
@@ -96,7 +109,17 @@ fn names(count: usize) -> Vec<Name> {
 
 #[test]
 fn links() {
-    for field in ["traits", "skills", "guardrails"] {
+    for field in [
+        "traits",
+        "skills",
+        "guardrails",
+        "test_inputs",
+        "remove_parts",
+        "remove_traits",
+        "remove_skills",
+        "remove_guardrails",
+        "remove_test_inputs",
+    ] {
         check::<Persona>(&json!({ field: names(256) }), "");
         check::<Persona>(
             &json!({ field: names(257) }),
@@ -206,4 +229,39 @@ fn stages() {
             &format!("stages.one.{field}: has 8193 bytes, at most 8192 are kept; split it"),
         );
     }
+}
+
+#[test]
+fn presets() {
+    let tool = |tool: Value| json!({ "categories": { "files": [tool] } });
+    check::<ToolPreset>(&tool(json!({ "name": "read", "weight": 1 })), "");
+    for weight in [0, 6] {
+        check::<ToolPreset>(
+            &tool(json!({ "name": "read", "weight": weight })),
+            "categories.files.read.weight: must be from 1 to 5",
+        );
+    }
+    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files: has an empty entry; remove it");
+    check::<BiasProfile>(&json!({ "multipliers": { "files": 0, "shell": 10 } }), "");
+    check::<BiasProfile>(
+        &json!({ "multipliers": { "files": 10.5 } }),
+        "multipliers.files: 10.5 is outside 0 to 10",
+    );
+}
+
+#[test]
+fn context_presets_stay_inside_the_project() {
+    let entry = |entry: Value| json!({ "entries": [entry] });
+    check::<ContextPreset>(&entry(json!({ "glob": "src/**/*.rs" })), "");
+    check::<ContextPreset>(&entry(json!({ "path": "docs/..hidden" })), "");
+    for entry in [json!({}), json!({ "glob": "a", "path": "a" })] {
+        check::<ContextPreset>(&json!({ "entries": [entry] }), "entries[0]: give either a glob or a path");
+    }
+    for path in ["/etc/passwd", "~/.ssh/id", "../secrets", "a/../../b", "a\\..\\b"] {
+        check::<ContextPreset>(
+            &entry(json!({ "path": path })),
+            "entries[0]: must stay inside the project: no leading \"/\" or \"~\", no \"..\"",
+        );
+    }
+    check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget: must be at least 1");
 }

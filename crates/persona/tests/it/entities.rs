@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 
 use persona::{
-    Aggregation, CharacterArc, Entity, Guardrail, Kind, MergeMode, Part, Persona, Scope, Severity, Skill,
-    Trait, TraitType,
+    Aggregation, AnyEntity, Approval, BiasProfile, CharacterArc, ContextPreset, ContextView, Entity,
+    Guardrail, Kind, MergeMode, Part, Persona, Scope, Severity, Skill, TestInput, ToolPreset, Trait,
+    TraitType,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,6 +56,9 @@ fn whole_persona() -> Value {
         "plan_persona": { "instruction": "Plan.", "model": "m", "tool_preset": "t" },
         "parts": [{ "name": "a", "order": 1, "priority": -2 }], "parts_mode": "append",
         "traits": ["kind"], "skills": ["sql"], "guardrails": ["honest"], "arc": "growth", "tags": ["x"],
+        "extends": "global:q", "test_inputs": ["hello"], "remove_parts": ["b"], "remove_traits": ["rude"],
+        "remove_skills": ["go"], "remove_guardrails": ["lax"], "remove_test_inputs": ["bye"],
+        "remove_tags": ["y"],
     })
 }
 
@@ -131,6 +135,49 @@ fn arcs() {
 }
 
 #[test]
+fn tool_presets() {
+    let tool = json!({
+        "name": "read_*", "approval": "ask", "weight": 5, "parameter_bias": { "limit": "Keep it small." },
+    });
+    check::<ToolPreset>(
+        &json!({ "name": "a", "description": "d", "categories": { "files": [tool] }, "tags": ["x"] }),
+        &json!({ "name": "a" }),
+    );
+    let preset: ToolPreset = read(&json!({ "name": "a", "categories": { "files": [{ "name": "read" }] } }))
+        .expect("a name suffices");
+    let tool = &preset.categories["files"][0];
+    assert_eq!((tool.approval, tool.weight()), (None, 3));
+}
+
+#[test]
+fn bias_profiles() {
+    check::<BiasProfile>(
+        &json!({ "name": "a", "description": "d", "multipliers": { "files": 1.5 }, "tags": ["x"] }),
+        &json!({ "name": "a" }),
+    );
+}
+
+#[test]
+fn context_presets() {
+    check::<ContextPreset>(
+        &json!({
+            "name": "a", "description": "d",
+            "entries": [{ "glob": "src/**", "view": "skeleton" }, { "path": "README.md", "view": "full" }],
+            "token_budget": 4000, "tags": ["x"],
+        }),
+        &json!({ "name": "a" }),
+    );
+}
+
+#[test]
+fn test_inputs() {
+    check::<TestInput>(
+        &json!({ "name": "a", "description": "d", "content": "c", "expectations": ["e"], "tags": ["x"] }),
+        &json!({ "name": "a" }),
+    );
+}
+
+#[test]
 fn a_wrong_word_or_name_is_refused_with_what_to_write() {
     for (edit, refusal) in [
         (
@@ -143,6 +190,7 @@ fn a_wrong_word_or_name_is_refused_with_what_to_write() {
             json!({ "aggregation_strategy": "sumarize" }),
             r#"unknown aggregation strategy "sumarize"; did you mean "summarize"?"#,
         ),
+        (json!({ "extends": "globl:p" }), r#"unknown scope "globl"; did you mean "global"?"#),
         (
             json!({ "traits": ["-"] }),
             r#"the name "-" starts with '-'; it must start with a letter or a digit"#,
@@ -171,7 +219,21 @@ fn vocabularies_are_read_as_they_are_written() {
             serde_json::from_value::<T>(json!(word.to_uppercase())).expect_err("words are lower case");
         }
     }
-    check(Kind::ALL, &["persona", "part", "trait", "skill", "guardrail", "arc"]);
+    check(
+        Kind::ALL,
+        &[
+            "persona",
+            "part",
+            "trait",
+            "skill",
+            "guardrail",
+            "arc",
+            "tool_preset",
+            "bias_profile",
+            "context_preset",
+            "test_input",
+        ],
+    );
     check(
         persona::PartType::ALL,
         &[
@@ -198,6 +260,8 @@ fn vocabularies_are_read_as_they_are_written() {
     check(Scope::ALL, &["builtin", "shared", "global", "project"]);
     check(MergeMode::ALL, &["replace", "append"]);
     check(Aggregation::ALL, &["auto", "full", "summarize", "skeleton"]);
+    check(Approval::ALL, &["auto", "ask", "deny"]);
+    check(ContextView::ALL, &["full", "summary", "skeleton", "outline", "none"]);
 }
 
 #[test]
@@ -214,4 +278,28 @@ fn an_entity_knows_its_kind_and_takes_a_new_name() {
     check::<Skill>(Kind::Skill, &json!({ "name": "a" }));
     check::<Guardrail>(Kind::Guardrail, &json!({ "name": "a" }));
     check::<CharacterArc>(Kind::Arc, &json!({ "name": "a" }));
+    check::<ToolPreset>(Kind::ToolPreset, &json!({ "name": "a" }));
+    check::<BiasProfile>(Kind::BiasProfile, &json!({ "name": "a" }));
+    check::<ContextPreset>(Kind::ContextPreset, &json!({ "name": "a" }));
+    check::<TestInput>(Kind::TestInput, &json!({ "name": "a" }));
+}
+
+#[test]
+fn an_entity_of_any_kind_is_read_and_written_as_itself() {
+    for kind in Kind::ALL {
+        let mut least = json!({ "name": "a" });
+        match kind {
+            Kind::Part => least["part_type"] = json!("tone"),
+            Kind::Trait => least["trait_type"] = json!("social"),
+            _ => {}
+        }
+        let any =
+            AnyEntity::from_json(*kind, least.clone()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        assert_eq!((any.kind(), any.name().as_str()), (*kind, "a"));
+        let written = any.to_json();
+        assert_eq!(written["name"], "a");
+        assert_eq!(AnyEntity::from_json(*kind, written).expect("what was written"), any);
+        least["colour"] = json!("red");
+        AnyEntity::from_json(*kind, least).expect_err("there is no such field");
+    }
 }

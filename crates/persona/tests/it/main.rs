@@ -5,6 +5,7 @@ mod script;
 
 mod assembly;
 mod budget;
+mod inheritance;
 mod layers;
 mod properties;
 
@@ -17,3 +18,7 @@ mod views;
 mod arcs;
 mod bounds;
 mod entities;
+
+mod env;
+mod explain;
+mod lint;

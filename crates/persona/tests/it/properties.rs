@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use persona::{
-    Assembled, Bundle, Kind, LayerOrigin, LeftOutReason, Name, Part, PartLink, Request, View, compile,
+    Assembled, Bundle, Kind, LayerOrigin, LeftOutReason, Name, Part, PartLink, Persona, Request, View,
+    compile,
 };
 use proptest::prelude::*;
 
@@ -16,8 +17,12 @@ fn names(assembled: &Assembled<'_>) -> Vec<String> {
 
 /// Everything in an answer that a caller can tell from another.
 fn told(assembled: &Assembled<'_>) -> String {
-    let Assembled { bundle: _, parts, traits, skills, guardrails, left_out, tokens, over_budget } = assembled;
-    format!("{parts:?}\n{traits:?}\n{skills:?}\n{guardrails:?}\n{left_out:?}\n{tokens:?} {over_budget}")
+    let Assembled { bundle: _, persona, parts, traits, skills, guardrails, .. } = assembled;
+    let Assembled { left_out, tokens, over_budget, .. } = assembled;
+    let persona = Persona { parts: Vec::new(), ..Persona::clone(persona) };
+    format!(
+        "{persona:?}\n{parts:?}\n{traits:?}\n{skills:?}\n{guardrails:?}\n{left_out:?}\n{tokens:?} {over_budget}"
+    )
 }
 
 #[test]

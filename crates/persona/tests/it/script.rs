@@ -12,14 +12,26 @@
 //!   persona itself costs
 //! - `types tone voice`, `limit 2`, `max 7` (tokens) and `detail`: what the caller asks for
 //!
+//!
+//! A persona that builds on others stands behind them, root first, with `>` between them. A base
+//! has the same clauses, as far as they are not about a request; the first is called `base-1`:
+//!
+//! - `own tone=warm > append tone=wry > own goal=win`: a persona, its base and its base's base
+//! - `remove parts:warm traits:calm tags:old`: what a layer takes away
+//! - `set summary=Kind plan.model=m`: fields; `prompt Be_kind` and `prompt+ And_brief`: the system
+//!   prompt, in place of the base's or below it (an underscore is a space)
+//! - `tags new`, `inputs hello`: tags and test inputs; `scope shared 7`: where the layer is kept and
+//!   its revision; `from part:warm=builtin`: where it found a piece, if not there
+//!
 //! A cost of 3 is a text of three times the word `tok`, or thirty times in detail, and [`Toks`]
 //! counts nothing but that word: a script says what everything costs, to the token.
 
 use std::collections::BTreeMap;
 
 use persona::{
-    ActiveStage, Assembled, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name, Part,
-    PartLink, PartType, Persona, Request, Severity, Skill, TokenCounter, Trait, TraitType, View, assemble,
+    ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name,
+    Part, PartLink, PartType, Persona, PieceScope, Request, Severity, Skill, TokenCounter, Trait, TraitType,
+    View, assemble,
 };
 
 /// What a piece costs more in detail than in summary.
@@ -78,8 +90,24 @@ pub(crate) fn check_refused(script: &str, expected: &str) {
 
 /// The bundle and the request that a script describes.
 pub(crate) fn read(script: &str) -> (Bundle, Request) {
-    let mut bundle = bundle(Persona::new(name("someone")));
     let mut request = Request::default();
+    let layers: Vec<&str> = script.split('>').collect();
+    let (own, bases) = layers.split_last().expect("at least one");
+    let mut bundle = layer(own, "someone", &mut request);
+    for (at, base) in bases.iter().enumerate() {
+        bundle.bases.push(as_base(layer(base, &format!("base-{}", at + 1), &mut request)));
+    }
+    (bundle, request)
+}
+
+/// A persona as one that others build on.
+pub(crate) fn as_base(bundle: Bundle) -> Base {
+    let Bundle { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = bundle;
+    Base { persona, meta, parts, traits, skills, guardrails, arc: None, piece_scopes }
+}
+
+fn layer(script: &str, called: &str, request: &mut Request) -> Bundle {
+    let mut bundle = bundle(Persona::new(name(called)));
     for clause in script.split('|').map(str::trim).filter(|clause| !clause.is_empty()) {
         let (word, items) = clause.split_once(' ').unwrap_or((clause, ""));
         let items: Vec<&str> = items.split_whitespace().collect();
@@ -90,7 +118,7 @@ pub(crate) fn read(script: &str) -> (Bundle, Request) {
                 own(&mut bundle, &items);
             }
             "stage" => bundle.stage = Some(stage(items.iter().map(|item| linked_part(item).1).collect())),
-            "override" => overrides(&mut bundle, &mut request, &items),
+            "override" => overrides(&mut bundle, request, &items),
             "persona" => {
                 let (_, cost) = costing(items[0]);
                 bundle.persona.summary = Some(toks(cost));
@@ -103,10 +131,80 @@ pub(crate) fn read(script: &str) -> (Bundle, Request) {
             "limit" => request.limit = Some(number(items[0])),
             "max" => request.max_tokens = Some(number(items[0])),
             "detail" => request.view = View::Detail,
-            word => panic!("unknown clause {word:?} in {script:?}"),
+            word => inherited(&mut bundle, word, &items),
         }
     }
-    (bundle, request)
+    bundle
+}
+
+/// The clauses about what is inherited.
+fn inherited(bundle: &mut Bundle, word: &str, items: &[&str]) {
+    let Bundle { persona, meta, piece_scopes, .. } = bundle;
+    match word {
+        "remove" => items.iter().for_each(|item| remove(persona, item)),
+        "set" => items.iter().for_each(|item| set(persona, item)),
+        "prompt" => persona.system_prompt = Some(items.join(" ").replace('_', " ")),
+        "prompt+" => {
+            persona.system_prompt_mode = MergeMode::Append;
+            persona.system_prompt = Some(items.join(" ").replace('_', " "));
+        }
+        "tags" => persona.tags = items.iter().map(|item| (*item).to_owned()).collect(),
+        "inputs" => persona.test_inputs = items.iter().map(|item| name(item)).collect(),
+        "scope" => {
+            meta.scope = items[0].parse().unwrap_or_else(|error| panic!("{error}"));
+            meta.revision = items.get(1).map_or(0, |digits| number(digits));
+        }
+        "from" => piece_scopes.extend(items.iter().map(|item| piece_scope(item))),
+        word => panic!("unknown clause {word:?}"),
+    }
+}
+
+fn remove(persona: &mut Persona, item: &str) {
+    let (list, gone) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is no removal"));
+    match list {
+        "parts" => persona.remove_parts.push(name(gone)),
+        "traits" => persona.remove_traits.push(name(gone)),
+        "skills" => persona.remove_skills.push(name(gone)),
+        "guardrails" => persona.remove_guardrails.push(name(gone)),
+        "inputs" => persona.remove_test_inputs.push(name(gone)),
+        "tags" => persona.remove_tags.push(gone.to_owned()),
+        list => panic!("there is no list {list:?}"),
+    }
+}
+
+fn set(persona: &mut Persona, item: &str) {
+    let (field, value) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is no field"));
+    let text = Some(value.replace('_', " "));
+    match field {
+        "display_name" => persona.display_name = text,
+        "description" => persona.description = text,
+        "summary" => persona.summary = text,
+        "detail" => persona.detail = text,
+        "models" => {
+            let model = |word: &str| serde_json::json!({ "provider": "p", "model": word });
+            let models = value.split(',').map(model).map(serde_json::from_value);
+            persona.preferred_models = models.map(|model| model.expect("a model")).collect();
+        }
+        "tool_preset" => persona.tool_preset = Some(name(value)),
+        "bias_profile" => persona.bias_profile = Some(name(value)),
+        "context_preset" => persona.context_preset = Some(name(value)),
+        "aggregation" => persona.aggregation_strategy = value.parse().ok(),
+        "arc" => persona.arc = Some(name(value)),
+        "plan.instruction" => persona.plan_persona.get_or_insert_default().instruction = text,
+        "plan.model" => persona.plan_persona.get_or_insert_default().model = text,
+        "plan.tool_preset" => persona.plan_persona.get_or_insert_default().tool_preset = Some(name(value)),
+        field => panic!("there is no field {field:?}"),
+    }
+}
+
+fn piece_scope(item: &str) -> PieceScope {
+    let (kind, rest) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is no piece"));
+    let (piece, scope) = rest.split_once('=').unwrap_or_else(|| panic!("{item:?} has no scope"));
+    PieceScope {
+        kind: kind.parse().unwrap_or_else(|error| panic!("{error}")),
+        name: name(piece),
+        scope: scope.parse().unwrap_or_else(|error| panic!("{error}")),
+    }
 }
 
 /// A bundle of a persona that links nothing yet.
@@ -118,9 +216,11 @@ pub(crate) fn bundle(persona: Persona) -> Bundle {
         traits: Vec::new(),
         skills: Vec::new(),
         guardrails: Vec::new(),
+        bases: Vec::new(),
         stage: None,
         compiled: None,
         override_parts: Vec::new(),
+        piece_scopes: Vec::new(),
     }
 }
 

@@ -1,12 +1,10 @@
 //! Names: completed, suggested for misspelt ones, and the recent ones of personas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use persona::{Kind, Name, nearest};
 
-use super::Found;
-use super::builtin_list::builtin_list;
-use crate::builtin;
+use super::{Found, Listings, listing};
 use crate::dialect::Dialect;
 use crate::documents::{listed, search_number, table};
 use crate::engine::Value;
@@ -21,6 +19,16 @@ const SHARED_WORD_BYTES: usize = 3;
 impl Store {
     /// Names of a kind that begin with a text, in order.
     pub async fn names_with_prefix(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+        self.names_below(&Listings::default(), kind, prefix, limit).await
+    }
+
+    pub(crate) async fn names_below(
+        &self,
+        above: &Listings,
+        kind: Kind,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<Name>> {
         if prefix.chars().any(|c| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
             return Ok(Vec::new());
         }
@@ -32,18 +40,24 @@ impl Store {
         let values = [Value::from(prefix), Value::Text(format!("{prefix}~"))];
         let rows = self.engine().texts(sql, &values).await?;
         let mut names: BTreeSet<Name> = rows.iter().filter_map(|name| Name::parse(name).ok()).collect();
-        let builtins = builtin::Builtins::get().names(kind);
-        names.extend(builtins.into_iter().filter(|name| name.as_str().starts_with(prefix)).cloned());
+        for listings in [above, listing::builtins()] {
+            let held = listings.of(kind).map(|listed| &listed.found.name);
+            names.extend(held.filter(|name| name.as_str().starts_with(prefix)).cloned());
+        }
         Ok(names.into_iter().take(limit).collect())
     }
 
     /// Names that a misspelt one may have meant: its neighbours in the alphabet, whatever shares
     /// a word with it, and the builtins.
     pub async fn near_names(&self, kind: Kind, name: &str) -> Result<Vec<String>> {
+        self.near_below(&Listings::default(), kind, name).await
+    }
+
+    pub(crate) async fn near_below(&self, above: &Listings, kind: Kind, name: &str) -> Result<Vec<String>> {
         let table = table(kind);
         let start: String = name.chars().take(1).collect();
-        let mut known: BTreeSet<String> =
-            builtin::Builtins::get().names(kind).iter().map(ToString::to_string).collect();
+        let held = above.of(kind).chain(listing::builtins().of(kind));
+        let mut known: BTreeSet<String> = held.map(|listed| listed.found.name.to_string()).collect();
         let before = format!(
             "SELECT a.name FROM {table} a WHERE a.name <= $1 AND a.name >= $2 ORDER BY a.name DESC LIMIT {NEIGHBOURS}"
         );
@@ -83,6 +97,10 @@ impl Store {
 
     /// Personas, most recently used first, then most recently changed, then the builtins.
     pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Found>> {
+        self.recent_below(&Listings::default(), limit).await
+    }
+
+    pub(crate) async fn recent_below(&self, above: &Listings, limit: usize) -> Result<Vec<Found>> {
         let mut names = self.usage().recent();
         for sql in [
             format!("SELECT name FROM agent_persona_usage ORDER BY last_used_at DESC LIMIT {limit}"),
@@ -91,7 +109,8 @@ impl Store {
             let rows = self.engine().texts(sql, &[]).await?;
             names.extend(rows.iter().filter_map(|name| Name::parse(name).ok()));
         }
-        names.extend(builtin::Builtins::get().personas.keys().cloned());
+        let held = above.of(Kind::Persona).chain(listing::builtins().of(Kind::Persona));
+        names.extend(held.map(|listed| listed.found.name.clone()));
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(name.clone()));
         let dialect = self.engine().dialect();
@@ -103,13 +122,15 @@ impl Store {
         let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
         let mut found: Vec<Found> =
             rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
-        for entry in builtin_list(Kind::Persona) {
-            if !found.iter().any(|known| known.name == entry.found.name) {
-                found.push(entry.found.clone());
+        found.retain(|found| !above.has(Kind::Persona, &found.name));
+        let mut known: BTreeSet<Name> = found.iter().map(|found| found.name.clone()).collect();
+        for listed in above.of(Kind::Persona).chain(listing::builtins().of(Kind::Persona)) {
+            if known.insert(listed.found.name.clone()) {
+                found.push(listed.found.clone());
             }
         }
-        let place = |found: &Found| names.iter().position(|name| *name == found.name).unwrap_or(usize::MAX);
-        found.sort_by_key(place);
+        let places: BTreeMap<&Name, usize> = names.iter().enumerate().map(|(at, name)| (name, at)).collect();
+        found.sort_by_key(|found| places.get(&found.name).copied().unwrap_or(usize::MAX));
         found.truncate(limit);
         Ok(found.into_iter().map(Found::complete).collect())
     }

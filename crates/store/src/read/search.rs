@@ -1,8 +1,8 @@
 //! Text search over all kinds and scopes.
 
-use persona::Kind;
+use persona::{Kind, Scope};
 
-use super::builtin_list::{BuiltinEntry, builtin_list};
+use super::listing::{self, Listed, Listings};
 use super::{Found, Page, bad_cursor, page_size, query_words};
 use crate::dialect::Dialect;
 use crate::documents::{listed, search_number, table};
@@ -13,6 +13,55 @@ use crate::{Error, Result, Store};
 /// Matches that a search ranks; a word that matches more is too common to rank them all.
 const RANKED: usize = 10_000;
 
+/// What a search goes through, one after the other; a cursor says where it stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Files,
+    Shared,
+    Builtins,
+}
+
+impl Section {
+    const ALL: [Self; 3] = [Self::Files, Self::Shared, Self::Builtins];
+
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Files => "file:",
+            Self::Shared => "at:",
+            Self::Builtins => "builtin:",
+        }
+    }
+
+    fn parse(cursor: &str) -> Option<(Self, usize)> {
+        let at = |section: Self| {
+            let at = cursor.strip_prefix(section.prefix())?.parse().ok()?;
+            (at <= RANKED).then_some((section, at))
+        };
+        Self::ALL.into_iter().find_map(at)
+    }
+
+    /// Whether anything of a scope may be in this section.
+    fn has(self, only: Option<Scope>) -> bool {
+        only.is_none_or(|scope| match self {
+            Self::Files => scope.is_file(),
+            Self::Shared => scope == Scope::Shared,
+            Self::Builtins => scope == Scope::Builtin,
+        })
+    }
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Files => Some(Self::Shared),
+            Self::Shared => Some(Self::Builtins),
+            Self::Builtins => None,
+        }
+    }
+}
+
+fn cut(listed: Vec<&Listed>, from: usize, most: usize) -> Vec<Found> {
+    listed.into_iter().skip(from).take(most).map(|listed| listed.found.clone()).collect()
+}
+
 impl Store {
     /// Entities of the given kinds (all where none is given) in which all words occur, best first.
     pub async fn search(
@@ -22,54 +71,76 @@ impl Store {
         limit: Option<usize>,
         cursor: Option<&str>,
     ) -> Result<Page> {
+        self.search_below(&Listings::default(), query, kinds, None, limit, cursor).await
+    }
+
+    /// The same over this store and what stands above it: first what is in files, then what is
+    /// shared, then the builtins.
+    pub(crate) async fn search_below(
+        &self,
+        above: &Listings,
+        query: &str,
+        kinds: &[Kind],
+        only: Option<Scope>,
+        limit: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<Page> {
         let size = page_size(limit);
         let Some(words) = query_words(Some(query))? else {
             return Err(Error::Invalid("the query is empty; give a few words to look for".to_owned()));
         };
         let wanted = |kind: &Kind| kinds.is_empty() || kinds.contains(kind);
         let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(wanted).collect();
-        // What people keep themselves comes first; the builtins follow where that ends.
-        let number = |cursor: &str, prefix: &str| {
-            let at = cursor.strip_prefix(prefix).and_then(|at| at.parse().ok());
-            at.filter(|at| *at <= RANKED)
+        let (mut section, mut from) = match cursor {
+            None => (Section::Files, 0),
+            Some(cursor) => Section::parse(cursor).ok_or_else(bad_cursor)?,
         };
-        let (from, builtin_from): (Option<usize>, usize) = match cursor {
-            None => (Some(0), 0),
-            Some(cursor) => match (number(cursor, "at:"), number(cursor, "builtin:")) {
-                (Some(at), _) => (Some(at), 0),
-                (None, Some(at)) => (None, at),
-                (None, None) => return Err(bad_cursor()),
-            },
-        };
-        let mut items = match from {
-            Some(from) => self.search_shared(&words, &kinds, size + 1, from).await?,
-            None => Vec::new(),
-        };
-        let shared = items.len();
-        if shared <= size {
-            let builtins = self.search_builtins(&words, &kinds).await?;
-            items.extend(builtins.into_iter().skip(builtin_from).take(size + 1 - shared));
+        let mut items: Vec<Found> = Vec::new();
+        loop {
+            let room = size - items.len();
+            let mut hits = match section {
+                _ if !section.has(only) => Vec::new(),
+                Section::Files => cut(above.search(&words, &kinds), from, room + 1),
+                Section::Shared => self.search_shared(&words, &kinds, room + 1, from).await?,
+                Section::Builtins => {
+                    cut(self.search_builtins(&words, &kinds, above, only).await?, from, room + 1)
+                }
+            };
+            let more = hits.len() > room;
+            hits.truncate(room);
+            items.extend(hits.into_iter().filter(|found| {
+                only.is_some() || section != Section::Shared || !above.has(found.kind, &found.name)
+            }));
+            if more {
+                let next = Some(format!("{}{}", section.prefix(), from + room));
+                return Ok(Page { items: items.into_iter().map(Found::complete).collect(), next });
+            }
+            let Some(following) = section.next() else { break };
+            (section, from) = (following, 0);
         }
-        let next = (items.len() > size).then(|| match from {
-            Some(from) if shared > size => format!("at:{}", from + size),
-            _ => format!("builtin:{}", builtin_from + size - shared),
-        });
-        items.truncate(size);
-        Ok(Page { items: items.into_iter().map(Found::complete).collect(), next })
+        Ok(Page { items: items.into_iter().map(Found::complete).collect(), next: None })
     }
 
-    /// Builtins that match and are not hidden, those that are named so first.
-    async fn search_builtins(&self, words: &[String], kinds: &[Kind]) -> Result<Vec<Found>> {
-        let mut found = Vec::new();
-        for kind in kinds {
-            let matching: Vec<&BuiltinEntry> =
-                builtin_list(*kind).iter().filter(|entry| entry.words.matches(words)).collect();
-            let candidates: Vec<Found> = matching.iter().map(|entry| entry.found.clone()).collect();
-            let hidden = self.shadowed(*kind, &candidates).await?;
-            found.extend(matching.into_iter().filter(|entry| !hidden.contains(&entry.found.name)));
+    /// Builtins that match and are not hidden.
+    async fn search_builtins(
+        &self,
+        words: &[String],
+        kinds: &[Kind],
+        above: &Listings,
+        only: Option<Scope>,
+    ) -> Result<Vec<&'static Listed>> {
+        let mut found = listing::builtins().search(words, kinds);
+        if only.is_some() {
+            return Ok(found);
         }
-        found.sort_by_key(|entry| !words.iter().any(|word| entry.words.name.contains(word)));
-        Ok(found.into_iter().map(|entry| entry.found.clone()).collect())
+        found.retain(|listed| !above.has(listed.found.kind, &listed.found.name));
+        for kind in kinds {
+            let of_kind = found.iter().filter(|listed| listed.found.kind == *kind);
+            let candidates: Vec<Found> = of_kind.map(|listed| listed.found.clone()).collect();
+            let hidden = self.shadowed(*kind, &candidates).await?;
+            found.retain(|listed| listed.found.kind != *kind || !hidden.contains(&listed.found.name));
+        }
+        Ok(found)
     }
 
     async fn search_shared(

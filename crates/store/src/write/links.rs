@@ -2,9 +2,9 @@
 
 use persona::{CharacterArc, Kind, Name, Persona, Stage};
 
-use super::Write;
+use super::database::DatabaseWrite;
 use crate::dialect::Dialect;
-use crate::documents::{link_table, table};
+use crate::documents::{self, link_table, table};
 use crate::engine::{Transaction, Value};
 use crate::state::now;
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ fn missing(kind: Kind, name: &Name) -> Error {
 }
 
 /// Rewrites a persona's links. They are few, and rewriting all of them cannot leave a stale one.
-pub(super) async fn of_persona(write: &mut Write, id: i64, persona: &Persona) -> Result<()> {
+pub(super) async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Result<()> {
     let transaction = write.transaction();
     transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Value::Int(id)]).await?;
     for link in &persona.parts {
@@ -39,6 +39,7 @@ pub(super) async fn of_persona(write: &mut Write, id: i64, persona: &Persona) ->
         (Kind::Trait, &persona.traits),
         (Kind::Skill, &persona.skills),
         (Kind::Guardrail, &persona.guardrails),
+        (Kind::TestInput, &persona.test_inputs),
     ] {
         of_kind(transaction, id, kind, names).await?;
     }
@@ -46,7 +47,7 @@ pub(super) async fn of_persona(write: &mut Write, id: i64, persona: &Persona) ->
 }
 
 async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Name]) -> Result<()> {
-    let (links, column) = link_table(kind);
+    let Some((links, column)) = link_table(kind) else { return Ok(()) };
     let table = table(kind);
     transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Value::Int(id)]).await?;
     let sql = format!(
@@ -88,7 +89,7 @@ async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Nam
 }
 
 /// Brings an arc's stages in line. Stages keep their rows by name, since personas stand in them.
-pub(super) async fn of_arc(write: &mut Write, id: i64, arc: &CharacterArc) -> Result<()> {
+pub(super) async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Result<()> {
     let transaction = write.transaction();
     for stage in &arc.stages {
         let values = [
@@ -156,39 +157,13 @@ async fn of_stage(transaction: &mut Transaction, stage_id: i64, stage: &Stage) -
     Ok(())
 }
 
-impl Write {
+impl DatabaseWrite {
     /// The revisions of everything that an entity refers to, so that its own revision freezes
-    /// all of it: linked pieces, the arc, and the parts of the arc's stages.
+    /// all of it: bases, linked pieces, arcs, and the parts of the arcs' stages.
     pub(super) async fn references(&mut self, kind: Kind, id: i64) -> Result<String> {
-        let dialect = self.transaction().dialect();
-        let reference = |kind: Kind| {
-            dialect.text(&dialect.object(&[
-                ("kind", format!("'{kind}'")),
-                ("name", "x.name".to_owned()),
-                ("revision", "x.revision".to_owned()),
-            ]))
+        let Some(sql) = documents::references(self.transaction().dialect(), kind, "s.id = $1") else {
+            return Ok("[]".to_owned());
         };
-        let stage_parts =
-            "arc_stage_parts k JOIN arc_stages s ON s.id = k.stage_id JOIN agent_parts x ON x.id = k.part_id";
-        let queries: Vec<String> = match kind {
-            Kind::Persona => {
-                let linked = [Kind::Part, Kind::Trait, Kind::Skill, Kind::Guardrail, Kind::Arc].map(|kind| {
-                    let (links, column) = link_table(kind);
-                    let (reference, table) = (reference(kind), table(kind));
-                    format!("SELECT {reference} FROM {links} l JOIN {table} x ON x.id = l.{column} WHERE l.persona_id = $1")
-                });
-                let reference = reference(Kind::Part);
-                let of_stages = format!(
-                    "SELECT {reference} FROM {stage_parts} JOIN persona_arc pa ON pa.arc_id = s.arc_id WHERE pa.persona_id = $1"
-                );
-                linked.into_iter().chain([of_stages]).collect()
-            }
-            Kind::Arc => {
-                vec![format!("SELECT {} FROM {stage_parts} WHERE s.arc_id = $1", reference(Kind::Part))]
-            }
-            Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail => return Ok("[]".to_owned()),
-        };
-        let sql = format!("{} ORDER BY 1", queries.join(" UNION "));
         let rows = self.transaction().texts(&sql, &[Value::Int(id)]).await?;
         Ok(format!("[{}]", rows.join(",")))
     }

@@ -1,10 +1,15 @@
 //! An entity's own columns, besides those that all kinds have.
 
-use persona::{CharacterArc, Guardrail, Name, Part, Persona, Skill, Trait};
+use persona::{
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Name, Part, Persona, Skill, TestInput, ToolPreset,
+    Trait,
+};
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
-use super::{Write, links};
+use super::{DatabaseWrite, links};
 use crate::Result;
+use crate::documents::REMOVALS;
 use crate::engine::Value;
 
 /// How an entity is laid out in its table and in the tables of its links.
@@ -12,7 +17,7 @@ pub(crate) trait Columns {
     fn columns(&self) -> Result<Vec<(&'static str, Value)>>;
 
     /// Brings the link tables in line with the definition.
-    fn write_links(&self, write: &mut Write, id: i64) -> impl Future<Output = Result<()>> + Send;
+    fn write_links(&self, write: &mut DatabaseWrite, id: i64) -> impl Future<Output = Result<()>> + Send;
 }
 
 fn text(value: Option<&String>) -> Value {
@@ -32,6 +37,76 @@ fn json(value: &impl Serialize) -> Result<Value> {
     Ok(Value::Json(serde_json::to_string(value)?))
 }
 
+/// Everything that a persona takes away from its base, under the names of the fields.
+fn removals(persona: &Persona) -> Result<Value> {
+    let document = serde_json::to_value(persona)?;
+    let mut kept = Map::new();
+    for field in REMOVALS {
+        if let Some(Json::Array(list)) = document.get(field) {
+            kept.insert(field.to_owned(), Json::Array(list.clone()));
+        }
+    }
+    json(&kept)
+}
+
+/// A kind that links nothing says only what its columns hold.
+macro_rules! linkless {
+    ($($type:ident => |$entity:ident| $columns:expr;)+) => {
+        $(impl Columns for $type {
+            fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
+                let $entity = self;
+                Ok($columns)
+            }
+
+            async fn write_links(&self, _: &mut DatabaseWrite, _: i64) -> Result<()> {
+                Ok(())
+            }
+        })+
+    };
+}
+
+linkless! {
+    Part => |part| vec![
+        ("part_type", Value::from(part.part_type.as_str())),
+        ("description", text(part.description.as_ref())),
+        ("summary", summary(part.summary.as_ref())),
+        ("content", text(part.content.as_ref())),
+    ];
+    Trait => |item| vec![
+        ("trait_type", Value::from(item.trait_type.as_str())),
+        ("description", text(item.description.as_ref())),
+        ("instruction", text(item.instruction.as_ref())),
+    ];
+    Skill => |skill| vec![
+        ("description", text(skill.description.as_ref())),
+        ("content", text(skill.content.as_ref())),
+    ];
+    Guardrail => |guardrail| vec![
+        ("severity", Value::from(guardrail.severity.as_str())),
+        ("description", text(guardrail.description.as_ref())),
+        ("content", text(guardrail.content.as_ref())),
+        ("deny_tools", json(&guardrail.deny_tools)?),
+    ];
+    ToolPreset => |preset| vec![
+        ("description", text(preset.description.as_ref())),
+        ("categories", json(&preset.categories)?),
+    ];
+    BiasProfile => |profile| vec![
+        ("description", text(profile.description.as_ref())),
+        ("multipliers", json(&profile.multipliers)?),
+    ];
+    ContextPreset => |preset| vec![
+        ("description", text(preset.description.as_ref())),
+        ("entries", json(&preset.entries)?),
+        ("token_budget", Value::MaybeInt(preset.token_budget.map(i64::from))),
+    ];
+    TestInput => |input| vec![
+        ("description", text(input.description.as_ref())),
+        ("content", text(input.content.as_ref())),
+        ("expectations", json(&input.expectations)?),
+    ];
+}
+
 impl Columns for Persona {
     fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
         let plan = self.plan_persona.as_ref().map(serde_json::to_string).transpose()?;
@@ -40,74 +115,25 @@ impl Columns for Persona {
             ("description", text(self.description.as_ref())),
             ("summary", summary(self.summary.as_ref())),
             ("detail", text(self.detail.as_ref())),
+            ("extends", Value::MaybeText(self.extends.as_ref().map(ToString::to_string))),
             ("system_prompt", text(self.system_prompt.as_ref())),
             ("system_prompt_mode", Value::from(self.system_prompt_mode.as_str())),
             ("preferred_models", json(&self.preferred_models)?),
             ("tool_preset", name(self.tool_preset.as_ref())),
             ("bias_profile", name(self.bias_profile.as_ref())),
             ("context_preset", name(self.context_preset.as_ref())),
-            ("aggregation_strategy", Value::from(self.aggregation_strategy.as_str())),
+            (
+                "aggregation_strategy",
+                Value::from(self.aggregation_strategy.map_or("", |given| given.as_str())),
+            ),
             ("plan_persona", Value::MaybeJson(plan)),
             ("parts_mode", Value::from(self.parts_mode.as_str())),
+            ("removals", removals(self)?),
         ])
     }
 
-    async fn write_links(&self, write: &mut Write, id: i64) -> Result<()> {
+    async fn write_links(&self, write: &mut DatabaseWrite, id: i64) -> Result<()> {
         links::of_persona(write, id, self).await
-    }
-}
-
-impl Columns for Part {
-    fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
-        Ok(vec![
-            ("part_type", Value::from(self.part_type.as_str())),
-            ("description", text(self.description.as_ref())),
-            ("summary", summary(self.summary.as_ref())),
-            ("content", text(self.content.as_ref())),
-        ])
-    }
-
-    async fn write_links(&self, _: &mut Write, _: i64) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Columns for Trait {
-    fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
-        Ok(vec![
-            ("trait_type", Value::from(self.trait_type.as_str())),
-            ("description", text(self.description.as_ref())),
-            ("instruction", text(self.instruction.as_ref())),
-        ])
-    }
-
-    async fn write_links(&self, _: &mut Write, _: i64) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Columns for Skill {
-    fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
-        Ok(vec![("description", text(self.description.as_ref())), ("content", text(self.content.as_ref()))])
-    }
-
-    async fn write_links(&self, _: &mut Write, _: i64) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Columns for Guardrail {
-    fn columns(&self) -> Result<Vec<(&'static str, Value)>> {
-        Ok(vec![
-            ("severity", Value::from(self.severity.as_str())),
-            ("description", text(self.description.as_ref())),
-            ("content", text(self.content.as_ref())),
-            ("deny_tools", json(&self.deny_tools)?),
-        ])
-    }
-
-    async fn write_links(&self, _: &mut Write, _: i64) -> Result<()> {
-        Ok(())
     }
 }
 
@@ -119,7 +145,7 @@ impl Columns for CharacterArc {
         ])
     }
 
-    async fn write_links(&self, write: &mut Write, id: i64) -> Result<()> {
+    async fn write_links(&self, write: &mut DatabaseWrite, id: i64) -> Result<()> {
         links::of_arc(write, id, self).await
     }
 }

@@ -29,7 +29,8 @@ async fn stands_in(store: &Store, of: &str, expected: &str) {
 async fn put(store: &Store, of: &str, into: &str) {
     let mut write = begin(store).await;
     let held = held::<Persona>(&mut write, of).await;
-    write.set_stage(&held, &name(into)).await.unwrap();
+    let arc = held.stored.entity.arc.clone().unwrap();
+    write.set_stage(&held, &arc, &name(into)).await.unwrap();
     write.commit().await.unwrap();
 }
 
@@ -163,7 +164,7 @@ async fn an_arc_and_its_personas_change_together() {
         let mut write = begin(&store).await;
         write.insert(&walking("pupil", "path"), Action::Create).await.unwrap();
         let pupil = held::<Persona>(&mut write, "pupil").await;
-        write.set_stage(&pupil, &name("master")).await.unwrap();
+        write.set_stage(&pupil, &name("path"), &name("master")).await.unwrap();
         let path = held::<CharacterArc>(&mut write, "path").await;
         let mut shorter = path.stored.entity.clone();
         shorter.stages.truncate(1);

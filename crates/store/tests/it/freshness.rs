@@ -78,7 +78,7 @@ async fn state_is_seen_too() {
         settle(&two, "guide").await;
         let mut write = begin(&one).await;
         let guide = held::<Persona>(&mut write, "guide").await;
-        write.set_stage(&guide, &name("b")).await.unwrap();
+        write.set_stage(&guide, &name("path"), &name("b")).await.unwrap();
         write.commit().await.unwrap();
         sees(database, "b".to_owned(), async || standing("guide").await).await;
         settle(&two, "guide").await;
@@ -222,7 +222,7 @@ async fn changes_of_state_are_announced() {
         let mut changes = store.changes();
         let mut write = begin(&store).await;
         let guide = held::<Persona>(&mut write, "guide").await;
-        write.set_stage(&guide, &name("b")).await.unwrap();
+        write.set_stage(&guide, &name("path"), &name("b")).await.unwrap();
         write.commit().await.unwrap();
         let stage = entity(Kind::Persona, "guide", false);
         while next(&mut changes).await != stage {}

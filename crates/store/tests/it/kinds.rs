@@ -1,16 +1,18 @@
 //! Every kind, from its creation to its removal.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use persona::{
-    CharacterArc, Guardrail, Kind, Part, PartType, Persona, Scope, Severity, Skill, Trait, TraitType,
+    BiasProfile, CharacterArc, ContextEntry, ContextPreset, ContextView, Guardrail, Kind, Part, PartType,
+    Persona, Scope, Severity, Skill, TestInput, ToolPreset, Trait, TraitType,
 };
 use store::{Action, ErrorKind, Filter, Keep, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, begin, full_persona, guardrail, held, keep, keep_pieces, name, open, persona, skill, stage, tone,
-    trait_, words,
+    arc, begin, bias_profile, context_preset, full_persona, guardrail, held, keep, keep_pieces, name, open,
+    persona, skill, stage, test_input, tone, tool_preset, trait_, words,
 };
 
 async fn listed(store: &Store, kind: Kind) -> Vec<String> {
@@ -20,7 +22,7 @@ async fn listed(store: &Store, kind: Kind) -> Vec<String> {
 }
 
 /// Creates `first`, turns it into `second` field by field, renames it and removes it.
-async fn live<T: Keep + Clone + PartialEq + Debug>(store: &Store, first: T, second: T) {
+async fn live<T: Keep + Debug>(store: &Store, first: T, second: T) {
     let (kind, born, renamed) = (T::KIND, first.name().clone(), second.name().clone());
     assert!(store.get::<T>(&born).await.unwrap().is_none());
 
@@ -112,6 +114,37 @@ async fn pieces_live() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn presets_and_test_inputs_live() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let mut second = ToolPreset { description: None, tags: words(&["a", "b"]), ..tool_preset("second") };
+        second.categories.remove("shell");
+        second.categories.insert("empty".to_owned(), Vec::new());
+        live(&store, tool_preset("first"), second).await;
+        let second =
+            BiasProfile { multipliers: BTreeMap::new(), description: None, ..bias_profile("second") };
+        live(&store, bias_profile("first"), second).await;
+        let all = ContextView::ALL.iter().map(|view| ContextEntry {
+            glob: Some(format!("{view}/**")),
+            path: None,
+            view: *view,
+        });
+        let second = ContextPreset {
+            entries: all.collect(),
+            token_budget: None,
+            tags: words(&["x"]),
+            ..context_preset("second")
+        };
+        live(&store, context_preset("first"), second).await;
+        let second =
+            TestInput { content: None, expectations: Vec::new(), description: None, ..test_input("second") };
+        live(&store, test_input("first"), second).await;
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn personas_and_arcs_live() {
     on_each_engine(async |database| {
         let store = open(database).await;
@@ -136,6 +169,10 @@ async fn kinds_do_not_share_their_names() {
         keep(&store, &skill("same")).await;
         keep(&store, &guardrail("same")).await;
         keep(&store, &arc("same", Vec::new())).await;
+        keep(&store, &tool_preset("same")).await;
+        keep(&store, &bias_profile("same")).await;
+        keep(&store, &context_preset("same")).await;
+        keep(&store, &test_input("same")).await;
         keep(&store, &persona("same")).await;
         let info = store.info().await.unwrap();
         assert!(info.counts.iter().all(|(_, count)| *count == 1), "{:?}", info.counts);

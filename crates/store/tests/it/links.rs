@@ -1,19 +1,24 @@
 //! What a persona links: kept in order, replaced as a whole, gone with the persona.
 
-use persona::{CharacterArc, Guardrail, Kind, Part, Persona, Skill, Trait};
+use persona::{
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Persona, Skill, TestInput, ToolPreset,
+    Trait,
+};
 use store::{Action, ErrorKind, Keep};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, begin, change, full_persona, guardrail, held, keep, keep_pieces, link, linking, name, names, open,
-    persona, remove, skill, stage, tone, trait_,
+    arc, begin, bias_profile, change, context_preset, extending, full_persona, guardrail, held, keep,
+    keep_pieces, link, linking, name, names, open, persona, remove, skill, stage, test_input, tone,
+    tool_preset, trait_,
 };
 
-const LINK_TABLES: [&str; 5] = [
+const LINK_TABLES: [&str; 6] = [
     "agent_persona_parts",
     "agent_persona_traits",
     "agent_persona_skills",
     "agent_persona_guardrails",
+    "agent_persona_test_inputs",
     "persona_arc",
 ];
 
@@ -26,6 +31,7 @@ async fn links_keep_their_order() {
             keep(&store, &trait_(of)).await;
             keep(&store, &skill(of)).await;
             keep(&store, &guardrail(of)).await;
+            keep(&store, &test_input(of)).await;
         }
         let mut ordered = persona("ordered");
         // Parts are read back by order, then name.
@@ -33,18 +39,21 @@ async fn links_keep_their_order() {
         ordered.traits = names(&["d", "a", "c", "b"]);
         ordered.skills = names(&["b", "a"]);
         ordered.guardrails = names(&["c", "d", "a"]);
+        ordered.test_inputs = names(&["d", "b", "c"]);
         keep(&store, &ordered).await;
         let read = store.get::<Persona>(&name("ordered")).await.unwrap().unwrap().entity;
         assert_eq!(read.parts, [link("c", -3, 3), link("a", 0, 4), link("b", 0, 2), link("d", 9, 1)]);
         assert_eq!(read.traits, ordered.traits);
         assert_eq!(read.skills, ordered.skills);
         assert_eq!(read.guardrails, ordered.guardrails);
+        assert_eq!(read.test_inputs, ordered.test_inputs);
 
         let new = change::<Persona>(&store, "ordered", |persona| {
             persona.parts = vec![link("a", 1, 0), link("d", 2, 0)];
             persona.traits = names(&["b", "d"]);
             persona.skills = Vec::new();
             persona.guardrails.reverse();
+            persona.test_inputs = names(&["c", "d"]);
         })
         .await;
         assert_eq!(store.get::<Persona>(&name("ordered")).await.unwrap().unwrap(), new);
@@ -52,6 +61,9 @@ async fn links_keep_their_order() {
         change::<Trait>(&store, "b", |entity| entity.name = name("bb")).await;
         let read = store.get::<Persona>(&name("ordered")).await.unwrap().unwrap().entity;
         assert_eq!(read.traits, names(&["bb", "d"]));
+        change::<TestInput>(&store, "d", |input| input.name = name("dd")).await;
+        let read = store.get::<Persona>(&name("ordered")).await.unwrap().unwrap().entity;
+        assert_eq!(read.test_inputs, names(&["c", "dd"]));
         store.close().await;
     })
     .await;
@@ -113,7 +125,42 @@ async fn a_piece_knows_its_users() {
         assert_eq!(users::<Skill>(&store, "tracing").await, personas(&["B", "a", "b"]));
         assert_eq!(users::<Guardrail>(&store, "honest").await, personas(&["B", "a", "b"]));
         assert_eq!(users::<CharacterArc>(&store, "path").await, personas(&["B", "a", "b"]));
+        assert_eq!(users::<TestInput>(&store, "evening").await, personas(&["B", "a", "b"]));
         assert_eq!(users::<CharacterArc>(&store, "Another").await, []);
+        store.close().await;
+    })
+    .await;
+}
+
+/// Bases and presets are named rather than linked, and yet they know who names them.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_named_knows_its_users() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &tool_preset("tools")).await;
+        keep(&store, &tool_preset("reading")).await;
+        keep(&store, &bias_profile("bias")).await;
+        keep(&store, &context_preset("context")).await;
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("full")).await;
+        keep(&store, &persona("root")).await;
+        keep(&store, &extending("near", "root")).await;
+        keep(&store, &extending("exact", "shared:root")).await;
+        keep(&store, &extending("other", "builtin:root")).await;
+        keep(&store, &Persona { tool_preset: Some(name("reading")), ..persona("reader") }).await;
+        let personas = |of: &[&str]| -> Vec<(Kind, String)> {
+            of.iter().map(|name| (Kind::Persona, (*name).to_owned())).collect()
+        };
+        assert_eq!(users::<Persona>(&store, "root").await, personas(&["exact", "near"]));
+        assert_eq!(users::<Persona>(&store, "near").await, []);
+        assert_eq!(users::<ToolPreset>(&store, "tools").await, personas(&["full"]));
+        assert_eq!(
+            users::<ToolPreset>(&store, "reading").await,
+            personas(&["full", "reader"]),
+            "while planning"
+        );
+        assert_eq!(users::<BiasProfile>(&store, "bias").await, personas(&["full"]));
+        assert_eq!(users::<ContextPreset>(&store, "context").await, personas(&["full"]));
         store.close().await;
     })
     .await;
@@ -140,6 +187,7 @@ async fn what_is_used_is_not_removed() {
         stays::<Skill>(&store, "tracing").await;
         stays::<Guardrail>(&store, "honest").await;
         stays::<CharacterArc>(&store, "path").await;
+        stays::<TestInput>(&store, "morning").await;
         remove::<Persona>(&store, "user").await;
         stays::<Part>(&store, "cold").await;
         remove::<CharacterArc>(&store, "path").await;
@@ -155,11 +203,12 @@ async fn what_is_missing_cannot_be_linked() {
         let store = open(database).await;
         keep_pieces(&store).await;
         type Edit = fn(&mut Persona);
-        let edits: [(&str, Edit); 5] = [
+        let edits: [(&str, Edit); 6] = [
             ("no part is named \"gone\"", |persona| persona.parts.push(link("gone", 9, 0))),
             ("no trait is named \"gone\"", |persona| persona.traits.push(name("gone"))),
             ("no skill is named \"gone\"", |persona| persona.skills.push(name("gone"))),
             ("no guardrail is named \"gone\"", |persona| persona.guardrails.push(name("gone"))),
+            ("no test_input is named \"gone\"", |persona| persona.test_inputs.push(name("gone"))),
             ("no arc is named \"gone\"", |persona| persona.arc = Some(name("gone"))),
         ];
         for (message, edit) in edits {

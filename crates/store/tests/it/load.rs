@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use persona::{Bundle, CharacterArc, CompiledText, Name, Part, PartType, Persona, Scope};
-use store::{Builtins, Store};
+use store::{Builtins, Scopes, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{
@@ -108,12 +108,13 @@ fn stale(of: &Bundle) -> bool {
 async fn compiled_text_is_kept_and_goes_stale() {
     on_each_engine(async |database| {
         let store = open(database).await;
+        let scopes = Scopes::of_database(store.clone());
         keep_pieces(&store).await;
         keep(&store, &full_persona("guide")).await;
         for (of, scope) in [("guide", Scope::Shared), ("critic", Scope::Builtin)] {
             let before = bundle(&store, of, &[]).await;
             assert!(before.compiled.is_none());
-            let kept = store.keep_compiled(scope, &name(of), &text(&before)).await.unwrap();
+            let kept = scopes.keep_compiled(scope, &name(of), &text(&before)).await.unwrap();
             let after = bundle(&store, of, &[]).await;
             assert_eq!(after.compiled.as_ref(), Some(&kept), "the time to the microsecond too");
             assert!(!stale(&after));
@@ -125,7 +126,7 @@ async fn compiled_text_is_kept_and_goes_stale() {
             change::<Part>(&store, "cold", edit).await;
             let loaded = bundle(&store, "guide", &[]).await;
             assert!(stale(&loaded));
-            store.keep_compiled(Scope::Shared, &name("guide"), &text(&loaded)).await.unwrap();
+            scopes.keep_compiled(Scope::Shared, &name("guide"), &text(&loaded)).await.unwrap();
             assert!(!stale(&bundle(&store, "guide", &[]).await));
         }
         keep(&store, &part("stern", PartType::Tone, "Be stern.")).await;
@@ -133,7 +134,7 @@ async fn compiled_text_is_kept_and_goes_stale() {
         assert!(!stale(&bundle(&store, "guide", &[]).await), "a stage in which it does not stand");
         let mut write = begin(&store).await;
         let guide = held::<Persona>(&mut write, "guide").await;
-        write.set_stage(&guide, &name("end")).await.unwrap();
+        write.set_stage(&guide, &name("path"), &name("end")).await.unwrap();
         write.commit().await.unwrap();
         assert!(stale(&bundle(&store, "guide", &[]).await), "another stage is another prompt");
         // It stays with the persona under a new name, and goes with it.
@@ -144,7 +145,7 @@ async fn compiled_text_is_kept_and_goes_stale() {
         assert!(bundle(&store, "leader", &[]).await.compiled.is_none());
         let nobody =
             CompiledText { summary: String::new(), detail: String::new(), fingerprint: String::new() };
-        store.keep_compiled(Scope::Shared, &name("nobody"), &nobody).await.unwrap();
+        scopes.keep_compiled(Scope::Shared, &name("nobody"), &nobody).await.unwrap();
         store.close().await;
     })
     .await;

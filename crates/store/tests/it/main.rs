@@ -7,8 +7,12 @@ mod kinds;
 mod texts;
 
 mod arcs;
+mod inheritance;
+mod inherited_arcs;
 mod links;
 
+mod frozen;
+mod history;
 mod revisions;
 mod transactions;
 mod writers;
@@ -23,8 +27,12 @@ mod round_trips;
 mod freshness;
 mod listening;
 
+mod files;
+mod scopes;
+
 mod migrations;
 mod schema;
+mod schema_of_files;
 
 mod stock;
 mod transfer;

@@ -3,7 +3,7 @@
 use persona::{CharacterArc, CompiledText, Kind, Name, Part, Persona, Scope, Trait};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Action, Attribution, Store};
+use store::{Action, Attribution, Scopes, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{
@@ -41,6 +41,11 @@ async fn length(database: &Database) -> usize {
     history(database, 0).await.len()
 }
 
+/// Something in shared that a revision refers to.
+fn reference(kind: &str, name: &str, revision: i64) -> Value {
+    json!({ "kind": kind, "name": name, "scope": "shared", "revision": revision })
+}
+
 fn brief(revisions: &[Revision]) -> Vec<String> {
     revisions.iter().map(|row| format!("{} {} {} {}", row.action, row.kind, row.name, row.revision)).collect()
 }
@@ -68,19 +73,18 @@ async fn a_revision_says_who_what_and_why() {
         assert_eq!(row.entity, serde_json::to_value(&stored.entity).unwrap());
         let back: Persona = serde_json::from_value(row.entity.clone()).unwrap();
         assert_eq!(back, stored.entity, "the whole entity can be made again");
-        let reference = |kind: &str, name: &str| json!({ "kind": kind, "name": name, "revision": 1 });
         let expected = [
-            reference("arc", "path"),
-            reference("guardrail", "honest"),
-            reference("part", "cold"),
-            reference("part", "warm"),
-            reference("skill", "tracing"),
-            reference("trait", "bold"),
-            reference("trait", "patient"),
+            reference("arc", "path", 1),
+            reference("guardrail", "honest", 1),
+            reference("part", "cold", 1),
+            reference("part", "warm", 1),
+            reference("skill", "tracing", 1),
+            reference("test_input", "evening", 1),
+            reference("test_input", "morning", 1),
+            reference("trait", "bold", 1),
+            reference("trait", "patient", 1),
         ];
-        let mut refs: Vec<String> = row.refs.as_array().unwrap().iter().map(Value::to_string).collect();
-        refs.sort();
-        assert_eq!(refs, expected.map(|reference| reference.to_string()));
+        assert_eq!(row.refs, Value::from(expected.to_vec()), "the presets that it names are not there");
 
         let nobody = Attribution { who: String::new(), front: "cli".to_owned(), message: None };
         let mut write = store.write(nobody).await.unwrap();
@@ -124,7 +128,7 @@ async fn every_change_is_one_revision() {
                 "delete part cold 2",
             ]
         );
-        assert_eq!(rows[4].refs, json!([{ "kind": "part", "name": "warm", "revision": 2 }]));
+        assert_eq!(rows[4].refs, json!([reference("part", "warm", 2)]));
         assert_eq!(
             rows[6].entity["parts"][0]["name"], "warm",
             "what was deleted is there to be brought back"
@@ -155,13 +159,7 @@ async fn one_transaction_records_each_change() {
             ["create part warm 1", "create arc path 1", "create persona guide 1", "update persona guide 2"]
         );
         // A persona's revision freezes its arc's parts too.
-        assert_eq!(
-            rows[3].refs,
-            json!([
-                { "kind": "arc", "name": "path", "revision": 1 },
-                { "kind": "part", "name": "warm", "revision": 1 },
-            ])
-        );
+        assert_eq!(rows[3].refs, json!([reference("arc", "path", 1), reference("part", "warm", 1)]));
         store.close().await;
     })
     .await;
@@ -209,7 +207,7 @@ async fn state_makes_no_revision() {
         let before = length(database).await;
         let mut write = begin(&store).await;
         let held_guide = held::<Persona>(&mut write, "guide").await;
-        write.set_stage(&held_guide, &name("end")).await.unwrap();
+        write.set_stage(&held_guide, &name("path"), &name("end")).await.unwrap();
         write.set_builtin_stage(&name("mentor"), &name("mentor"), &name("any")).await.unwrap();
         write.commit().await.unwrap();
         compile(&store, Scope::Shared, &name("guide")).await;
@@ -230,5 +228,5 @@ async fn state_makes_no_revision() {
 
 async fn compile(store: &Store, scope: Scope, of: &Name) {
     let text = CompiledText { summary: "s".to_owned(), detail: "d".to_owned(), fingerprint: "f".to_owned() };
-    store.keep_compiled(scope, of, &text).await.unwrap();
+    Scopes::of_database(store.clone()).keep_compiled(scope, of, &text).await.unwrap();
 }

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use store::{Location, Store};
-use testkit::postgres;
+use persona::{PartType, Scope};
+use store::{Location, Overrides, Scopes, Store};
+use testkit::{Files, postgres};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::samples::{full_persona, keep, keep_pieces, name, tone};
+use crate::samples::{extending, full_persona, keep, keep_pieces, name, tone};
 
 /// The types of the messages that each connection sent, as letters: `B` binds, `E` executes, `P`
 /// prepares, `S` ends a round trip.
@@ -72,6 +73,37 @@ async fn hand_on(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, sent: Sent, nu
     }
 }
 
+/// What each connection sends while something is done, as far as it executes anything.
+async fn news(sent: &Sent, act: impl AsyncFn()) -> Vec<String> {
+    let before = sent.lock().unwrap().clone();
+    act().await;
+    // The connection goes back to its pool, which asks whether it is well.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let after = sent.lock().unwrap().clone();
+    let news = after.iter().enumerate().map(|(at, all)| {
+        let known = before.get(at).map_or(0, String::len);
+        all[known..].to_owned()
+    });
+    news.filter(|sent| sent.contains('E')).collect()
+}
+
+/// Does something a dozen times: it is one statement, in one round trip.
+async fn is_one_round_trip(sent: &Sent, act: impl AsyncFn()) {
+    let mut rounds = Vec::new();
+    for _ in 0..12 {
+        rounds.push(news(sent, &act).await);
+    }
+    // The statement is prepared once on each connection; from then on it is bound and executed.
+    let bound: Vec<&String> = rounds.iter().flatten().filter(|sent| !sent.contains('P')).collect();
+    assert!(bound.len() > 5, "{rounds:?}");
+    assert!(rounds.iter().all(|round| round.len() == 1), "one connection: {rounds:?}");
+    for sent in bound {
+        assert_eq!(sent.matches('E').count(), 1, "one statement: {rounds:?}");
+        let (first, _) = sent.split_once('S').unwrap();
+        assert!(first.contains('E'), "it is executed in the first round trip: {rounds:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_is_one_round_trip() {
     let Some(database) = postgres().await else { return };
@@ -79,41 +111,66 @@ async fn a_load_is_one_round_trip() {
     let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
     keep_pieces(&store).await;
     keep(&store, &full_persona("guide")).await;
+    keep(&store, &extending("heir", "guide")).await;
+    keep(&store, &extending("leaf", "heir")).await;
     keep(&store, &tone("stern")).await;
-    let mut rounds = Vec::new();
-    for _ in 0..12 {
-        let before = sent.lock().unwrap().clone();
-        // With an override, so that no cache answers.
-        let loaded = store.load(&name("guide"), &[&name("stern")]).await.unwrap().unwrap();
-        assert_eq!((loaded.bundle.parts.len(), loaded.bundle.override_parts.len()), (2, 1));
-        // The connection goes back to its pool, which asks whether it is well.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        let after = sent.lock().unwrap().clone();
-        let news = after.iter().enumerate().map(|(at, all)| {
-            let known = before.get(at).map_or(0, String::len);
-            all[known..].to_owned()
-        });
-        rounds.push(news.filter(|sent| sent.contains('E')).collect::<Vec<_>>());
-    }
-    // The statement is prepared once on each connection; from then on it is bound and executed.
-    let bound: Vec<&String> = rounds.iter().flatten().filter(|sent| !sent.contains('P')).collect();
-    assert!(bound.len() > 5, "{rounds:?}");
-    for sent in bound {
-        assert_eq!(sent.matches('E').count(), 1, "one statement: {rounds:?}");
-        let (first, _) = sent.split_once('S').unwrap();
-        assert!(first.contains('E'), "it is executed in the first round trip: {rounds:?}");
+    // With an override, so that no cache answers.
+    for (of, parts, bases) in [("guide", 2, 1), ("leaf", 0, 3), ("critic", 6, 0)] {
+        is_one_round_trip(&sent, async || {
+            let loaded = store.load(&name(of), &[&name("stern")]).await.unwrap().unwrap();
+            assert_eq!((loaded.bundle.parts.len(), loaded.bundle.override_parts.len()), (parts, 1), "{of}");
+            assert_eq!(loaded.bundle.bases.len(), bases, "{of}");
+        })
+        .await;
     }
 
     // A cached persona costs none.
-    crate::load::settle(&store, "guide").await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let before = sent.lock().unwrap().clone();
-    for _ in 0..20 {
-        store.load(&name("guide"), &[]).await.unwrap().unwrap();
+    for of in ["guide", "leaf"] {
+        crate::load::settle(&store, of).await;
+        let sent = news(&sent, async || {
+            for _ in 0..20 {
+                store.load(&name(of), &[]).await.unwrap().unwrap();
+            }
+        })
+        .await;
+        assert!(sent.is_empty(), "{of}: {sent:?}");
     }
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let executed = |sent: &[String]| sent.iter().map(|all| all.matches('E').count()).sum::<usize>();
-    assert_eq!(executed(&before), executed(&sent.lock().unwrap()));
     store.close().await;
+    database.remove().await;
+}
+
+/// A persona of a file asks the server once for all that the files do not have, or not at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_from_a_file_is_one_round_trip() {
+    let Some(database) = postgres().await else { return };
+    let (location, sent) = watched(&database.location).await;
+    let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
+    keep_pieces(&store).await;
+    keep(&store, &full_persona("guide")).await;
+    keep(&store, &extending("heir", "guide")).await;
+    keep(&store, &tone("stern")).await;
+    let files = Files::new();
+    files.write(
+        Scope::Project,
+        "[personas.here]\nextends = \"heir\"\nparts = [\"own\", \"warm\"]\ntraits = [\"bold\"]\n\
+         [personas.alone]\nparts = [\"own\"]\n[parts.own]\npart_type = \"goal\"\ncontent = \"x\"\n",
+    );
+    let scopes = Scopes::open(store, files.scopes(&files.local_apart())).await.unwrap();
+    let overrides = Overrides::from([(PartType::Tone, name("stern"))]);
+    is_one_round_trip(&sent, async || {
+        let loaded = scopes.load(&name("here"), None, &overrides).await.unwrap().unwrap();
+        assert_eq!((loaded.bundle.parts.len(), loaded.bundle.traits.len()), (2, 1));
+        assert_eq!((loaded.bundle.bases.len(), loaded.bundle.override_parts.len()), (3, 1));
+        assert!(loaded.bundle.stage.is_some(), "inherited");
+    })
+    .await;
+    let none = news(&sent, async || {
+        for _ in 0..5 {
+            scopes.load(&name("alone"), Some(Scope::Project), &Overrides::new()).await.unwrap().unwrap();
+        }
+    })
+    .await;
+    assert!(none.is_empty(), "{none:?}");
+    scopes.close().await;
     database.remove().await;
 }

@@ -1,10 +1,13 @@
 //! The stores and entities that the tests are about.
 
+use std::collections::BTreeMap;
+
 use persona::{
-    Aggregation, CharacterArc, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona,
-    PreferredModel, Severity, Skill, Stage, Stored, Trait, TraitType,
+    Aggregation, Approval, BaseRef, BiasProfile, CharacterArc, ContextEntry, ContextPreset, ContextView,
+    Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona, PreferredModel, PresetTool,
+    Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType,
 };
-use store::{Action, Attribution, Held, Keep, Location, Store, Write};
+use store::{Action, Attribution, DatabaseWrite, Held, Keep, Location, Store};
 use testkit::Database;
 
 pub(crate) fn name(text: &str) -> Name {
@@ -13,6 +16,10 @@ pub(crate) fn name(text: &str) -> Name {
 
 pub(crate) fn names(texts: &[&str]) -> Vec<Name> {
     texts.iter().map(|text| name(text)).collect()
+}
+
+pub(crate) fn base(text: &str) -> Option<BaseRef> {
+    Some(text.parse().unwrap())
 }
 
 pub(crate) fn words(texts: &[&str]) -> Vec<String> {
@@ -27,24 +34,24 @@ pub(crate) fn somebody() -> Attribution {
     Attribution { who: "tester".to_owned(), front: "test".to_owned(), message: Some("because".to_owned()) }
 }
 
-pub(crate) async fn begin(store: &Store) -> Write {
+pub(crate) async fn begin(store: &Store) -> DatabaseWrite {
     store.write(somebody()).await.unwrap()
 }
 
 /// Keeps one new entity.
-pub(crate) async fn keep<T: Keep + Clone>(store: &Store, entity: &T) -> Stored<T> {
+pub(crate) async fn keep<T: Keep>(store: &Store, entity: &T) -> Stored<T> {
     let mut write = begin(store).await;
     let stored = write.insert(entity, Action::Create).await.unwrap();
     write.commit().await.unwrap();
     stored
 }
 
-pub(crate) async fn held<T: Keep>(write: &mut Write, of: &str) -> Held<T> {
+pub(crate) async fn held<T: Keep>(write: &mut DatabaseWrite, of: &str) -> Held<T> {
     write.find::<T>(&name(of)).await.unwrap().unwrap_or_else(|| panic!("no {} {of}", T::KIND))
 }
 
 /// Changes one entity; another name makes it a rename.
-pub(crate) async fn change<T: Keep + Clone>(store: &Store, of: &str, edit: impl FnOnce(&mut T)) -> Stored<T> {
+pub(crate) async fn change<T: Keep>(store: &Store, of: &str, edit: impl FnOnce(&mut T)) -> Stored<T> {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     let mut entity = held.stored.entity.clone();
@@ -107,6 +114,56 @@ pub(crate) fn guardrail(of: &str) -> Guardrail {
     }
 }
 
+pub(crate) fn tool_preset(of: &str) -> ToolPreset {
+    let tool = |of: &str, approval: Option<Approval>, weight: Option<u8>| PresetTool {
+        name: of.to_owned(),
+        approval,
+        weight,
+        parameter_bias: BTreeMap::new(),
+    };
+    let mut reading = tool("read_*", Some(Approval::Auto), Some(5));
+    reading.parameter_bias.insert("path".to_owned(), "Prefer short ones.".to_owned());
+    let files = vec![reading, tool("write_file", Some(Approval::Ask), None)];
+    let shell = vec![tool("shell", Some(Approval::Deny), Some(1))];
+    ToolPreset {
+        name: name(of),
+        description: Some("Reads more than it writes".to_owned()),
+        categories: BTreeMap::from([("files".to_owned(), files), ("shell".to_owned(), shell)]),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn bias_profile(of: &str) -> BiasProfile {
+    BiasProfile {
+        name: name(of),
+        description: Some("Looks first".to_owned()),
+        multipliers: BTreeMap::from([("files".to_owned(), 1.5), ("shell".to_owned(), 0.1 + 0.2)]),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn context_preset(of: &str) -> ContextPreset {
+    let glob = ContextEntry { glob: Some("src/**/*.rs".to_owned()), path: None, view: ContextView::Skeleton };
+    let path = ContextEntry { glob: None, path: Some("README.md".to_owned()), view: ContextView::Full };
+    ContextPreset {
+        name: name(of),
+        description: Some("Shows the outline".to_owned()),
+        entries: vec![glob, path],
+        token_budget: Some(u32::MAX),
+        tags: Vec::new(),
+    }
+}
+
+pub(crate) fn test_input(of: &str) -> TestInput {
+    TestInput {
+        name: name(of),
+        description: Some("A greeting".to_owned()),
+        content: Some("Good morning.".to_owned()),
+        expectations: words(&["greets back", "asks what is wanted"]),
+        tags: Vec::new(),
+    }
+}
+
 pub(crate) fn stage(of: &str, order: i32, parts: &[&str]) -> Stage {
     Stage { name: name(of), order, description: None, condition: None, parts: names(parts) }
 }
@@ -129,6 +186,11 @@ pub(crate) fn linking(of: &str, parts: &[&str]) -> Persona {
     Persona { parts, ..persona(of) }
 }
 
+/// A persona that builds on another one.
+pub(crate) fn extending(of: &str, on: &str) -> Persona {
+    Persona { extends: base(on), ..persona(of) }
+}
+
 /// A persona in which every field says something; it links what [`keep_pieces`] keeps.
 pub(crate) fn full_persona(of: &str) -> Persona {
     Persona {
@@ -137,6 +199,7 @@ pub(crate) fn full_persona(of: &str) -> Persona {
         description: Some("Reviews what others wrote".to_owned()),
         summary: Some("A reviewer".to_owned()),
         detail: Some("A reviewer who reads everything twice.".to_owned()),
+        extends: base("builtin:critic"),
         system_prompt: Some("You review code.".to_owned()),
         system_prompt_mode: MergeMode::Append,
         preferred_models: vec![
@@ -158,7 +221,7 @@ pub(crate) fn full_persona(of: &str) -> Persona {
         tool_preset: Some(name("tools")),
         bias_profile: Some(name("bias")),
         context_preset: Some(name("context")),
-        aggregation_strategy: Aggregation::Skeleton,
+        aggregation_strategy: Some(Aggregation::Skeleton),
         plan_persona: Some(PlanPersona {
             instruction: Some("Plan first.".to_owned()),
             model: Some("large".to_owned()),
@@ -170,7 +233,14 @@ pub(crate) fn full_persona(of: &str) -> Persona {
         skills: names(&["tracing"]),
         guardrails: names(&["honest"]),
         arc: Some(name("path")),
+        test_inputs: names(&["morning", "evening"]),
         tags: words(&["review", "code"]),
+        remove_parts: names(&["taken-part"]),
+        remove_traits: names(&["taken-trait", "another"]),
+        remove_skills: names(&["taken-skill"]),
+        remove_guardrails: names(&["taken-guardrail"]),
+        remove_test_inputs: names(&["taken-input"]),
+        remove_tags: words(&["taken tag", "it's \"odd\""]),
     }
 }
 
@@ -185,6 +255,9 @@ pub(crate) async fn keep_pieces(store: &Store) {
     }
     write.insert(&skill("tracing"), Action::Create).await.unwrap();
     write.insert(&guardrail("honest"), Action::Create).await.unwrap();
+    for input in [test_input("morning"), test_input("evening")] {
+        write.insert(&input, Action::Create).await.unwrap();
+    }
     let stages = vec![stage("start", 1, &["cold"]), stage("end", 2, &[])];
     write.insert(&arc("path", stages), Action::Create).await.unwrap();
     write.commit().await.unwrap();

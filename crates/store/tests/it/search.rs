@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope, Skill};
+use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope, Skill, TestInput, ToolPreset};
 use store::{ErrorKind, Found, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, change, guardrail, keep, name, open, part, persona, remove, skill, stage, tone, trait_, words,
+    arc, bias_profile, change, context_preset, guardrail, keep, name, open, part, persona, remove, skill,
+    stage, test_input, tone, tool_preset, trait_, words,
 };
 
 /// Names of the shared entities that a search finds, page by page.
@@ -141,14 +142,34 @@ async fn every_field_that_is_read_is_found() {
         keep(&store, &persona::Trait { instruction: some("qinstruction"), ..trait_("qtrait") }).await;
         keep(&store, &Skill { content: some("qcontent"), ..skill("qskill") }).await;
         keep(&store, &persona::Guardrail { content: some("qcontent"), ..guardrail("qguardrail") }).await;
+        let mut tools = ToolPreset { description: some("qdescription"), ..tool_preset("qtools") };
+        tools.categories.get_mut("shell").unwrap()[0].name = "qtool*".to_owned();
+        keep(&store, &tools).await;
+        let mut bias = bias_profile("qbias");
+        bias.multipliers.insert("qcategory".to_owned(), 1.0);
+        keep(&store, &bias).await;
+        let mut context = context_preset("qcontext");
+        (context.entries[0].glob, context.entries[1].path) = (some("qglob/**"), some("docs/qpath.md"));
+        keep(&store, &context).await;
+        let input = TestInput {
+            content: some("qcontent"),
+            expectations: words(&["qexpects"]),
+            ..test_input("qinput")
+        };
+        keep(&store, &input).await;
         let check = async |query: &str, expected: &[&str]| {
             let expected: BTreeSet<String> = expected.iter().map(|of| (*of).to_owned()).collect();
             assert_eq!(shared(&store, query).await, expected, "{query}");
         };
+        check("qtool", &["tool_preset qtools"]).await;
+        check("qexpects", &["test_input qinput"]).await;
+        check("qcategory", &["bias_profile qbias"]).await;
+        check("qglob", &["context_preset qcontext"]).await;
+        check("docs qpath", &["context_preset qcontext"]).await;
         for word in ["qname", "qdisplay", "qdetail", "qprompt"] {
             check(word, &["persona qname"]).await;
         }
-        check("qdescription", &["arc qarc", "persona qname"]).await;
+        check("qdescription", &["arc qarc", "persona qname", "tool_preset qtools"]).await;
         check("qsummary", &["part qpart", "persona qname"]).await;
         check("qtag", &["part qpart", "persona qname"]).await;
         check("tone qpart", &["part qpart"]).await;
@@ -156,7 +177,7 @@ async fn every_field_that_is_read_is_found() {
         check("qcondition", &["arc qarc"]).await;
         check("qinstruction", &["trait qtrait"]).await;
         check("qtrait social", &["trait qtrait"]).await;
-        check("qcontent", &["guardrail qguardrail", "skill qskill"]).await;
+        check("qcontent", &["guardrail qguardrail", "skill qskill", "test_input qinput"]).await;
         check("high qguardrail", &["guardrail qguardrail"]).await;
         let only = found(&store, "q", &[Kind::Skill, Kind::Arc, Kind::Skill], 1).await;
         let only: BTreeSet<Kind> = only.iter().map(|found| found.kind).collect();

@@ -4,13 +4,15 @@ use persona::{CharacterArc, CompiledText, Persona, Scope, Stage};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::Value;
-use store::{Action, Store};
+use store::{Action, Scopes, Store};
 use testkit::{Database, generate};
 
-use crate::samples::{begin, change, full_persona, held, keep, keep_pieces, name, remove, tone};
+use crate::samples::{
+    begin, bias_profile, change, context_preset, full_persona, held, keep, keep_pieces, name, remove, tone,
+    tool_preset,
+};
 
-/// Personas and pieces from the generator, arcs, state, history, usage, and rows of the tables that
-/// the store itself does not write yet.
+/// Personas and pieces from the generator, arcs, presets, state, history and usage.
 pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
     let random = &mut StdRng::seed_from_u64(seed);
     let library = generate(seed, 25);
@@ -46,6 +48,9 @@ pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
         };
         write.insert(&arc, Action::Create).await.unwrap();
     }
+    write.insert(&tool_preset("tools"), Action::Create).await.unwrap();
+    write.insert(&bias_profile("bias"), Action::Create).await.unwrap();
+    write.insert(&context_preset("context"), Action::Create).await.unwrap();
     write.commit().await.unwrap();
     for mut persona in library.personas() {
         if random.random_bool(0.5) {
@@ -55,7 +60,7 @@ pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
     }
     keep(store, &full_persona("full")).await;
     live(store, random).await;
-    reserved(database).await;
+    remembered(database).await;
 }
 
 /// Renames, deletions and state.
@@ -67,7 +72,7 @@ async fn live(store: &Store, random: &mut StdRng) {
     remove::<Persona>(store, "p0000020").await;
     let mut write = begin(store).await;
     let full = held::<Persona>(&mut write, "full").await;
-    write.set_stage(&full, &name("end")).await.unwrap();
+    write.set_stage(&full, &name("path"), &name("end")).await.unwrap();
     write.set_builtin_stage(&name("mentor"), &name("any"), &name("stage")).await.unwrap();
     write.commit().await.unwrap();
     for (scope, of) in [(Scope::Shared, "full"), (Scope::Builtin, "critic")] {
@@ -76,58 +81,68 @@ async fn live(store: &Store, random: &mut StdRng) {
             detail: format!("detail {}", random.random::<u64>()),
             fingerprint: "f".repeat(64),
         };
-        store.keep_compiled(scope, &name(of), &text).await.unwrap();
+        Scopes::of_database(store.clone()).keep_compiled(scope, &name(of), &text).await.unwrap();
     }
 }
 
-/// Tables that later issues write, and columns that no definition has yet.
-async fn reserved(database: &Database) {
-    let guid = |last: u8| format!("018f0000-0000-7000-8000-0000000000{last:02x}");
-    let when = "'2026-02-03T04:05:06.123456Z', '2026-02-03T04:05:06.000000Z'";
-    let tags = match database.engine {
-        "sqlite" => r#"'["x","y z"]'"#,
-        _ => r#"'{"x","y z"}'"#,
-    };
-    for (last, (table, column, value)) in [
-        ("agent_tool_presets", "categories", r#"'{"files": {"tools": [{"name": "read", "weight": 5}]}}'"#),
-        ("agent_bias_profiles", "multipliers", r#"'{"files": 1.5, "shell": 0.25}'"#),
-        ("agent_context_presets", "entries", r#"'[{"glob": "src/**", "view": "skeleton"}]'"#),
-        ("agent_test_inputs", "expectations", r#"'[{"contains": "it''s"}]'"#),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let guid = guid(last as u8);
-        let sql = format!(
-            "INSERT INTO {table} (guid, name, description, {column}, tags, revision, created_at, updated_at) \
-             VALUES ('{guid}', 'one', 'a ''quoted'' text', {value}, {tags}, 3, {when})"
-        );
-        database.execute(&sql).await;
-    }
-    let tagged = guid(99);
+/// What belongs to a personas.toml of one machine: history, state, what was last seen of it; and
+/// what the store writes only now and then.
+async fn remembered(database: &Database) {
+    let when = "'2026-02-03T04:05:06.100000Z'";
+    let guid = "'018f0000-0000-7000-8000-000000000063'";
     for sql in [
-        "INSERT INTO agent_persona_test_inputs SELECT p.id, t.id, 1 FROM agent_personas p, agent_test_inputs t WHERE p.name = 'full'",
-        &format!(
-            "INSERT INTO agent_revision_tags VALUES ('{tagged}', 'v1', 2, '2026-02-03T04:05:06.100000Z')"
+        format!(
+            "INSERT INTO agent_revision_tags SELECT guid, 'v 1', revision, {when} FROM agent_revisions WHERE name = 'full'"
         ),
-        "UPDATE agent_personas SET extends = 'global:base', removals = '{\"traits\": [\"bold\"]}' WHERE name = 'full'",
-        "UPDATE agent_revisions SET content_hash = 'abc', origin = '/a b' WHERE id = 1",
-        "INSERT INTO persona_state (scope, origin, name, updated_at) VALUES ('project', '/home/é', 'x', '2026-02-03T04:05:06.100000Z')",
-        "INSERT INTO agent_persona_usage VALUES ('used', '2026-02-03T04:05:06.100000Z')",
+        "UPDATE agent_revisions SET content_hash = 'abc' WHERE name = 'full'".to_owned(),
+        format!("INSERT INTO agent_persona_usage VALUES ('used', {when})"),
+        format!(
+            "INSERT INTO persona_state (scope, origin, name, arc, stage, updated_at) \
+             VALUES ('shared', '', 'full', 'inherited', 'late', {when}), ('project', '/home/é', 'x', 'a', 'b', {when})"
+        ),
+        format!(
+            "INSERT INTO agent_revisions (scope, origin, kind, guid, name, revision, action, author, front, entity, refs, \
+             content_hash, created_at) VALUES ('project', '/home/é', 'skill', {guid}, 'x', 1, 'create', 'personas.toml', 'file', \
+             '{{\"name\": \"x\"}}', '[]', 'abc', {when})"
+        ),
+        format!("INSERT INTO agent_revision_tags VALUES ({guid}, 'v1', 1, {when})"),
+        format!(
+            "INSERT INTO file_entries VALUES ('project', '/home/é', 'skill', 'x', {guid}, 1, 'abc', {when}, {when})"
+        ),
+        format!("INSERT INTO file_origins VALUES ('global', '/home/é', 'abc', {when})"),
     ] {
-        database.execute(sql).await;
+        database.execute(&sql).await;
     }
 }
 
 /// Every row of every table of a SQLite file but its indexes, with JSON in one spelling.
 pub(crate) async fn dump(database: &Database) -> Vec<String> {
+    rows(database, |_, _| "TRUE").await
+}
+
+/// The same without what belongs to personas.toml files.
+pub(crate) async fn dump_without_files(database: &Database) -> Vec<String> {
+    rows(database, |table, columns| {
+        if columns.iter().any(|column| column == "scope") {
+            "scope NOT IN ('global', 'project')"
+        } else if table == "agent_revision_tags" {
+            "guid NOT IN (SELECT guid FROM agent_revisions WHERE scope IN ('global', 'project'))"
+        } else {
+            "TRUE"
+        }
+    })
+    .await
+}
+
+async fn rows(database: &Database, kept: impl Fn(&str, &[String]) -> &'static str) -> Vec<String> {
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' \
                   AND name NOT LIKE 'library_search%' AND name NOT IN ('masque_migrations') ORDER BY name";
     let mut rows = Vec::new();
     for table in database.texts(tables).await {
         let columns =
             database.texts(&format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid")).await;
-        let sql = format!("SELECT json_array({}) FROM {table}", columns.join(", "));
+        let kept = kept(&table, &columns);
+        let sql = format!("SELECT json_array({}) FROM {table} WHERE {kept}", columns.join(", "));
         let mut lines: Vec<String> = database
             .texts(&sql)
             .await

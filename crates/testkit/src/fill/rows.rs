@@ -56,7 +56,7 @@ fn layout(kind: Kind) -> Layout {
         Kind::Persona => (
             "agent_personas",
             0,
-            &["display_name", "description", "summary", "system_prompt"],
+            &["display_name", "description", "summary", "system_prompt", "aggregation_strategy"],
             &["name", "display_name"],
             &["description", "summary", "system_prompt"],
         ),
@@ -84,7 +84,7 @@ fn layout(kind: Kind) -> Layout {
             &["name"],
             &["severity", "description", "content"],
         ),
-        Kind::Arc => unreachable!("no arcs are generated"),
+        other => unreachable!("no {other} is generated"),
     };
     Layout { table, number, columns, named, searched }
 }
@@ -220,8 +220,8 @@ impl Batch {
 
 fn field(column: &str, value: Option<&Value>) -> Field {
     match value {
-        // The summary column is never null.
-        None | Some(Value::Null) if column == "summary" => Field::from(""),
+        // These columns are never null: an empty text is not set.
+        None | Some(Value::Null) if matches!(column, "summary" | "aggregation_strategy") => Field::from(""),
         None | Some(Value::Null) => Field::Null,
         Some(Value::String(text)) => Field::from(text.as_str()),
         Some(other) => Field::Text(other.to_string()),
@@ -243,7 +243,7 @@ fn references(document: &Map<String, Value>) -> String {
     {
         for link in names(field) {
             let name = link.get("name").unwrap_or(link);
-            references.push(json!({ "kind": kind, "name": name, "revision": 1 }));
+            references.push(json!({ "kind": kind, "name": name, "scope": "shared", "revision": 1 }));
         }
     }
     references.sort_by_key(Value::to_string);

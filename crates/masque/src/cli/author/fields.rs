@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use persona::{Aggregation, PartType, Severity, TraitType};
+use persona::{Aggregation, MergeMode, PartType, Severity, TraitType};
 use serde::Serialize;
 
 use crate::cli::vocabulary;
 use crate::definition::read_text;
 use crate::failure::Result;
+
+mod presets;
+pub(crate) use presets::{BiasProfileFields, ContextPresetFields, TestInputFields, ToolPresetFields};
 
 /// Flags of one kind. An absent flag is serialised as null.
 pub(crate) trait Fields: Args + Serialize {
@@ -80,6 +83,13 @@ pub(crate) struct PersonaFields {
     /// How context files are put together
     #[arg(long, value_name = "HOW", value_parser = vocabulary(Aggregation::ALL, Aggregation::as_str))]
     aggregation_strategy: Option<Aggregation>,
+    /// Something to try it with; repeat it for more
+    #[arg(long = "test-input", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    test_inputs: Option<Vec<String>>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    inherited: InheritedFields,
     #[command(flatten)]
     #[serde(rename = "plan_persona", skip_serializing_if = "PlanFields::is_empty")]
     plan: PlanFields,
@@ -90,6 +100,47 @@ impl Fields for PersonaFields {
         read_into(&mut self.detail, self.detail_file.as_ref())?;
         read_into(&mut self.system_prompt, self.system_prompt_file.as_ref())
     }
+}
+
+/// Where the flags about bases stand in the help.
+const INHERITANCE: &str = "Inheritance";
+
+/// What a persona makes of its base.
+#[derive(Debug, Args, Serialize)]
+struct InheritedFields {
+    /// The persona that it builds on; one of a scope, as in global:coder, may have its own name
+    #[arg(help_heading = INHERITANCE, long, value_name = "NAME|SCOPE:NAME")]
+    extends: Option<String>,
+    /// Whether its system prompt stands in place of the base's, or below it
+    #[arg(help_heading = INHERITANCE, long, value_name = "HOW", value_parser = vocabulary(MergeMode::ALL, MergeMode::as_str))]
+    system_prompt_mode: Option<MergeMode>,
+    /// Whether its parts of a type stand in place of the base's, or after them
+    #[arg(help_heading = INHERITANCE, long, value_name = "HOW", value_parser = vocabulary(MergeMode::ALL, MergeMode::as_str))]
+    parts_mode: Option<MergeMode>,
+    /// A part of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-part", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    remove_parts: Option<Vec<String>>,
+    /// A trait of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-trait", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    remove_traits: Option<Vec<String>>,
+    /// A skill of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-skill", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    remove_skills: Option<Vec<String>>,
+    /// A guardrail of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-guardrail", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    remove_guardrails: Option<Vec<String>>,
+    /// A tag of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-tag", value_name = "TAG")]
+    #[serde(serialize_with = "list")]
+    remove_tags: Option<Vec<String>>,
+    /// A test input of the base that it does not have; repeat it for more
+    #[arg(help_heading = INHERITANCE, long = "remove-test-input", value_name = "NAME")]
+    #[serde(serialize_with = "list")]
+    remove_test_inputs: Option<Vec<String>>,
 }
 
 /// What changes while a persona plans.

@@ -41,7 +41,7 @@ pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) ->
         Location::Postgres(_) => None,
     };
     // A check must not make what it checks.
-    let opened = Library::open(OpenOptions { database, create: false }).await;
+    let opened = Library::open(OpenOptions { create: false, ..OpenOptions::database(database) }).await;
     let library = match opened {
         Ok(library) => library,
         Err(error) if error.kind() == ErrorKind::Missing => {

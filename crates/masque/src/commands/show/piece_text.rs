@@ -1,37 +1,32 @@
-//! Parts, traits, skills, guardrails and arcs as text for people.
+//! Parts, traits, skills, guardrails and arcs as text for people, below their title.
 
-use app::outputs::Document;
-use persona::{CharacterArc, Guardrail, Meta, Name, Part, Skill, Stage, Tags, Trait};
+use persona::{CharacterArc, Guardrail, Name, Part, Skill, Stage, Tags, Trait};
 
 use crate::failure::Result;
 use crate::output::{Output, Style};
 
-pub(super) fn part(document: &Document<Part>, output: &mut Output) -> Result<()> {
-    let Part { name, part_type, description, summary, content, tags } = &document.entity;
-    head(name, &document.meta, output)?;
+pub(super) fn part(entity: &Part, output: &mut Output) -> Result<()> {
+    let Part { name: _, part_type, description, summary, content, tags } = entity;
     output.field("type", part_type.as_str())?;
     fields(description.as_deref(), summary.as_deref(), tags, output)?;
     body(content.as_deref(), output)
 }
 
-pub(super) fn trait_(document: &Document<Trait>, output: &mut Output) -> Result<()> {
-    let Trait { name, trait_type, description, instruction, tags } = &document.entity;
-    head(name, &document.meta, output)?;
+pub(super) fn trait_(entity: &Trait, output: &mut Output) -> Result<()> {
+    let Trait { name: _, trait_type, description, instruction, tags } = entity;
     output.field("type", trait_type.as_str())?;
     fields(description.as_deref(), None, tags, output)?;
     body(instruction.as_deref(), output)
 }
 
-pub(super) fn skill(document: &Document<Skill>, output: &mut Output) -> Result<()> {
-    let Skill { name, description, content, tags } = &document.entity;
-    head(name, &document.meta, output)?;
+pub(super) fn skill(entity: &Skill, output: &mut Output) -> Result<()> {
+    let Skill { name: _, description, content, tags } = entity;
     fields(description.as_deref(), None, tags, output)?;
     body(content.as_deref(), output)
 }
 
-pub(super) fn guardrail(document: &Document<Guardrail>, output: &mut Output) -> Result<()> {
-    let Guardrail { name, severity, description, content, deny_tools, tags } = &document.entity;
-    head(name, &document.meta, output)?;
+pub(super) fn guardrail(entity: &Guardrail, output: &mut Output) -> Result<()> {
+    let Guardrail { name: _, severity, description, content, deny_tools, tags } = entity;
     output.field("severity", severity.as_str())?;
     fields(description.as_deref(), None, tags, output)?;
     if !deny_tools.is_empty() {
@@ -40,11 +35,10 @@ pub(super) fn guardrail(document: &Document<Guardrail>, output: &mut Output) -> 
     body(content.as_deref(), output)
 }
 
-pub(super) fn arc(document: &Document<CharacterArc>, output: &mut Output) -> Result<()> {
-    let CharacterArc { name, description, summary, stages: _, tags } = &document.entity;
-    head(name, &document.meta, output)?;
+pub(super) fn arc(entity: &CharacterArc, output: &mut Output) -> Result<()> {
+    let CharacterArc { name, description, summary, stages: _, tags } = entity;
     fields(description.as_deref(), summary.as_deref(), tags, output)?;
-    let stages = document.entity.walk();
+    let stages = entity.walk();
     if stages.is_empty() {
         output.blank()?;
         return output
@@ -75,11 +69,12 @@ fn print_stage(position: usize, stage: &Stage, output: &mut Output) -> Result<()
     Ok(())
 }
 
-fn head(name: &Name, meta: &Meta, output: &mut Output) -> Result<()> {
-    super::title(name, None, meta.scope, meta.revision, output)
-}
-
-fn fields(description: Option<&str>, summary: Option<&str>, tags: &Tags, output: &mut Output) -> Result<()> {
+pub(super) fn fields(
+    description: Option<&str>,
+    summary: Option<&str>,
+    tags: &Tags,
+    output: &mut Output,
+) -> Result<()> {
     if let Some(description) = description {
         output.field("description", description)?;
     }
@@ -92,7 +87,7 @@ fn fields(description: Option<&str>, summary: Option<&str>, tags: &Tags, output:
     Ok(())
 }
 
-fn body(text: Option<&str>, output: &mut Output) -> Result<()> {
+pub(super) fn body(text: Option<&str>, output: &mut Output) -> Result<()> {
     match text {
         Some(text) => {
             output.blank()?;

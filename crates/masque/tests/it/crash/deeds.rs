@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use app::Library;
+use app::inputs::ByName;
 use persona::{Kind, Name, Part, Persona};
 use serde_json::{Value, json};
 
@@ -123,9 +124,10 @@ async fn read(library: &Library, writer: &str) -> State {
     let mut state = State::new();
     for kind in [Kind::Part, Kind::Trait, Kind::Guardrail, Kind::Persona] {
         for name in library.complete_names(kind, &format!("{writer}-"), 10_000).await.unwrap() {
+            let input = ByName { name: name.clone(), scope: None };
             let text = match kind {
-                Kind::Part => library.get::<Part>(&name).await.unwrap().entity.content.unwrap(),
-                Kind::Persona => links(&library.get::<Persona>(&name).await.unwrap().entity),
+                Kind::Part => library.get::<Part>(&input).await.unwrap().entity.content.unwrap(),
+                Kind::Persona => links(&library.get::<Persona>(&input).await.unwrap().entity),
                 _ => String::new(),
             };
             state.insert((kind, name.to_string()), text);

@@ -1,0 +1,312 @@
+//! Carrying entities with all that they refer to: to another scope, out of the library, into it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use persona::{AnyEntity, Kind, Name, Scope};
+use store::{Builtins, Write};
+
+use crate::diff::{changes, in_order, same};
+use crate::documents::{entities_of, toml_of};
+use crate::inputs::Delete;
+use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece, Promoted};
+use crate::rename::User;
+use crate::{Author, Error, Library, Result};
+
+/// An entity that is to go to another scope.
+#[derive(Debug, Clone)]
+pub struct Promotion {
+    pub kind: Kind,
+    pub name: Name,
+    /// Where it is; none: where its name resolves.
+    pub from: Option<Scope>,
+    pub to: Scope,
+    /// Whether it stays where it was as well.
+    pub copy: bool,
+    /// Whether definitions of the same names that are there already give way.
+    pub replace: bool,
+    pub message: Option<String>,
+}
+
+/// Entities by kind and name, what is referred to before what refers to it.
+pub(crate) type Cargo = Vec<(Scope, AnyEntity)>;
+
+impl Library {
+    /// An entity and everything that it refers to, directly or not, as far as it is in one of the
+    /// scopes of which `carried` is true.
+    pub(crate) async fn closure(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Scope,
+        carried: impl Fn(Scope) -> bool,
+    ) -> Result<Cargo> {
+        let Some(stored) = self.scopes.get_any(kind, name, Some(scope)).await? else {
+            return Err(self.missing_in(kind, name, Some(scope)).await);
+        };
+        let mut cargo: Cargo = Vec::new();
+        let mut seen: BTreeSet<(Kind, Name, Scope)> = BTreeSet::from([(kind, name.clone(), scope)]);
+        let mut pending = vec![(scope, stored.entity)];
+        while let Some((from, entity)) = pending.pop() {
+            for reference in entity.references() {
+                let scopes: Vec<Scope> = match reference.scope {
+                    Some(scope) => vec![scope],
+                    None => from.downwards().collect(),
+                };
+                for scope in scopes {
+                    let found = self.scopes.get_any(reference.kind, &reference.name, Some(scope)).await?;
+                    let Some(found) = found else { continue };
+                    if carried(scope) && seen.insert((reference.kind, reference.name.clone(), scope)) {
+                        pending.push((scope, found.entity));
+                    }
+                    break;
+                }
+            }
+            cargo.push((from, entity));
+        }
+        // What was found last is referred to by what was found before; pieces come before arcs,
+        // arcs before personas.
+        cargo.reverse();
+        cargo.sort_by_key(|(_, entity)| match entity.kind() {
+            Kind::Persona => 2,
+            Kind::Arc => 1,
+            _ => 0,
+        });
+        Ok(cargo)
+    }
+
+    /// Moves or copies an entity to another scope, with all that it refers to and that scope does
+    /// not see.
+    pub async fn promote(&self, author: &Author, promotion: Promotion) -> Result<Promoted> {
+        let Promotion { kind, name, from, to, copy, replace, message } = promotion;
+        let from = match from {
+            Some(from) => from,
+            None => self.scope_of(kind, &name).await?,
+        };
+        if from == to {
+            return Err(Error::Invalid(format!("{} {:?} is in {to} already", kind.spoken(), name.as_str())));
+        }
+        // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
+        let cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
+        let cargo: Cargo = if from < to { only_of(cargo, from) } else { cargo };
+        one_of_each(&cargo)?;
+        let message = message.unwrap_or_else(|| format!("from {from}"));
+        let mut write = self.scopes.write(to, author.because(Some(message.clone()))?).await?;
+        let mut carried = Vec::new();
+        for (scope, entity) in &cargo {
+            let entity = rebased(entity, from, to);
+            if let Some(there) = self.scopes.get_any(entity.kind(), entity.name(), Some(to)).await?
+                && !same(&there.entity, &entity)
+                && !replace
+            {
+                return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
+            }
+            if self.put_any(&mut write, &entity, None, &mut Vec::new()).await?.changed {
+                carried.push(Piece { kind: entity.kind(), name: entity.name().clone() });
+                if entity.kind() == Kind::Persona {
+                    self.carry_stage(&mut write, entity.name(), *scope).await?;
+                }
+            }
+        }
+        write.commit().await?;
+        let mut outcome =
+            Promoted { kind, name: name.clone(), from, to, carried, removed: Vec::new(), kept: Vec::new() };
+        if !copy && from != Scope::Builtin {
+            self.clear_out(author, &cargo, &message, &mut outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Deletes what was carried from where it was, users first; what others use there stays.
+    async fn clear_out(
+        &self,
+        author: &Author,
+        cargo: &Cargo,
+        message: &str,
+        outcome: &mut Promoted,
+    ) -> Result<()> {
+        let (from, to) = (outcome.from, outcome.to);
+        for (_, entity) in cargo.iter().rev().filter(|(scope, _)| *scope == from) {
+            let piece = Piece { kind: entity.kind(), name: entity.name().clone() };
+            // Scopes in between do not see where it went, and `scope:name` says where it was.
+            let users = self.users_of(entity.kind(), entity.name(), from).await?;
+            let loses = |user: &User| user.place.scope != from && (user.by_scope || user.place.scope < to);
+            if users.iter().any(loses) {
+                outcome.kept.push(piece);
+                continue;
+            }
+            let delete = Delete {
+                name: entity.name().clone(),
+                force: false,
+                if_revision: None,
+                message: Some(message.to_owned()),
+                scope: Some(from),
+            };
+            match self.delete(author, entity.kind(), delete).await {
+                Ok(_) => outcome.removed.push(piece),
+                Err(Error::InUse { .. }) => outcome.kept.push(piece),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Entities with all that they refer to, as one personas.toml.
+    pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<String> {
+        let mut all: Cargo = Vec::new();
+        for (kind, name) in names {
+            let found = match scope {
+                Some(scope) => Some(scope),
+                None => self.scopes.scopes_of(*kind, name).await?.first().copied(),
+            };
+            let Some(found) = found else { return Err(self.missing(*kind, name).await) };
+            all.extend(self.closure(*kind, name, found, |_| true).await?);
+        }
+        one_of_each(&all)?;
+        let bundle: BTreeMap<(Kind, Name), AnyEntity> = all
+            .iter()
+            .map(|(_, entity)| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
+            .collect();
+        toml_of(&bundle.into_values().collect::<Vec<_>>())
+    }
+
+    /// What an import would do, or why it would be refused: the very steps of one, which are not
+    /// kept.
+    pub async fn plan_import(&self, text: &str, scope: Option<Scope>) -> Result<ImportPlan> {
+        let (plan, _) = self.prepare_import(&Author::new("masque", "preview"), text, scope, None).await?;
+        Ok(plan)
+    }
+
+    /// Brings the entities of a personas.toml into a scope, all or none.
+    pub async fn import(
+        &self,
+        author: &Author,
+        text: &str,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<ImportPlan> {
+        let (plan, write) = self.prepare_import(author, text, scope, message).await?;
+        write.commit().await?;
+        Ok(plan)
+    }
+
+    async fn prepare_import(
+        &self,
+        author: &Author,
+        text: &str,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<(ImportPlan, Write)> {
+        let scope = self.scope_for_new(scope);
+        let (entities, warnings) = entities_of("import", text)?;
+        let message = message.unwrap_or_else(|| "import".to_owned());
+        let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
+        let mut plan = ImportPlan { scope, items: Vec::new(), warnings };
+        let mut coming = Vec::new();
+        for entity in entities {
+            let item = self.import_item(&entity, scope).await?;
+            if matches!(item.change, ImportChange::Create | ImportChange::Update) {
+                coming.push(entity);
+            }
+            plan.items.push(item);
+        }
+        self.put_all(&mut write, coming).await?;
+        Ok((plan, write))
+    }
+
+    /// What becomes of one entity of an import.
+    async fn import_item(&self, entity: &AnyEntity, scope: Scope) -> Result<ImportItem> {
+        let (kind, name) = (entity.kind(), entity.name().clone());
+        let (change, fields) = match self.scopes.get_any(kind, &name, Some(scope)).await? {
+            Some(there) if same(&there.entity, entity) => (ImportChange::Unchanged, Vec::new()),
+            Some(there) => {
+                let changed = changes(&there.entity, entity);
+                (ImportChange::Update, changed.into_iter().map(|change| change.field).collect())
+            }
+            None => {
+                let seen = self.scopes.scopes_of(kind, &name).await?;
+                let seen = seen.into_iter().find(|known| *known < scope);
+                let builtin = Builtins::get().find(kind, &name).filter(|_| seen == Some(Scope::Builtin));
+                match builtin.is_some_and(|builtin| same(&builtin, entity)) {
+                    true => (ImportChange::Builtin, Vec::new()),
+                    false => (ImportChange::Create, Vec::new()),
+                }
+            }
+        };
+        Ok(ImportItem { kind, name, change, fields })
+    }
+
+    /// Puts entities into a scope, bases before what builds on them.
+    async fn put_all(&self, write: &mut Write, entities: Vec<AnyEntity>) -> Result<()> {
+        let scope = write.scope();
+        let mut waiting = entities;
+        while !waiting.is_empty() {
+            let names: BTreeSet<(Kind, Name)> =
+                waiting.iter().map(|entity| (entity.kind(), entity.name().clone())).collect();
+            let waits = |entity: &AnyEntity| {
+                let own = (entity.kind(), entity.name().clone());
+                entity.references().into_iter().any(|reference| {
+                    let here = reference.scope.is_none_or(|named| named == scope);
+                    let key = (reference.kind, reference.name);
+                    here && key != own && names.contains(&key)
+                })
+            };
+            let (later, now): (Vec<AnyEntity>, Vec<AnyEntity>) = waiting.into_iter().partition(waits);
+            for entity in &now {
+                self.put_any(write, entity, None, &mut Vec::new()).await?;
+            }
+            if now.is_empty() {
+                let names: Vec<&str> = later.iter().map(|entity| entity.name().as_str()).collect();
+                let names = names.join(", ");
+                return Err(Error::Invalid(format!(
+                    "{names} extend each other in a circle; take one extends out"
+                )));
+            }
+            waiting = later;
+        }
+        Ok(())
+    }
+}
+
+fn only_of(cargo: Cargo, from: Scope) -> Cargo {
+    cargo.into_iter().filter(|(scope, _)| *scope == from).collect()
+}
+
+/// Two scopes' definitions of one name cannot stand side by side in one place, unless they say the
+/// same.
+fn one_of_each(cargo: &Cargo) -> Result<()> {
+    let mut seen: BTreeMap<(Kind, &Name), (Scope, &AnyEntity)> = BTreeMap::new();
+    for (scope, entity) in cargo {
+        let other = seen.insert((entity.kind(), entity.name()), (*scope, entity));
+        if let Some((other, _)) = other.filter(|(_, other)| !same(other, entity)) {
+            let (weaker, stronger) = (other.min(*scope), other.max(*scope));
+            return Err(Error::Invalid(format!(
+                "both {weaker} and {stronger} have {} {:?}, and both are needed; rename one of them first",
+                entity.kind().spoken(),
+                entity.name().as_str()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A base that comes along is in the new scope from then on.
+fn rebased(entity: &AnyEntity, from: Scope, to: Scope) -> AnyEntity {
+    let mut entity = entity.clone();
+    if let AnyEntity::Persona(persona) = &mut entity
+        && let Some(base) = &mut persona.extends
+        && base.scope.is_some_and(|scope| scope == from || scope > to)
+    {
+        base.scope = None;
+    }
+    entity
+}
+
+/// In a bundle everything is at hand: a base is found by its name.
+fn unscoped(mut entity: AnyEntity) -> AnyEntity {
+    if let AnyEntity::Persona(persona) = &mut entity
+        && let Some(base) = &mut persona.extends
+    {
+        base.scope = None;
+    }
+    entity
+}

@@ -1,0 +1,303 @@
+//! Creating personas, with the pieces that come with them, and changing their fields.
+
+use persona::{BaseRef, Chain, ChainError, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait};
+use store::{Action, Keep, Write};
+
+use crate::change::Terms;
+use crate::inputs::{
+    CreatePersona, GuardrailDefinition, PartDefinition, Reference, SkillDefinition, TraitDefinition,
+    UpdatePersona,
+};
+use crate::library::checked;
+use crate::links::place;
+use crate::outputs::{Piece, Written};
+use crate::pieces::{set, set_text, some_text};
+use crate::{Author, Error, Library, Result};
+
+impl Library {
+    /// Creates a persona and, in the same transaction, the pieces that come with it.
+    pub async fn create_persona(&self, author: &Author, input: CreatePersona) -> Result<Written> {
+        let mut write = self
+            .scopes
+            .write(self.scope_for_new(input.scope), author.because(input.message.clone())?)
+            .await?;
+        if write.has(Kind::Persona, &input.name).await? {
+            return Err(Error::Exists { kind: Kind::Persona, name: input.name });
+        }
+        let mut pieces = Pieces { created: Vec::new(), copied: Vec::new() };
+        let mut persona = Persona::new(input.name);
+        for (index, part) in input.parts.unwrap_or_default().into_iter().enumerate() {
+            let (name, order, priority) = pieces.part(self, &mut write, index, part).await?;
+            if persona.parts.iter().any(|link| link.name == name) {
+                return Err(Error::Invalid(format!("parts[{index}]: {:?} is named twice", name.as_str())));
+            }
+            place(&mut persona, name, Some(order.unwrap_or(index as i32)), priority);
+        }
+        for item in input.traits.unwrap_or_default() {
+            persona.traits.push(pieces.add(self, &mut write, item, define_trait).await?);
+        }
+        for item in input.skills.unwrap_or_default() {
+            persona.skills.push(pieces.add(self, &mut write, item, define_skill).await?);
+        }
+        for item in input.guardrails.unwrap_or_default() {
+            persona.guardrails.push(pieces.add(self, &mut write, item, define_guardrail).await?);
+        }
+        if let Some(arc) = &input.arc {
+            self.ensure(&mut write, Kind::Arc, arc, &mut pieces.copied).await?;
+        }
+        persona.arc = input.arc;
+        persona.display_name = some_text(input.display_name);
+        persona.description = some_text(input.description);
+        persona.summary = some_text(input.summary);
+        persona.detail = some_text(input.detail);
+        persona.system_prompt = some_text(input.system_prompt);
+        persona.tags = input.tags.unwrap_or_default();
+        persona.preferred_models = input.preferred_models.unwrap_or_default();
+        persona.tool_preset = preset("tool_preset", input.tool_preset)?;
+        persona.bias_profile = preset("bias_profile", input.bias_profile)?;
+        persona.context_preset = preset("context_preset", input.context_preset)?;
+        persona.aggregation_strategy = input.aggregation_strategy;
+        persona.plan_persona = input.plan_persona.filter(|plan| *plan != persona::PlanPersona::default());
+        persona.extends = base(input.extends)?;
+        persona.system_prompt_mode = input.system_prompt_mode.unwrap_or_default();
+        persona.parts_mode = input.parts_mode.unwrap_or_default();
+        persona.remove_parts = input.remove_parts.unwrap_or_default();
+        persona.remove_traits = input.remove_traits.unwrap_or_default();
+        persona.remove_skills = input.remove_skills.unwrap_or_default();
+        persona.remove_guardrails = input.remove_guardrails.unwrap_or_default();
+        persona.remove_tags = input.remove_tags.unwrap_or_default();
+        persona.remove_test_inputs = input.remove_test_inputs.unwrap_or_default();
+        persona.test_inputs = input.test_inputs.unwrap_or_default();
+        for test_input in &persona.test_inputs {
+            self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
+        }
+        checked(&persona)?;
+        self.check_base(&mut write, &persona).await?;
+        let stored = write.insert(&persona, Action::Create).await?;
+        write.commit().await?;
+        Ok(Written {
+            kind: Kind::Persona,
+            name: persona.name,
+            scope: stored.meta.scope,
+            revision: stored.meta.revision,
+            changed: true,
+            created: pieces.created,
+            copied: pieces.copied,
+        })
+    }
+
+    /// Updates a persona's own fields; its links have calls of their own.
+    pub async fn update_persona(&self, author: &Author, input: UpdatePersona) -> Result<Written> {
+        let name = input.name.clone();
+        let terms =
+            Terms { scope: input.scope, if_revision: input.if_revision, message: input.message.clone() };
+        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+            apply(persona, input)?;
+            for test_input in &persona.test_inputs {
+                self.ensure(write, Kind::TestInput, test_input, copied).await?;
+            }
+            self.check_base(write, persona).await
+        };
+        self.change(author, &name, terms, Action::Update, edit).await
+    }
+
+    /// A base must be there, and must not lead back to the persona.
+    pub(crate) async fn check_base(&self, write: &mut Write, persona: &Persona) -> Result<()> {
+        let scope = write.scope();
+        let mut chain = Chain::start(scope, persona.name.clone());
+        let mut next = persona.extends.clone();
+        while let Some(base) = next {
+            let mut found = None;
+            let candidates = chain.scopes_of(&base).map_err(|error| upwards(&error, scope))?;
+            for candidate in candidates {
+                // What this very change has written counts already, and so does what it is about.
+                found = match candidate == scope {
+                    true if base.name == persona.name => Some(persona.clone()),
+                    true => write.peek::<Persona>(&base.name).await?,
+                    false => {
+                        let stored = self.scopes.get::<Persona>(&base.name, Some(candidate)).await?;
+                        stored.map(|stored| stored.entity)
+                    }
+                }
+                .map(|persona| (candidate, persona));
+                if found.is_some() {
+                    break;
+                }
+            }
+            let Some((scope, persona)) = found else {
+                return Err(self.broken_base(chain.missing(&base, &[]).into()).await);
+            };
+            chain.push(scope, base.name).map_err(store::Error::from)?;
+            next = persona.extends;
+        }
+        Ok(())
+    }
+}
+
+fn apply(persona: &mut Persona, input: UpdatePersona) -> Result<()> {
+    set(&mut persona.name, input.new_name);
+    set_text(&mut persona.display_name, input.display_name);
+    set_text(&mut persona.description, input.description);
+    set_text(&mut persona.summary, input.summary);
+    set_text(&mut persona.detail, input.detail);
+    set_text(&mut persona.system_prompt, input.system_prompt);
+    set(&mut persona.tags, input.tags);
+    set(&mut persona.preferred_models, input.preferred_models);
+    set_preset(&mut persona.tool_preset, "tool_preset", input.tool_preset)?;
+    set_preset(&mut persona.bias_profile, "bias_profile", input.bias_profile)?;
+    set_preset(&mut persona.context_preset, "context_preset", input.context_preset)?;
+    if input.aggregation_strategy.is_some() {
+        persona.aggregation_strategy = input.aggregation_strategy;
+    }
+    if input.extends.is_some() {
+        persona.extends = base(input.extends)?;
+    }
+    set(&mut persona.system_prompt_mode, input.system_prompt_mode);
+    set(&mut persona.parts_mode, input.parts_mode);
+    set(&mut persona.remove_parts, input.remove_parts);
+    set(&mut persona.remove_traits, input.remove_traits);
+    set(&mut persona.remove_skills, input.remove_skills);
+    set(&mut persona.remove_guardrails, input.remove_guardrails);
+    set(&mut persona.remove_tags, input.remove_tags);
+    set(&mut persona.remove_test_inputs, input.remove_test_inputs);
+    set(&mut persona.test_inputs, input.test_inputs);
+    if let Some(plan) = input.plan_persona {
+        persona.plan_persona = Some(plan).filter(|plan| *plan != persona::PlanPersona::default());
+    }
+    Ok(())
+}
+
+/// A base of a stronger scope, with what to do about it.
+fn upwards(error: &ChainError, scope: Scope) -> Error {
+    Error::Invalid(format!("{error}; promote it to {scope} first"))
+}
+
+/// A base; empty text is none.
+fn base(given: Option<String>) -> Result<Option<BaseRef>> {
+    let parse = |text: String| text.parse().map_err(|error| Error::Invalid(format!("extends: {error}")));
+    some_text(given).map(parse).transpose()
+}
+
+/// A preset's name; empty text is none.
+fn preset(field: &str, given: Option<String>) -> Result<Option<Name>> {
+    let parse =
+        |text: String| Name::parse(&text).map_err(|error| Error::Invalid(format!("{field}: {error}")));
+    some_text(given).map(parse).transpose()
+}
+
+fn set_preset(target: &mut Option<Name>, field: &str, given: Option<String>) -> Result<()> {
+    if given.is_some() {
+        *target = preset(field, given)?;
+    }
+    Ok(())
+}
+
+/// What came into being along with a persona.
+struct Pieces {
+    created: Vec<Piece>,
+    copied: Vec<Piece>,
+}
+
+impl Pieces {
+    /// Sees to it that a piece is in shared: by name, or by creating what is defined.
+    async fn add<T: Keep, D>(
+        &mut self,
+        library: &Library,
+        write: &mut Write,
+        reference: Reference<D>,
+        define: impl FnOnce(D) -> T,
+    ) -> Result<Name> {
+        match reference {
+            Reference::Name(name) => {
+                library.ensure(write, T::KIND, &name, &mut self.copied).await?;
+                Ok(name)
+            }
+            Reference::Definition(definition) => self.define(write, define(definition)).await,
+        }
+    }
+
+    async fn part(
+        &mut self,
+        library: &Library,
+        write: &mut Write,
+        index: usize,
+        reference: Reference<PartDefinition>,
+    ) -> Result<(Name, Option<i32>, Option<i32>)> {
+        let definition = match reference {
+            Reference::Name(name) => {
+                library.ensure(write, Kind::Part, &name, &mut self.copied).await?;
+                return Ok((name, None, None));
+            }
+            Reference::Definition(definition) => definition,
+        };
+        let PartDefinition { name, part_type, description, summary, content, tags, part_order, priority } =
+            definition;
+        let Some(part_type) = part_type else {
+            if description.is_some() || summary.is_some() || content.is_some() || tags.is_some() {
+                return Err(Error::Invalid(format!(
+                    "parts[{index}].part_type is missing: a part that is created needs one; leave out its texts to link the part {:?} that exists",
+                    name.as_str()
+                )));
+            }
+            library.ensure(write, Kind::Part, &name, &mut self.copied).await?;
+            return Ok((name, part_order, priority));
+        };
+        let part = Part {
+            name,
+            part_type,
+            description: some_text(description),
+            summary: some_text(summary),
+            content: some_text(content),
+            tags: tags.unwrap_or_default(),
+        };
+        Ok((self.define(write, part).await?, part_order, priority))
+    }
+
+    /// Creates a piece; one that is there already must be the same.
+    async fn define<T: Keep>(&mut self, write: &mut Write, piece: T) -> Result<Name> {
+        checked(&piece)?;
+        let name = piece.name().clone();
+        match write.find::<T>(&name).await? {
+            Some(held) if held.stored.entity == piece => {}
+            Some(_) => return Err(Error::Exists { kind: T::KIND, name }),
+            None => {
+                write.insert(&piece, Action::Create).await?;
+                self.created.push(Piece { kind: T::KIND, name: name.clone() });
+            }
+        }
+        Ok(name)
+    }
+}
+
+fn define_trait(definition: TraitDefinition) -> Trait {
+    let TraitDefinition { name, trait_type, description, instruction, tags } = definition;
+    Trait {
+        name,
+        trait_type,
+        description: some_text(description),
+        instruction: some_text(instruction),
+        tags: tags.unwrap_or_default(),
+    }
+}
+
+fn define_skill(definition: SkillDefinition) -> Skill {
+    let SkillDefinition { name, description, content, tags } = definition;
+    Skill {
+        name,
+        description: some_text(description),
+        content: some_text(content),
+        tags: tags.unwrap_or_default(),
+    }
+}
+
+fn define_guardrail(definition: GuardrailDefinition) -> Guardrail {
+    let GuardrailDefinition { name, severity, description, content, deny_tools, tags } = definition;
+    Guardrail {
+        name,
+        severity: severity.unwrap_or_default(),
+        description: some_text(description),
+        content: some_text(content),
+        deny_tools: deny_tools.unwrap_or_default(),
+        tags: tags.unwrap_or_default(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Names that several scopes define: seeing them, and settling them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use persona::{AnyEntity, Kind, Name, Scope, with_kind};
+use serde_json::Value;
+use store::Keep;
+
+use crate::diff::fields;
+use crate::entities::parse;
+use crate::inputs::Delete;
+use crate::outputs::{Conflict, FieldConflict, Place, Resolved};
+use crate::rename::User;
+use crate::scope::is_linked;
+use crate::{Author, Error, Library, Result};
+
+/// How a conflict is settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    /// Keep one scope's definition, delete the others.
+    Use(Scope),
+    /// Field by field: which scope each differing field is taken from. What comes of it stands in
+    /// the strongest scope; the others are deleted.
+    Merge(BTreeMap<String, Scope>),
+}
+
+impl Library {
+    /// Every name that several scopes define, or those of one name. Builtins do not count: they
+    /// are there to be replaced.
+    pub async fn conflicts(&self, kind: Option<Kind>, name: Option<&Name>) -> Result<Vec<Conflict>> {
+        let mut conflicts = Vec::new();
+        for (of, known) in self.scopes.defined_twice().await? {
+            if kind.is_none_or(|kind| kind == of) && name.is_none_or(|name| *name == known) {
+                conflicts.push(self.conflict(of, &known).await?);
+            }
+        }
+        Ok(conflicts)
+    }
+
+    async fn definitions(&self, kind: Kind, name: &Name) -> Result<BTreeMap<Scope, AnyEntity>> {
+        let mut definitions = BTreeMap::new();
+        for scope in self.scopes.scopes_of(kind, name).await? {
+            if scope != Scope::Builtin
+                && let Some(stored) = self.scopes.get_any(kind, name, Some(scope)).await?
+            {
+                definitions.insert(scope, stored.entity);
+            }
+        }
+        Ok(definitions)
+    }
+
+    async fn conflict(&self, kind: Kind, name: &Name) -> Result<Conflict> {
+        let definitions = self.definitions(kind, name).await?;
+        let fields = differing(&definitions);
+        let scopes: Vec<Scope> = definitions.keys().rev().copied().collect();
+        Ok(Conflict {
+            kind,
+            name: name.clone(),
+            in_force: scopes.first().copied().unwrap_or(Scope::Shared),
+            scopes,
+            identical: fields.is_empty(),
+            fields,
+        })
+    }
+
+    /// Settles a conflict; afterwards one scope has the name.
+    pub async fn resolve_conflict(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        resolution: Resolution,
+        message: Option<String>,
+    ) -> Result<Resolved> {
+        let definitions = self.definitions(kind, name).await?;
+        let named = format!("{} {:?}", kind.spoken(), name.as_str());
+        let strongest = match definitions.keys().next_back() {
+            None => return Err(self.missing(kind, name).await),
+            Some(scope) if definitions.len() == 1 => {
+                return Err(Error::Invalid(format!("only {scope} defines {named}; there is no conflict")));
+            }
+            Some(strongest) => *strongest,
+        };
+        let (kept, merged) = match resolution {
+            Resolution::Use(scope) if definitions.contains_key(&scope) => (scope, None),
+            Resolution::Use(scope) => {
+                let known: Vec<&str> = definitions.keys().map(|scope| scope.as_str()).collect();
+                return Err(Error::Invalid(format!(
+                    "{scope} does not define {named}; use one of {}",
+                    known.join(", ")
+                )));
+            }
+            Resolution::Merge(take) => (strongest, Some(merge(kind, name, &definitions, &take)?)),
+        };
+        let gone: Vec<Scope> = definitions.keys().rev().copied().filter(|scope| *scope != kept).collect();
+        if let Some(left) = merged.as_ref().or_else(|| definitions.get(&kept)) {
+            for scope in &gone {
+                self.check_needed(left, kept, *scope, &gone).await?;
+            }
+        }
+        let message = message.unwrap_or_else(|| "settles a conflict between scopes".to_owned());
+        let written = match merged {
+            Some(entity) => Some(self.save(author, kept, entity, None, Some(message.clone())).await?),
+            None => None,
+        };
+        // Strongest first: what is left in force in between is never a weaker one that also goes.
+        for scope in &gone {
+            let delete = Delete {
+                name: name.clone(),
+                force: false,
+                if_revision: None,
+                message: Some(message.clone()),
+                scope: Some(*scope),
+            };
+            self.delete(author, kind, delete).await?;
+        }
+        Ok(Resolved { kind, name: name.clone(), kept, written, deleted: gone })
+    }
+
+    /// Refuses to delete a definition that others mean, and that the one which is left cannot
+    /// stand in for: they do not see it, or name the scope.
+    async fn check_needed(&self, left: &AnyEntity, kept: Scope, scope: Scope, gone: &[Scope]) -> Result<()> {
+        let (kind, name) = (left.kind(), left.name());
+        let loses = |user: &User| {
+            if user.place.kind == kind && user.place.name == *name {
+                if gone.contains(&user.place.scope) {
+                    return false;
+                }
+                // What is kept may be another definition than it was.
+                if user.place.scope == kept {
+                    return left.references().iter().any(|reference| {
+                        reference.kind == kind && reference.name == *name && reference.scope == Some(scope)
+                    });
+                }
+            }
+            user.by_scope || user.place.scope < kept
+        };
+        let mut users = self.users_of(kind, name, scope).await?;
+        if scope == Scope::Shared && is_linked(kind) {
+            let linked = with_kind!(kind, T => self.linked_users::<T>(name).await?);
+            users.splice(0..0, linked);
+        }
+        let left: Vec<String> = users
+            .iter()
+            .filter(|user| loses(user))
+            .map(|user| format!("{}:{}", user.place.scope, user.place.name))
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Needed { kind, name: name.clone(), scope, users: left.join(", ") }),
+        }
+    }
+
+    /// What links a shared entity.
+    async fn linked_users<T: Keep>(&self, name: &Name) -> Result<Vec<User>> {
+        let look = Author::new("masque", "look").because(None)?;
+        let mut write = self.scopes.write(Scope::Shared, look).await?;
+        let Some(held) = write.find::<T>(name).await? else { return Ok(Vec::new()) };
+        let users = write.users(&held).await?.into_iter();
+        let place = |(kind, name)| Place { scope: Scope::Shared, kind, name };
+        Ok(users.map(|user| User { place: place(user), by_scope: false }).collect())
+    }
+}
+
+/// The fields in which the scopes differ, with each one's value.
+fn differing(definitions: &BTreeMap<Scope, AnyEntity>) -> Vec<FieldConflict> {
+    let all: BTreeMap<Scope, serde_json::Map<String, Value>> =
+        definitions.iter().map(|(scope, entity)| (*scope, fields(entity))).collect();
+    let names: BTreeSet<&String> = all.values().flat_map(serde_json::Map::keys).collect();
+    let conflict = |field: &String| {
+        let given: BTreeSet<String> = all
+            .values()
+            .map(|fields| fields.get(field).map(ToString::to_string).unwrap_or_default())
+            .collect();
+        let values =
+            all.iter().filter_map(|(scope, fields)| Some((*scope, fields.get(field)?.clone()))).collect();
+        (given.len() > 1).then(|| FieldConflict { field: field.clone(), values })
+    };
+    names.into_iter().filter_map(conflict).collect()
+}
+
+fn merge(
+    kind: Kind,
+    name: &Name,
+    definitions: &BTreeMap<Scope, AnyEntity>,
+    take: &BTreeMap<String, Scope>,
+) -> Result<AnyEntity> {
+    let conflicts = differing(definitions);
+    let unknown = take.keys().find(|field| !conflicts.iter().any(|conflict| conflict.field == **field));
+    if let Some(field) = unknown {
+        let known = conflicts.iter().map(|conflict| conflict.field.as_str()).collect::<Vec<_>>();
+        return Err(Error::Invalid(format!(
+            "the scopes do not differ in {field:?}; {}",
+            crate::library::near_hint(field, known)
+        )));
+    }
+    let open: Vec<&str> = conflicts
+        .iter()
+        .map(|conflict| conflict.field.as_str())
+        .filter(|field| !take.contains_key(*field))
+        .collect();
+    if !open.is_empty() {
+        return Err(Error::Invalid(format!(
+            "say for each field which scope it is taken from; still open: {}",
+            open.join(", ")
+        )));
+    }
+    let Some((_, strongest)) = definitions.last_key_value() else {
+        return Err(Error::Invalid("there is nothing to merge".to_owned()));
+    };
+    let mut merged = fields(strongest);
+    for (field, scope) in take {
+        let Some(from) = definitions.get(scope) else {
+            let known: Vec<&str> = definitions.keys().map(|scope| scope.as_str()).collect();
+            return Err(Error::Invalid(format!(
+                "{scope} does not define {} {:?}; take {field} from one of {}",
+                kind.spoken(),
+                name.as_str(),
+                known.join(", ")
+            )));
+        };
+        match fields(from).remove(field) {
+            Some(value) => drop(merged.insert(field.clone(), value)),
+            None => drop(merged.remove(field)),
+        }
+    }
+    parse(kind, name.as_str(), merged)
+}

@@ -1,0 +1,168 @@
+//! Entities of any kind through one door: get, save, delete. Presets and test inputs have no
+//! other; import, promotion and rollback come through it too.
+
+use persona::{AnyEntity, Kind, Scope, with_entity, with_kind};
+use serde_json::{Map, Value};
+use store::{Action, Keep, Write};
+
+use crate::change::{check_revision, keep};
+use crate::diff::same;
+use crate::inputs::{Delete, DeleteEntity, GetEntity, SaveEntity};
+use crate::library::checked;
+use crate::outputs::{Deleted, Document, Piece, Written};
+use crate::{Author, Error, Library, Result};
+
+/// What `get` adds to an entity, and `save` takes back without complaint.
+const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "updated_at"];
+
+impl Library {
+    /// A definition of any kind, now or as it was.
+    pub async fn get_entity(&self, input: &GetEntity) -> Result<Document<AnyEntity>> {
+        let GetEntity { kind, name, revision, scope } = input;
+        if let Some(revision) = revision {
+            let (scope, found) = self.revision(*kind, name, *scope, &revision.parse()).await?;
+            let meta = persona::Meta {
+                scope,
+                revision: found.about.revision,
+                guid: None,
+                created_at: None,
+                updated_at: Some(found.about.created_at),
+            };
+            return Ok(Document { entity: found.entity, meta });
+        }
+        match self.scopes.get_any(*kind, name, *scope).await? {
+            Some(stored) => Ok(Document { entity: stored.entity, meta: stored.meta }),
+            None => Err(self.missing_in(*kind, name, *scope).await),
+        }
+    }
+
+    /// Creates an entity of any kind, or puts it in place of what is there.
+    pub async fn save_entity(&self, author: &Author, input: SaveEntity) -> Result<Written> {
+        let SaveEntity { kind, name, entity, if_revision, message, scope } = input;
+        let entity = parse(kind, name.as_str(), entity)?;
+        let scope = match scope {
+            Some(scope) => scope,
+            None => self.scope_for_change(kind, &name, None).await?,
+        };
+        self.save(author, scope, entity, if_revision, message).await
+    }
+
+    pub async fn delete_entity(&self, author: &Author, input: DeleteEntity) -> Result<Deleted> {
+        let DeleteEntity { kind, name, force, if_revision, message, scope } = input;
+        self.delete(author, kind, Delete { name, force, if_revision, message, scope }).await
+    }
+
+    /// Keeps an entity in a scope, whether it is new there or not.
+    pub(crate) async fn save(
+        &self,
+        author: &Author,
+        scope: Scope,
+        entity: AnyEntity,
+        if_revision: Option<i64>,
+        message: Option<String>,
+    ) -> Result<Written> {
+        let mut write = self.scopes.write(scope, author.because(message)?).await?;
+        let mut copied = Vec::new();
+        let written = self.put_any(&mut write, &entity, if_revision, &mut copied).await?;
+        if written.changed {
+            write.commit().await?;
+        }
+        Ok(Written { copied, ..written })
+    }
+
+    /// Puts an entity into the scope that is written to.
+    pub(crate) async fn put_any(
+        &self,
+        write: &mut Write,
+        entity: &AnyEntity,
+        if_revision: Option<i64>,
+        copied: &mut Vec<Piece>,
+    ) -> Result<Written> {
+        with_entity!(entity, entity => self.put(write, entity, if_revision, copied).await)
+    }
+
+    async fn put<T: Keep>(
+        &self,
+        write: &mut Write,
+        entity: &T,
+        if_revision: Option<i64>,
+        copied: &mut Vec<Piece>,
+    ) -> Result<Written> {
+        checked(entity)?;
+        let held = write.find::<T>(entity.name()).await?;
+        if held.is_some() && if_revision == Some(0) {
+            return Err(Error::Exists { kind: T::KIND, name: entity.name().clone() });
+        }
+        let actual = held.as_ref().map_or(0, |held| held.stored.meta.revision);
+        check_revision(T::KIND, entity.name(), if_revision, actual)?;
+        let any: AnyEntity = entity.clone().into();
+        for reference in any.references() {
+            if crate::scope::is_linked(reference.kind) {
+                self.ensure(write, reference.kind, &reference.name, copied).await?;
+            }
+        }
+        if let AnyEntity::Persona(persona) = &any {
+            self.check_base(write, persona).await?;
+        }
+        let (meta, changed) = match held {
+            Some(held) if same(&held.stored.entity.clone().into(), &any) => (held.stored.meta, false),
+            Some(held) => (keep(write, &held, entity, Action::Update).await?.meta, true),
+            None => (write.insert(entity, Action::Create).await?.meta, true),
+        };
+        Ok(Written {
+            kind: T::KIND,
+            name: entity.name().clone(),
+            scope: write.scope(),
+            revision: meta.revision,
+            changed,
+            created: Vec::new(),
+            copied: Vec::new(),
+        })
+    }
+}
+
+/// Reads an entity as callers write it: with or without its name, and with what `get` added; empty
+/// text is none.
+pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> Result<AnyEntity> {
+    if let Some(inner) = entity.get("name")
+        && inner != name
+    {
+        return Err(Error::Invalid(format!(
+            "entity.name is {inner}, but {name:?} is to be saved; rename it with a call of its own"
+        )));
+    }
+    for field in META {
+        entity.remove(field);
+    }
+    entity.retain(|_, value| !value.is_null() && *value != "");
+    entity.insert("name".to_owned(), Value::from(name));
+    let entity = Value::Object(entity);
+    with_kind!(kind, T => serde_path_to_error::deserialize::<_, T>(&entity).map(AnyEntity::from)).map_err(
+        |error| {
+            let place = error.path().to_string();
+            let said = explain(&place, &error.into_inner().to_string());
+            Error::Invalid(format!("{} {name:?}: {said}", kind.spoken()))
+        },
+    )
+}
+
+/// The parser's message with the field that it is about and, for one that there is not, the
+/// nearest that there is.
+fn explain(place: &str, said: &str) -> String {
+    let Some(rest) = said.strip_prefix("unknown field `") else {
+        return match place.trim_matches('.') {
+            "" => said.to_owned(),
+            place => format!("{place}: {said}"),
+        };
+    };
+    let mut words = rest.split('`').step_by(2);
+    let field = words.next().unwrap_or_default();
+    let known: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let hint = match persona::nearest(field, known.iter().copied()).first() {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("use one of {}", known.join(", ")),
+    };
+    let place = place.strip_suffix(field).unwrap_or(place).trim_matches('.');
+    let inside = if place.is_empty() { String::new() } else { format!(" in {place}") };
+    format!("unknown field {field:?}{inside}; {hint}")
+}

@@ -1,0 +1,244 @@
+//! Entities as they were: history, revisions, tags, going back.
+
+use persona::{Bundle, Kind, Meta, Name, Persona, Scope};
+use store::{FullRevision, RevisionRef};
+
+use crate::outputs::{History, RevisionItem, Tagged, Written};
+use crate::{Author, Error, Library, Result};
+
+/// Revisions that one history shows.
+const SHOWN: usize = 1_000;
+/// Bytes of a tag.
+const TAG_BYTES: usize = 64;
+
+impl Library {
+    /// What was recorded of an entity where its name resolves, or in the named scope.
+    pub async fn history(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        limit: Option<usize>,
+    ) -> Result<History> {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        let limit = limit.unwrap_or(SHOWN).clamp(1, SHOWN);
+        let revisions = self.scopes.history(scope, kind, name, limit).await?;
+        if revisions.is_empty() {
+            return Err(self.missing_in(kind, name, Some(scope)).await);
+        }
+        let revisions = revisions.into_iter().map(RevisionItem::from).collect();
+        Ok(History { kind, name: name.clone(), scope, revisions })
+    }
+
+    /// The scope whose history is meant: the named one, the one that has the name, or else one
+    /// that had it.
+    pub(crate) async fn recorded_scope(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+    ) -> Result<Scope> {
+        if let Some(scope) = scope.filter(|scope| *scope != Scope::Builtin) {
+            return Ok(scope);
+        }
+        let found = self.scopes.scopes_of(kind, name).await?;
+        if scope.is_some() && found.contains(&Scope::Builtin) {
+            return Err(no_history(kind, name));
+        }
+        if let Some(scope) = found.iter().find(|scope| **scope != Scope::Builtin) {
+            return Ok(*scope);
+        }
+        for scope in [Scope::Project, Scope::Global, Scope::Shared] {
+            let open = !scope.is_file() || self.scopes.path(scope).is_some();
+            if open && !self.scopes.history(scope, kind, name, 1).await?.is_empty() {
+                return Ok(scope);
+            }
+        }
+        match found.first() {
+            Some(_) => Err(no_history(kind, name)),
+            None => Err(self.missing(kind, name).await),
+        }
+    }
+
+    /// One revision of an entity, whole.
+    pub async fn revision(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        wanted: &RevisionRef,
+    ) -> Result<(Scope, FullRevision)> {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        match self.scopes.revision(scope, kind, name, wanted).await? {
+            Some(revision) => Ok((scope, revision)),
+            None => Err(self.no_revision(kind, name, scope, wanted).await),
+        }
+    }
+
+    async fn no_revision(&self, kind: Kind, name: &Name, scope: Scope, wanted: &RevisionRef) -> Error {
+        let revisions = self.scopes.history(scope, kind, name, SHOWN).await.unwrap_or_default();
+        let named = format!("{} {:?} in {scope}", kind.spoken(), name.as_str());
+        let known: Vec<&str> =
+            revisions.iter().flat_map(|revision| revision.tags.iter().map(String::as_str)).collect();
+        let hint = match wanted {
+            RevisionRef::Tag(_) if known.is_empty() => {
+                "it has no tags yet: tag one, or name a revision by its number".to_owned()
+            }
+            RevisionRef::Tag(tag) => crate::library::near_hint(tag, known),
+            RevisionRef::Number(_) => match (revisions.last(), revisions.first()) {
+                (Some(oldest), Some(newest)) if oldest.revision < newest.revision => {
+                    format!("they go from {} to {}", oldest.revision, newest.revision)
+                }
+                (Some(only), _) => format!("there is {}", only.revision),
+                _ => "it has no history".to_owned(),
+            },
+        };
+        Error::Absent(format!("{named} has no revision {wanted}; {hint}"))
+    }
+
+    /// A persona with everything that it referred to, as a revision froze it.
+    pub(crate) async fn frozen(
+        &self,
+        name: &Name,
+        scope: Option<Scope>,
+        wanted: &RevisionRef,
+    ) -> Result<Bundle> {
+        let (scope, revision) = self.revision(Kind::Persona, name, scope, wanted).await?;
+        match self.scopes.frozen(scope, &revision).await? {
+            Some(bundle) => Ok(bundle),
+            None => Err(self.no_revision(Kind::Persona, name, scope, wanted).await),
+        }
+    }
+
+    /// Puts an entity back to what it was; that is a new revision.
+    pub async fn rollback(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        wanted: &RevisionRef,
+        message: Option<String>,
+    ) -> Result<Written> {
+        let (scope, revision) = self.revision(kind, name, scope, wanted).await?;
+        let mut entity = revision.entity;
+        // What it was called then may be somebody else's name now.
+        entity.set_name(name.clone());
+        let number = revision.about.revision;
+        let message = message.unwrap_or_else(|| format!("back to revision {number}"));
+        self.save(author, scope, entity, None, Some(message)).await.map_err(|error| match error {
+            Error::Missing { kind: gone, name: piece, .. } => Error::Absent(format!(
+                "revision {number} of {} {:?} refers to {} {:?}, which is not there now; roll that back first",
+                kind.spoken(),
+                name.as_str(),
+                gone.spoken(),
+                piece.as_str()
+            )),
+            other => other,
+        })
+    }
+
+    /// Names a revision so that callers can ask for it. Without one, the persona as it is now is
+    /// frozen: where pieces changed since its last revision, a new one is made.
+    pub async fn tag(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        wanted: Option<&RevisionRef>,
+        tag: &str,
+    ) -> Result<Tagged> {
+        check_tag(tag)?;
+        let (scope, revision) = match wanted {
+            Some(wanted) => self.revision(kind, name, scope, wanted).await?,
+            None => self.current_revision(author, kind, name, scope).await?,
+        };
+        self.scopes.tag(scope, &revision.about, tag).await?;
+        Ok(Tagged { kind, name: name.clone(), scope, revision: revision.about.revision, tag: tag.to_owned() })
+    }
+
+    /// Takes a tag away; whether it was there.
+    pub async fn untag(&self, kind: Kind, name: &Name, scope: Option<Scope>, tag: &str) -> Result<bool> {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        Ok(self.scopes.untag(scope, kind, name, tag).await?)
+    }
+
+    /// The newest revision, made anew where what it refers to has changed since.
+    async fn current_revision(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+    ) -> Result<(Scope, FullRevision)> {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        let Some(stored) = self.scopes.get_any(kind, name, Some(scope)).await? else {
+            return Err(self.missing_in(kind, name, Some(scope)).await);
+        };
+        let newest = RevisionRef::Number(stored.meta.revision);
+        let (_, revision) = self.revision(kind, name, Some(scope), &newest).await?;
+        if kind != Kind::Persona || self.still_true(&stored.meta, name, &revision).await? {
+            return Ok((scope, revision));
+        }
+        let written = self.touch(author, scope, name).await?;
+        self.revision(kind, name, Some(scope), &RevisionRef::Number(written)).await
+    }
+
+    /// Whether a persona's newest revision still says what it says now, and would say in other
+    /// stages.
+    async fn still_true(&self, meta: &Meta, name: &Name, revision: &FullRevision) -> Result<bool> {
+        let scope = meta.scope;
+        let then = self.scopes.frozen(scope, revision).await?;
+        let now = self.scopes.load(name, Some(scope), &store::Overrides::new()).await?;
+        let (Some(then), Some(now)) = (then, now) else { return Ok(false) };
+        if persona::fingerprint(&then.assembled()) != persona::fingerprint(&now.bundle.assembled()) {
+            return Ok(false);
+        }
+        for (scope, entity) in self.closure(Kind::Persona, name, scope, |_| true).await? {
+            let stored = self.scopes.get_any(entity.kind(), entity.name(), Some(scope)).await?;
+            // What was written with the persona has its time.
+            if stored.is_some_and(|stored| stored.meta.updated_at > meta.updated_at) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Records a persona as it is, with the pieces that it refers to now.
+    async fn touch(&self, author: &Author, scope: Scope, name: &Name) -> Result<i64> {
+        let message = Some("the pieces that it refers to have changed".to_owned());
+        let mut write = self.scopes.write(scope, author.because(message)?).await?;
+        let Some(held) = write.find::<Persona>(name).await? else {
+            return Err(self.missing_in(Kind::Persona, name, Some(scope)).await);
+        };
+        let touched = write.replace(&held, &held.stored.entity, store::Action::Link).await?;
+        write.commit().await?;
+        Ok(touched.meta.revision)
+    }
+
+    /// Forgets all but the newest `keep` revisions of each entity; tagged ones stay, and what they
+    /// refer to. Returns how many went.
+    pub async fn prune(&self, keep: usize) -> Result<u64> {
+        Ok(self.scopes.prune(keep).await?)
+    }
+}
+
+fn no_history(kind: Kind, name: &Name) -> Error {
+    Error::Invalid(format!(
+        "{} {:?} is builtin and has no history; duplicate it, and the copy has one",
+        kind.spoken(),
+        name.as_str()
+    ))
+}
+
+fn check_tag(tag: &str) -> Result<()> {
+    let wrong = |problem: &str| Err(Error::Invalid(format!("the tag {tag:?} {problem}")));
+    if tag.is_empty() || tag.len() > TAG_BYTES || tag.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return wrong("must be one word of at most 64 bytes, such as \"production\"");
+    }
+    if tag.parse::<i64>().is_ok() {
+        return wrong("is a number, which means a revision; choose a word");
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Another name for an entity: what refers to it follows.
+
+use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
+use store::{Action, Held, Keep, Write};
+
+use crate::change::keep;
+use crate::outputs::{Place, Renamed, Written};
+use crate::scope::is_linked;
+use crate::{Author, Error, Library, Result};
+
+/// What means an entity by its name.
+#[derive(Debug)]
+pub(crate) struct User {
+    pub(crate) place: Place,
+    /// Whether it says `scope:name`, which can mean nothing else.
+    pub(crate) by_scope: bool,
+}
+
+/// What is to follow a rename.
+#[derive(Debug, Default)]
+pub(crate) struct Followers {
+    /// Of the same scope: these follow in the change that renames.
+    here: Vec<Place>,
+    /// Of the same scope as well; links of the database follow by themselves.
+    linked: Vec<Place>,
+    elsewhere: Vec<Place>,
+    /// By the new name these would mean something else.
+    astray: Vec<Place>,
+}
+
+impl Library {
+    /// Gives an entity another name. What refers to it follows, in every scope that can be written
+    /// to; the rest is told.
+    pub async fn rename(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        new_name: Name,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<Renamed> {
+        let scope = self.scope_for_change(kind, name, scope).await?;
+        let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
+        let rename = Rename { kind, old: name.clone(), new: new_name, scope };
+        with_kind!(kind, T => self.rename_one::<T>(author, &rename, &message).await)
+    }
+
+    async fn rename_one<T: Keep>(&self, author: &Author, rename: &Rename, message: &str) -> Result<Renamed> {
+        let mut write = self.scopes.write(rename.scope, author.because(Some(message.to_owned()))?).await?;
+        let mut copied = Vec::new();
+        let held = self.hold::<T>(&mut write, &rename.old, &mut copied).await?;
+        if write.has(T::KIND, &rename.new).await? {
+            return Err(Error::Exists { kind: T::KIND, name: rename.new.clone() });
+        }
+        let followers = self.followers(&mut write, &held, rename).await?;
+        let mut new = held.stored.entity.clone();
+        new.set_name(rename.new.clone());
+        let stored = keep(&mut write, &held, &new, Action::Rename).await?;
+        followers.follow_here(&mut write, rename).await?;
+        write.commit().await?;
+        let (followed, not_followed) = self.follow_elsewhere(author, followers, rename, message).await;
+        let written = Written {
+            kind: T::KIND,
+            name: rename.new.clone(),
+            scope: stored.meta.scope,
+            revision: stored.meta.revision,
+            changed: true,
+            created: Vec::new(),
+            copied,
+        };
+        Ok(Renamed { written, followed, not_followed })
+    }
+
+    /// Everything that means a held entity by its old name.
+    pub(crate) async fn followers<T: Keep>(
+        &self,
+        write: &mut Write,
+        held: &Held<T>,
+        rename: &Rename,
+    ) -> Result<Followers> {
+        let mut followers = Followers::default();
+        if !rename.scope.is_file() && is_linked(T::KIND) {
+            let users = write.users(held).await?.into_iter();
+            followers.linked = users.map(|(kind, name)| Place { scope: rename.scope, kind, name }).collect();
+        }
+        let taken = self.scopes.scopes_of(rename.kind, &rename.new).await?;
+        for User { place, by_scope } in self.namers(rename, true).await? {
+            let hidden = taken.iter().any(|other| *other > rename.scope && *other <= place.scope);
+            if place.scope == rename.scope {
+                followers.here.push(place);
+            } else if hidden && !by_scope {
+                followers.astray.push(place);
+            } else {
+                followers.elsewhere.push(place);
+            }
+        }
+        Ok(followers)
+    }
+
+    /// What means a scope's entity by its name: in that scope, and in stronger ones that have no
+    /// definition of that name themselves. Links between rows of the database are not among it.
+    pub(crate) async fn users_of(&self, kind: Kind, name: &Name, scope: Scope) -> Result<Vec<User>> {
+        let rename = Rename { kind, old: name.clone(), new: name.clone(), scope };
+        self.namers(&rename, false).await
+    }
+
+    /// `removals`: also what takes it away from a base.
+    async fn namers(&self, rename: &Rename, removals: bool) -> Result<Vec<User>> {
+        let mut users = Vec::new();
+        let known = self.scopes.scopes_of(rename.kind, &rename.old).await?;
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            if scope < rename.scope {
+                continue;
+            }
+            let hidden = known.iter().any(|other| *other > rename.scope && *other <= scope);
+            let entities = match scope.is_file() {
+                true => self.scopes.all(scope).await?,
+                false => self.scopes.naming(scope, rename.kind, &rename.old).await?,
+            };
+            let users_here = entities.iter().filter_map(|entity| {
+                let by_scope = names(entity, rename, hidden)
+                    .or_else(|| (removals && !hidden && removes(entity, rename)).then_some(false))?;
+                let place = Place { scope, kind: entity.kind(), name: entity.name().clone() };
+                Some(User { place, by_scope })
+            });
+            users.extend(users_here);
+        }
+        Ok(users)
+    }
+
+    /// Lets the other scopes follow, each in a change of its own: what did, and what did not.
+    pub(crate) async fn follow_elsewhere(
+        &self,
+        author: &Author,
+        followers: Followers,
+        rename: &Rename,
+        message: &str,
+    ) -> (Vec<Place>, Vec<Place>) {
+        let Followers { here, linked, elsewhere, astray } = followers;
+        let (mut followed, mut not_followed) = ([linked, here].concat(), astray);
+        for place in elsewhere {
+            match self.follow_in_place(author, &place, rename, message).await {
+                Ok(()) => followed.push(place),
+                Err(error) => {
+                    tracing::debug!(%error, "a reference did not follow a rename");
+                    not_followed.push(place);
+                }
+            }
+        }
+        (followed, not_followed)
+    }
+
+    async fn follow_in_place(
+        &self,
+        author: &Author,
+        place: &Place,
+        rename: &Rename,
+        message: &str,
+    ) -> Result<()> {
+        let mut write = self.scopes.write(place.scope, author.because(Some(message.to_owned()))?).await?;
+        with_kind!(place.kind, T => follow::<T>(&mut write, &place.name, rename).await?);
+        Ok(write.commit().await?)
+    }
+}
+
+impl Followers {
+    /// Lets what is in the same scope follow, in the change that renames.
+    pub(crate) async fn follow_here(&self, write: &mut Write, rename: &Rename) -> Result<()> {
+        for place in &self.here {
+            // What names itself has its new name by now.
+            let renamed = place.kind == rename.kind && place.name == rename.old;
+            let name = if renamed { &rename.new } else { &place.name };
+            with_kind!(place.kind, T => follow::<T>(write, name, rename).await?);
+        }
+        Ok(())
+    }
+}
+
+async fn follow<T: Keep>(write: &mut Write, name: &Name, rename: &Rename) -> Result<()> {
+    let Some(held) = write.find::<T>(name).await? else { return Ok(()) };
+    let mut new = held.stored.entity.clone();
+    if !Entity::follow_rename(&mut new, rename) {
+        return Ok(());
+    }
+    // Where a persona stands is filed under the arc's name.
+    let standing = match (T::KIND, rename.kind) {
+        (Kind::Persona, Kind::Arc) => write.find::<Persona>(name).await?,
+        _ => None,
+    };
+    let stage = match &standing {
+        Some(persona) => write.stage(persona).await?,
+        None => None,
+    };
+    keep(write, &held, &new, Action::Link).await?;
+    if let (Some(persona), Some(stage)) = (standing, stage) {
+        write.set_stage(&persona, &rename.new, &stage).await?;
+    }
+    Ok(())
+}
+
+/// Whether an entity means what is renamed; if so, whether it names the scope.
+fn names(entity: &AnyEntity, rename: &Rename, hidden: bool) -> Option<bool> {
+    let references = entity.references();
+    let mut meant = references.iter().filter(|reference| {
+        reference.kind == rename.kind
+            && reference.name == rename.old
+            && reference.scope.map_or(!hidden, |named| named == rename.scope)
+    });
+    meant.next().map(|reference| reference.scope.is_some())
+}
+
+/// Whether a persona takes away what is renamed from its base.
+fn removes(entity: &AnyEntity, rename: &Rename) -> bool {
+    matches!(entity, AnyEntity::Persona(_)) && entity.clone().follow_rename(rename)
+}

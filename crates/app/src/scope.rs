@@ -1,0 +1,173 @@
+//! Where a write goes, and what a name means from there.
+
+use persona::{AnyEntity, Kind, Name, Scope};
+use store::{Action, Builtins, Held, Keep, Write};
+
+use crate::outputs::Piece;
+use crate::{Error, Library, Result};
+
+impl Library {
+    /// Where a new entity goes: the named scope, else the default one.
+    pub(crate) fn scope_for_new(&self, named: Option<Scope>) -> Scope {
+        named.unwrap_or(self.default_scope)
+    }
+
+    /// Where a change of an entity goes: the named scope, else where the name resolves. A builtin
+    /// is changed in the default scope, where it is copied to.
+    pub(crate) async fn scope_for_change(
+        &self,
+        kind: Kind,
+        name: &Name,
+        named: Option<Scope>,
+    ) -> Result<Scope> {
+        if let Some(named) = named {
+            return Ok(named);
+        }
+        let found = self.scopes.scopes_of(kind, name).await?;
+        Ok(found.into_iter().find(|scope| *scope != Scope::Builtin).unwrap_or(self.default_scope))
+    }
+
+    /// The scope that a name resolves to; where nothing has it, the one that it would be saved in
+    /// beside the project's other personas.
+    pub async fn scope_of(&self, kind: Kind, name: &Name) -> Result<Scope> {
+        Ok(self.scopes.scopes_of(kind, name).await?.first().copied().unwrap_or(Scope::Project))
+    }
+
+    /// Refuses a file that this library does not have.
+    pub(crate) fn check_open(&self, scope: Scope) -> Result<()> {
+        if !scope.is_file() || self.path(scope).is_some() {
+            return Ok(());
+        }
+        Err(Error::Invalid(match scope {
+            Scope::Project => "no project is open; name its directory with --project".to_owned(),
+            _ => format!("the {scope} scope is not open here; leave it out, or name another"),
+        }))
+    }
+
+    /// What a definition of a scope means by a name.
+    pub(crate) async fn look_up<T: Keep>(&self, from: Scope, name: &Name) -> Result<Option<(Scope, T)>> {
+        for scope in from.downwards() {
+            if let Some(stored) = self.scopes.get::<T>(name, Some(scope)).await? {
+                return Ok(Some((scope, stored.entity)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sees to it that what is written can refer to an entity: it is in the same scope or, from a
+    /// file, in a weaker one. In shared, a builtin is copied with everything that it refers to.
+    pub(crate) async fn ensure(
+        &self,
+        write: &mut Write,
+        kind: Kind,
+        name: &Name,
+        copied: &mut Vec<Piece>,
+    ) -> Result<()> {
+        if write.has(kind, name).await? {
+            return Ok(());
+        }
+        let scope = write.scope();
+        if scope.is_file() {
+            let found = self.scopes.scopes_of(kind, name).await?;
+            return match found.iter().any(|known| *known < scope) {
+                true => Ok(()),
+                false => Err(self.out_of_reach(kind, name, scope, &found).await),
+            };
+        }
+        self.copy_builtin(write, kind, name, copied).await
+    }
+
+    /// Copies a builtin into the scope that is written to.
+    pub(crate) async fn copy_builtin(
+        &self,
+        write: &mut Write,
+        kind: Kind,
+        name: &Name,
+        copied: &mut Vec<Piece>,
+    ) -> Result<()> {
+        let Some(entity) = Builtins::get().find(kind, name) else {
+            let found = self.scopes.scopes_of(kind, name).await?;
+            return Err(self.out_of_reach(kind, name, write.scope(), &found).await);
+        };
+        for reference in entity.references() {
+            if is_linked(reference.kind) {
+                Box::pin(self.ensure(write, reference.kind, &reference.name, copied)).await?;
+            }
+        }
+        insert_any(write, &entity).await.map_err(|error| match error {
+            // Somebody copied it between our look and our insert.
+            store::Error::Exists { kind, name } => store::Error::Raced { kind, name },
+            other => other,
+        })?;
+        copied.push(Piece { kind, name: name.clone() });
+        if kind == Kind::Persona {
+            self.carry_stage(write, name, Scope::Builtin).await?;
+        }
+        Ok(())
+    }
+
+    /// A copied persona stands where it stood in the scope that it comes from.
+    pub(crate) async fn carry_stage(&self, write: &mut Write, name: &Name, from: Scope) -> Result<()> {
+        let loaded = self.scopes.load(name, Some(from), &store::Overrides::new()).await?;
+        let Some(stage) = loaded.and_then(|loaded| loaded.bundle.stage.clone()) else { return Ok(()) };
+        // In the first one it stands anyway.
+        if stage.position > 1
+            && let Some(held) = write.find::<persona::Persona>(name).await?
+        {
+            write.set_stage(&held, &stage.arc, &stage.stage).await?;
+        }
+        Ok(())
+    }
+
+    /// The error for a name that cannot be meant from a scope: stronger scopes do not count.
+    async fn out_of_reach(&self, kind: Kind, name: &Name, from: Scope, found: &[Scope]) -> Error {
+        match found.first() {
+            Some(stronger) if *stronger > from => Error::Invalid(format!(
+                "{} {:?} is in {stronger}, and what is {from} cannot refer to it; promote it to {from} first",
+                kind.spoken(),
+                name.as_str()
+            )),
+            _ => self.missing(kind, name).await,
+        }
+    }
+
+    /// Holds an entity of the scope that is written to; a builtin is copied there first.
+    pub(crate) async fn hold<T: Keep>(
+        &self,
+        write: &mut Write,
+        name: &Name,
+        copied: &mut Vec<Piece>,
+    ) -> Result<Held<T>> {
+        if let Some(held) = write.find::<T>(name).await? {
+            return Ok(held);
+        }
+        let found = self.scopes.scopes_of(T::KIND, name).await?;
+        if found == [Scope::Builtin] {
+            self.copy_builtin(write, T::KIND, name, copied).await?;
+            if let Some(held) = write.find::<T>(name).await? {
+                return Ok(held);
+            }
+        }
+        match found.first() {
+            Some(elsewhere) => Err(Error::Elsewhere {
+                kind: T::KIND,
+                name: name.clone(),
+                wanted: write.scope(),
+                found: *elsewhere,
+            }),
+            None => Err(self.missing(T::KIND, name).await),
+        }
+    }
+}
+
+/// Whether a shared entity has a link of its own to pieces of this kind, rather than their names.
+pub(crate) const fn is_linked(kind: Kind) -> bool {
+    matches!(kind, Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc | Kind::TestInput)
+}
+
+pub(crate) async fn insert_any(
+    write: &mut Write,
+    entity: &AnyEntity,
+) -> std::result::Result<persona::Meta, store::Error> {
+    persona::with_entity!(entity, entity => Ok(write.insert(entity, Action::Create).await?.meta))
+}

@@ -1,0 +1,65 @@
+//! Personas out of others: from templates, as duplicates, written out.
+
+use persona::{Kind, Name, Persona, Scope};
+use store::Builtins;
+
+use crate::outputs::Written;
+use crate::{Author, Error, Library, Result};
+
+impl Library {
+    /// Clones a builtin persona as an ordinary one.
+    pub async fn new_from_template(
+        &self,
+        author: &Author,
+        template: &Name,
+        name: Name,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<Written> {
+        let Some(builtin) = Builtins::get().personas.get(template) else {
+            let known: Vec<&str> = Builtins::get().personas.keys().map(Name::as_str).collect();
+            let hint = crate::library::near_hint(template.as_str(), known);
+            return Err(Error::Absent(format!("no template is named {:?}; {hint}", template.as_str())));
+        };
+        let mut persona = builtin.clone();
+        persona.name = name;
+        let message = message.or_else(|| Some(format!("from the template {template}")));
+        let scope = self.scope_for_new(scope);
+        self.save(author, scope, persona.into(), Some(0), message).await
+    }
+
+    /// Copies an entity under another name, or into another scope.
+    #[expect(clippy::too_many_arguments, reason = "a copy has two ends")]
+    pub async fn duplicate(
+        &self,
+        author: &Author,
+        kind: Kind,
+        name: &Name,
+        new_name: Name,
+        from: Option<Scope>,
+        to: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<Written> {
+        let Some(stored) = self.scopes.get_any(kind, name, from).await? else {
+            return Err(self.missing_in(kind, name, from).await);
+        };
+        let found = stored.meta.scope;
+        let to = to.unwrap_or(if found == Scope::Builtin { self.default_scope } else { found });
+        let mut entity = stored.entity;
+        entity.set_name(new_name);
+        let message = message.or_else(|| Some(format!("a copy of {found}:{name}")));
+        self.save(author, to, entity, Some(0), message).await
+    }
+
+    /// A persona as if it had been written out: everything that it inherits, and no base.
+    pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
+        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        Ok(persona::explain::flat(&loaded.bundle))
+    }
+
+    /// Which layer and scope each field and part of a persona came from.
+    pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<persona::explain::Explanation> {
+        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        Ok(persona::explain::explain(&loaded.bundle))
+    }
+}

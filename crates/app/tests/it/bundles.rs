@@ -1,0 +1,238 @@
+//! Out of a library and into another: export, preview, import.
+
+use app::ErrorKind;
+use app::outputs::{ImportChange, ImportPlan};
+use persona::{Kind, Name, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, input, name, refused, with_files};
+
+fn changes(plan: &ImportPlan) -> Vec<(Kind, &str, ImportChange)> {
+    plan.items.iter().map(|item| (item.kind, item.name.as_str(), item.change)).collect()
+}
+
+async fn a_library(world: &World) {
+    world.part(Scope::Shared, "who", "identity", "You are careful.").await;
+    world
+        .persona(
+            Scope::Shared,
+            json!({ "name": "base", "parts": [{ "name": "who" }], "tool_preset": "editor" }),
+        )
+        .await;
+    world.part(Scope::Project, "calm", "tone", "Be calm.\nBe very calm.").await;
+    let arc = json!({ "name": "path", "stages": [{ "name": "b", "order": 2, "parts": ["calm"] }, { "name": "a", "order": 1 }] });
+    world.create(Kind::Arc, Scope::Project, arc).await;
+    let coder = json!({
+        "name": "coder", "extends": "shared:base", "arc": "path", "skills": ["steelman"],
+        "parts": [{ "name": "calm", "order": 7, "priority": 3 }, { "name": "plain-tone", "order": 2 }],
+        "preferred_models": [{ "provider": "p", "model": "m", "temperature": 0.25 }],
+    });
+    world.persona(Scope::Project, coder).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_carries_all_that_a_persona_refers_to() {
+    in_each_world(async |world| {
+        a_library(world).await;
+        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let prompt = world.library.prompt(&input(json!({ "name": "coder", "detail": true }))).await.unwrap();
+        assert!(bundle.contains("extends = \"base\"\n"), "in a bundle everything is at hand:\n{bundle}");
+
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            with_files("", "", async |other| {
+                let plan = other.library.plan_import(&bundle, Some(scope)).await.unwrap();
+                assert_eq!(
+                    changes(&plan),
+                    [
+                        (Kind::Persona, "base", ImportChange::Create),
+                        (Kind::Persona, "coder", ImportChange::Create),
+                        (Kind::Part, "calm", ImportChange::Create),
+                        (Kind::Part, "plain-tone", ImportChange::Builtin),
+                        (Kind::Part, "who", ImportChange::Create),
+                        (Kind::Skill, "steelman", ImportChange::Builtin),
+                        (Kind::Arc, "path", ImportChange::Create),
+                        (Kind::ToolPreset, "editor", ImportChange::Builtin),
+                    ]
+                );
+                assert_eq!(
+                    other.entity(Kind::Part, scope, "calm").await,
+                    Value::Null,
+                    "a preview does nothing"
+                );
+                assert_eq!(other.text(Scope::Project), "");
+                let done = other.library.import(&other.author, &bundle, Some(scope), None).await.unwrap();
+                assert_eq!(done, plan);
+                let imported = other.library.prompt(&input(json!({ "name": "coder", "detail": true }))).await;
+                assert_eq!(imported.unwrap(), prompt);
+                let again = other.library.plan_import(&bundle, Some(scope)).await.unwrap();
+                let rest: Vec<_> = changes(&again)
+                    .into_iter()
+                    .filter(|(_, _, change)| {
+                        !matches!(change, ImportChange::Unchanged | ImportChange::Builtin)
+                    })
+                    .collect();
+                assert_eq!(rest, [], "into {scope}");
+                let exported = other.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+                assert_eq!(exported, bundle, "it comes out as it went in");
+            })
+            .await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_says_which_fields_change() {
+    in_each_world(async |world| {
+        a_library(world).await;
+        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let changed =
+            bundle.replace("temperature = 0.25", "temperature = 0.5").replace("Be very calm.", "Breathe.");
+        let plan = world.library.plan_import(&changed, Some(Scope::Project)).await.unwrap();
+        let updates: Vec<(&str, &[String])> = plan
+            .items
+            .iter()
+            .filter(|item| item.change == ImportChange::Update)
+            .map(|item| (item.name.as_str(), item.fields.as_slice()))
+            .collect();
+        assert_eq!(
+            updates,
+            [
+                ("coder", &["extends".to_owned(), "preferred_models".to_owned()][..]),
+                ("calm", &["content".to_owned()][..])
+            ]
+        );
+        let done = world
+            .library
+            .import(&world.author, &changed, Some(Scope::Project), Some("from a friend".into()))
+            .await;
+        assert_eq!(done.unwrap(), plan);
+        let history = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
+        assert_eq!((history.scope, history.revisions.len()), (Scope::Project, 2));
+        assert_eq!(history.revisions[0].message.as_deref(), Some("from a friend"));
+        let base = world.entity(Kind::Persona, Scope::Project, "base").await;
+        assert_eq!(base["scope"], "project", "what it builds on came along");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_builtin_that_is_hidden_is_imported() {
+    in_each_world(async |world| {
+        let bundle = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap();
+        world.part(Scope::Shared, "critic-voice", "voice", "Whisper.").await;
+        let plan = world.library.import(&world.author, &bundle, Some(Scope::Project), None).await.unwrap();
+        let created: Vec<&str> = plan
+            .items
+            .iter()
+            .filter(|item| item.change == ImportChange::Create)
+            .map(|item| item.name.as_str())
+            .collect();
+        assert_eq!(created, ["critic-voice"], "by this name a project's persona would mean the shared one");
+    })
+    .await;
+}
+
+async fn refused_import(world: &World, text: &str, scope: Scope) -> String {
+    let preview = refused(world.library.plan_import(text, Some(scope)).await);
+    let import = refused(world.library.import(&world.author, text, Some(scope), None).await);
+    assert_eq!(preview, import, "the preview says what would happen");
+    assert_eq!(import.0, ErrorKind::Invalid, "{}", import.1);
+    import.1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
+    in_each_world(async |world| {
+        let fine = "[parts.fine]\npart_type = \"tone\"\ncontent = \"Be fine.\"\n";
+        for scope in [Scope::Shared, Scope::Project] {
+            let circle = format!("{fine}[personas.a]\nextends = \"b\"\n[personas.b]\nextends = \"a\"\n");
+            let said = refused_import(world, &circle, scope).await;
+            assert_eq!(said, "a, b extend each other in a circle; take one extends out");
+            let itself = format!("{fine}[personas.a]\nextends = \"a\"\n");
+            let said = refused_import(world, &itself, scope).await;
+            assert!(said.contains(&format!("{scope}:a → {scope}:a")), "{said}");
+            let unknown = format!("{fine}[personas.a]\nextends = \"nothing-like-it\"\n");
+            let said = refused_import(world, &unknown, scope).await;
+            assert!(said.contains("there is no such persona"), "{said}");
+
+            let said =
+                refused_import(world, &format!("{fine}[parts.bad]\npart_type = \"tonne\"\n"), scope).await;
+            assert!(said.contains("import:5:13: part bad: part_type: unknown part type \"tonne\""), "{said}");
+            assert!(said.contains("did you mean \"tone\"?"), "{said}");
+            let said = refused_import(world, "[parts", scope).await;
+            assert!(said.contains("import:1:") && said.contains("not valid TOML"), "{said}");
+            let included = format!("{fine}[skills.x]\ncontent_file = \"x.md\"\n");
+            let said = refused_import(world, &included, scope).await;
+            assert!(said.contains("x.md"), "{said}");
+            assert_eq!(
+                world.entity(Kind::Part, scope, "fine").await,
+                Value::Null,
+                "nothing is half imported"
+            );
+        }
+        let parts = "[personas.a]\nparts = [\"nowhere\"]\n";
+        let (kind, said) = refused(world.library.import(&world.author, parts, None, None).await);
+        assert_eq!(kind, ErrorKind::Missing);
+        assert!(said.starts_with("no part is named \"nowhere\""), "{said}");
+        let warned = world.library.plan_import(&format!("{fine}[prats.x]\n"), None).await.unwrap();
+        assert!(warned.warnings[0].contains("unknown table \"prats\""), "{:?}", warned.warnings);
+        assert_eq!(warned.scope, Scope::Shared);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn namesakes_do_not_fit_into_one_bundle_unless_they_are_the_same() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm, all.").await;
+        world.part(Scope::Project, "calm", "tone", "Be calm here.").await;
+        for (scope, of) in [(Scope::Shared, "team"), (Scope::Project, "ours")] {
+            world.persona(scope, json!({ "name": of, "parts": [{ "name": "calm" }] })).await;
+        }
+        let both: [(Kind, Name); 2] = [(Kind::Persona, name("team")), (Kind::Persona, name("ours"))];
+        let said =
+            "both shared and project have part \"calm\", and both are needed; rename one of them first";
+        assert_eq!(refused(world.library.export(&both, None).await), (ErrorKind::Invalid, said.to_owned()));
+        world.part(Scope::Project, "calm", "tone", "Be calm, all.").await;
+        let bundle = world.library.export(&both, None).await.unwrap();
+        assert_eq!(bundle.matches("[parts.calm]").count(), 1);
+        let scoped = world.library.export(&[(Kind::Persona, name("ours"))], Some(Scope::Shared)).await;
+        assert_eq!(refused(scoped).0, ErrorKind::Missing);
+        let none = world.library.export(&[(Kind::Persona, name("ourss"))], None).await;
+        let said = "no persona is named \"ourss\"; did you mean \"ours\"?";
+        assert_eq!(refused(none), (ErrorKind::Missing, said.to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entity_is_edited_as_toml() {
+    with_files("", "[skills.tidy]\ndescription = \"When\"\n", async |world| {
+        let tidy = name("tidy");
+        let (text, scope, revision) = world.library.entity_toml(Kind::Skill, &tidy, None).await.unwrap();
+        assert_eq!(
+            (text.as_str(), scope, revision),
+            ("[skills.tidy]\ndescription = \"When\"\n", Scope::Project, 1)
+        );
+        let save = async |text: &str, revision: i64| {
+            let (library, author) = (&world.library, &world.author);
+            library.save_toml(author, Kind::Skill, &tidy, text, scope, Some(revision), None).await
+        };
+        let written = save("[skills.tidy]\ndescription = \"Always\"\n", 1).await.unwrap();
+        assert_eq!((written.scope, written.revision), (Scope::Project, 2));
+        assert_eq!(refused(save("[skills.tidy]\n", 1).await).0, ErrorKind::Conflict);
+        let (_, said) = refused(save("[skills.tidi]\n", 2).await);
+        assert_eq!(
+            said,
+            "the text has [skills.tidi], but [skills.tidy] is edited; rename it with `masque rename`"
+        );
+        let (_, said) = refused(save("[skills.tidy]\n[skills.other]\n", 2).await);
+        assert_eq!(said, "the text must have [skills.tidy] and nothing else; it has 2 entries");
+        let (_, said) = refused(save("", 2).await);
+        assert_eq!(said, "the text must have [skills.tidy] and nothing else; it has 0 entries");
+        let (_, said) = refused(save("[skills.tidy]\ncontents = \"x\"\ndescription = 3\n", 2).await);
+        assert!(said.contains("personas.toml:3:15"), "{said}");
+    })
+    .await;
+}

@@ -1,0 +1,198 @@
+//! Names that several scopes define.
+
+use std::collections::BTreeMap;
+
+use app::{ErrorKind, Resolution};
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, name, refused};
+
+async fn settle(
+    world: &World,
+    kind: Kind,
+    of: &str,
+    how: Resolution,
+) -> Result<app::outputs::Resolved, app::Error> {
+    world.library.resolve_conflict(&world.author, kind, &name(of), how, None).await
+}
+
+fn take(fields: &[(&str, Scope)]) -> Resolution {
+    Resolution::Merge(fields.iter().map(|(field, scope)| ((*field).to_owned(), *scope)).collect())
+}
+
+async fn three_coders(world: &World) {
+    let (shared, global, project) = (Scope::Shared, Scope::Global, Scope::Project);
+    world
+        .persona(
+            shared,
+            json!({ "name": "coder", "summary": "Team", "tags": ["a"], "system_prompt": "Code." }),
+        )
+        .await;
+    world
+        .persona(
+            global,
+            json!({ "name": "coder", "summary": "Mine", "tags": ["a"], "system_prompt": "Code." }),
+        )
+        .await;
+    world
+        .persona(
+            project,
+            json!({ "name": "coder", "summary": "Ours", "detail": "Long", "system_prompt": "Code." }),
+        )
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_in_several_scopes_are_listed_with_their_differences() {
+    in_each_world(async |world| {
+        three_coders(world).await;
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", "Be calm.").await;
+            world.part(scope, &format!("only-{scope}"), "tone", "Be alone.").await;
+        }
+        world.part(Scope::Project, "plain-tone", "tone", "A builtin is there to be replaced.").await;
+
+        let all = world.library.conflicts(None, None).await.unwrap();
+        let listed: Vec<(Kind, &str, bool)> =
+            all.iter().map(|found| (found.kind, found.name.as_str(), found.identical)).collect();
+        assert_eq!(listed, [(Kind::Persona, "coder", false), (Kind::Part, "calm", true)]);
+        let coder = &all[0];
+        assert_eq!(
+            (coder.in_force, coder.scopes.as_slice()),
+            (Scope::Project, &[Scope::Project, Scope::Global, Scope::Shared][..])
+        );
+        let fields: BTreeMap<&str, Value> = coder
+            .fields
+            .iter()
+            .map(|field| (field.field.as_str(), serde_json::to_value(&field.values).unwrap()))
+            .collect();
+        assert_eq!(
+            serde_json::to_value(fields).unwrap(),
+            json!({
+                "detail": { "project": "Long" },
+                "summary": { "shared": "Team", "global": "Mine", "project": "Ours" },
+                "tags": { "shared": ["a"], "global": ["a"] },
+            })
+        );
+        let calm = name("calm");
+        assert_eq!(world.library.conflicts(Some(Kind::Part), None).await.unwrap().len(), 1);
+        assert_eq!(world.library.conflicts(None, Some(&calm)).await.unwrap().len(), 1);
+        assert_eq!(world.library.conflicts(Some(Kind::Trait), Some(&calm)).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_scope_is_used_and_the_others_go() {
+    in_each_world(async |world| {
+        three_coders(world).await;
+        let resolved = settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await.unwrap();
+        assert_eq!((resolved.kept, resolved.written), (Scope::Global, None));
+        assert_eq!(resolved.deleted, [Scope::Project, Scope::Shared]);
+        assert_eq!(world.library.conflicts(None, None).await.unwrap(), []);
+        assert_eq!(world.view(json!({ "name": "coder" })).await["summary"], "Mine");
+        assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
+
+        let (kind, said) =
+            refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Invalid, "only global defines persona \"coder\"; there is no conflict")
+        );
+        let (kind, said) =
+            refused(settle(world, Kind::Persona, "codr", Resolution::Use(Scope::Global)).await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Missing, "no persona is named \"codr\"; did you mean \"coder\"?")
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_are_taken_from_the_scopes_that_are_named() {
+    in_each_world(async |world| {
+        three_coders(world).await;
+        let some = take(&[("summary", Scope::Global)]);
+        let said = "say for each field which scope it is taken from; still open: detail, tags";
+        assert_eq!(
+            refused(settle(world, Kind::Persona, "coder", some).await),
+            (ErrorKind::Invalid, said.to_owned())
+        );
+        let wrong = take(&[("sumary", Scope::Global)]);
+        let said = "the scopes do not differ in \"sumary\"; did you mean \"summary\"?";
+        assert_eq!(
+            refused(settle(world, Kind::Persona, "coder", wrong).await),
+            (ErrorKind::Invalid, said.to_owned())
+        );
+        let wrong = take(&[("summary", Scope::Builtin), ("detail", Scope::Shared), ("tags", Scope::Shared)]);
+        let (_, said) = refused(settle(world, Kind::Persona, "coder", wrong).await);
+        assert_eq!(
+            said,
+            "builtin does not define persona \"coder\"; take summary from one of shared, global, project"
+        );
+        let (_, said) = refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Builtin)).await);
+        assert_eq!(said, "builtin does not define persona \"coder\"; use one of shared, global, project");
+        assert_eq!(world.library.conflicts(None, None).await.unwrap().len(), 1, "nothing happened yet");
+
+        let all = take(&[("summary", Scope::Shared), ("detail", Scope::Global), ("tags", Scope::Shared)]);
+        let resolved = settle(world, Kind::Persona, "coder", all).await.unwrap();
+        assert_eq!(
+            (resolved.kept, resolved.deleted.as_slice()),
+            (Scope::Project, &[Scope::Global, Scope::Shared][..])
+        );
+        assert!(resolved.written.is_some_and(|written| written.changed && written.scope == Scope::Project));
+        let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;
+        assert_eq!(
+            (&coder["summary"], &coder["tags"], &coder["detail"]),
+            (&json!("Team"), &json!(["a"]), &Value::Null)
+        );
+        assert_eq!(coder["system_prompt"], "Code.");
+        let history = world.library.history(Kind::Persona, &name("coder"), None, None).await.unwrap();
+        assert_eq!(history.revisions[0].message.as_deref(), Some("settles a conflict between scopes"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_that_others_need_is_not_deleted() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", &format!("Be calm in {scope}.")).await;
+        }
+        world.persona(Scope::Shared, json!({ "name": "team", "parts": [{ "name": "calm" }] })).await;
+        world.persona(Scope::Global, json!({ "name": "mine", "parts": [{ "name": "calm" }] })).await;
+        world.persona(Scope::Project, json!({ "name": "ours", "parts": [{ "name": "calm" }] })).await;
+        let said = "shared's part \"calm\" is used by shared:team, global:mine, which would be left without it; keep shared's, or unlink it there first";
+        for how in [Resolution::Use(Scope::Project), take(&[("content", Scope::Project)])] {
+            assert_eq!(refused(settle(world, Kind::Part, "calm", how).await), (ErrorKind::Conflict, said.to_owned()));
+        }
+        assert_eq!(world.library.conflicts(None, None).await.unwrap().len(), 1, "nothing happened");
+        let resolved = settle(world, Kind::Part, "calm", Resolution::Use(Scope::Shared)).await.unwrap();
+        assert_eq!(resolved.deleted, [Scope::Project]);
+        let shown = world.view(json!({ "name": "ours", "detail": true })).await;
+        assert_eq!(shown["parts"][0]["content"], "Be calm in shared.");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_namesake_that_is_built_on_is_not_deleted() {
+    in_each_world(async |world| {
+        world.persona(Scope::Global, json!({ "name": "coder", "system_prompt": "Code." })).await;
+        world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["here"] })).await;
+        let said = "global's persona \"coder\" is used by project:coder, which would be left without it; keep global's, or unlink it there first";
+        assert_eq!(
+            refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Project)).await),
+            (ErrorKind::Conflict, said.to_owned())
+        );
+        // Merged so that it builds on nothing, it can stand alone.
+        let merged = take(&[("extends", Scope::Global), ("system_prompt", Scope::Global), ("tags", Scope::Project)]);
+        let resolved = settle(world, Kind::Persona, "coder", merged).await.unwrap();
+        assert_eq!(resolved.deleted, [Scope::Global]);
+        let shown = world.view(json!({ "name": "coder", "detail": true })).await;
+        assert_eq!((&shown["system_prompt"], &shown["tags"]), (&json!("Code."), &json!(["here"])));
+    })
+    .await;
+}

@@ -1,0 +1,103 @@
+//! Deleting from a scope: what goes, what is in force afterwards, what refuses.
+
+use app::ErrorKind;
+use app::inputs::Delete;
+use app::outputs::Deleted;
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, input, pieces, refused};
+
+async fn try_delete(world: &World, kind: Kind, delete: Value) -> Result<Deleted, app::Error> {
+    world.library.delete(&world.author, kind, input::<Delete>(delete)).await
+}
+
+async fn delete(world: &World, kind: Kind, delete: Value) -> Deleted {
+    try_delete(world, kind, delete).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_acts_where_the_name_resolves_and_says_what_is_left() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            world.persona(scope, json!({ "name": "critic", "summary": scope })).await;
+        }
+        let named = delete(world, Kind::Persona, json!({ "name": "critic", "scope": "global" })).await;
+        assert_eq!((named.deleted, named.scope, named.in_force), (true, Scope::Global, Some(Scope::Project)));
+        let again = delete(world, Kind::Persona, json!({ "name": "critic", "scope": "global" })).await;
+        assert_eq!(
+            (again.deleted, again.scope, again.in_force),
+            (false, Scope::Global, Some(Scope::Project))
+        );
+        for (scope, left) in [(Scope::Project, Scope::Shared), (Scope::Shared, Scope::Builtin)] {
+            let gone = delete(world, Kind::Persona, json!({ "name": "critic" })).await;
+            assert_eq!((gone.deleted, gone.scope, gone.in_force), (true, scope, Some(left)));
+        }
+        let (kind, said) = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
+        assert_eq!(kind, ErrorKind::Denied);
+        assert!(said.ends_with("create one of that name to take its place"), "{said}");
+        let none = delete(world, Kind::Persona, json!({ "name": "nobody" })).await;
+        assert_eq!((none.deleted, none.in_force), (false, None));
+        assert_eq!(world.text(Scope::Project).trim(), "");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_used_in_its_file_is_deleted_by_force_only() {
+    in_each_world(async |world| {
+        world.part(Scope::Project, "calm", "tone", "Be calm.").await;
+        let arc = json!({ "name": "path", "stages": [{ "name": "first", "parts": ["calm"] }] });
+        world.create(Kind::Arc, Scope::Project, arc).await;
+        let coder = json!({ "name": "coder", "parts": [{ "name": "calm" }], "arc": "path" });
+        world.persona(Scope::Project, coder).await;
+        let said = "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force to unlink it everywhere";
+        assert_eq!(
+            refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
+            (ErrorKind::Conflict, said.to_owned())
+        );
+        let forced = delete(world, Kind::Part, json!({ "name": "calm", "force": true })).await;
+        assert_eq!(pieces(&forced.unlinked), [(Kind::Persona, "coder"), (Kind::Arc, "path")]);
+        let text = world.text(Scope::Project);
+        assert!(!text.contains("calm"), "{text}");
+        assert_eq!(world.view(json!({ "name": "coder" })).await["arc"]["stage"], "first");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_weaker_definition_takes_the_place_of_a_deleted_one() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm, all of you.").await;
+        world.part(Scope::Project, "calm", "tone", "Be calm, you.").await;
+        world.persona(Scope::Project, json!({ "name": "coder", "parts": [{ "name": "calm" }] })).await;
+        let detail = json!({ "name": "coder", "detail": true });
+        assert_eq!(world.view(detail.clone()).await["parts"][0]["content"], "Be calm, you.");
+        let gone = delete(world, Kind::Part, json!({ "name": "calm" })).await;
+        assert_eq!(
+            (gone.scope, gone.in_force, gone.unlinked.len()),
+            (Scope::Project, Some(Scope::Shared), 0)
+        );
+        assert_eq!(world.view(detail).await["parts"][0]["content"], "Be calm, all of you.");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_delete_is_refused() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", "Be calm.").await;
+            world.part(scope, "calm", "tone", "Be very calm.").await;
+            let stale = json!({ "name": "calm", "scope": scope, "if_revision": 1 });
+            let said = "part \"calm\" is at revision 2, not 1: somebody changed it; read it again and repeat your change";
+            assert_eq!(
+                refused(try_delete(world, Kind::Part, stale).await),
+                (ErrorKind::Conflict, said.to_owned())
+            );
+            let fresh = json!({ "name": "calm", "scope": scope, "if_revision": 2 });
+            assert!(delete(world, Kind::Part, fresh).await.deleted);
+        }
+    })
+    .await;
+}

@@ -1,0 +1,255 @@
+//! One door for all kinds: get, save, delete.
+
+use app::ErrorKind;
+use app::inputs::{DeleteEntity, GetEntity, ListLibrary, SaveEntity};
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, input, refused};
+
+/// One lawful definition of each kind, with all that it refers to before it.
+fn one_of_each() -> Vec<(Kind, Value)> {
+    vec![
+        (Kind::Part, json!({ "part_type": "tone", "content": "Be calm.", "summary": "Calm", "tags": ["x"] })),
+        (Kind::Trait, json!({ "trait_type": "social", "instruction": "Listen." })),
+        (Kind::Skill, json!({ "description": "When to use it", "content": "How to." })),
+        (Kind::Guardrail, json!({ "severity": "critical", "content": "Never.", "deny_tools": ["rm*"] })),
+        (
+            Kind::Arc,
+            json!({ "summary": "A way", "stages": [
+                { "name": "b", "order": 2, "condition": "later", "parts": ["sample"] },
+                { "name": "a", "order": 1 },
+            ] }),
+        ),
+        (
+            Kind::ToolPreset,
+            json!({ "categories": { "read": [
+                { "name": "read_*", "approval": "auto", "weight": 5, "parameter_bias": { "path": "near" } },
+            ] } }),
+        ),
+        (Kind::BiasProfile, json!({ "multipliers": { "read": 1.5, "write": 0.0 } })),
+        (
+            Kind::ContextPreset,
+            json!({ "entries": [{ "glob": "src/**/*.rs", "view": "skeleton" }, { "path": "README.md", "view": "full" }],
+                    "token_budget": 2000 }),
+        ),
+        (Kind::TestInput, json!({ "content": "Try this.", "expectations": ["It answers."] })),
+        (
+            Kind::Persona,
+            json!({
+                "display_name": "A sample", "system_prompt": "You are a sample.", "system_prompt_mode": "append",
+                "extends": "builtin:critic", "parts_mode": "append",
+                "parts": [{ "name": "sample", "order": 3, "priority": 1 }],
+                "traits": ["sample"], "skills": ["sample"], "guardrails": ["sample"], "arc": "sample",
+                "tool_preset": "sample", "bias_profile": "sample", "context_preset": "sample",
+                "aggregation_strategy": "skeleton", "test_inputs": ["sample"],
+                "plan_persona": { "instruction": "Plan.", "tool_preset": "read_only" },
+                "preferred_models": [{ "provider": "p", "model": "m", "top_p": 0.9, "max_output_tokens": 100 }],
+                "remove_parts": ["critic-flaw"], "remove_traits": ["skeptical"], "remove_tags": ["builtin"],
+                "remove_test_inputs": [], "tags": ["one", "two"],
+            }),
+        ),
+    ]
+}
+
+fn save(kind: Kind, scope: Scope, entity: &Value) -> SaveEntity {
+    input(json!({ "kind": kind, "name": "sample", "entity": entity, "scope": scope }))
+}
+
+async fn try_save(world: &World, value: Value) -> Result<app::outputs::Written, app::Error> {
+    world.library.save_entity(&world.author, input::<SaveEntity>(value)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_is_saved_read_and_deleted_in_every_scope() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            for (kind, entity) in one_of_each() {
+                round(world, kind, scope, &entity).await;
+            }
+            assert_eq!(world.view(json!({ "name": "sample" })).await["scope"], json!(scope));
+        }
+        for scope in [Scope::Project, Scope::Global, Scope::Shared] {
+            for (kind, _) in one_of_each().into_iter().rev() {
+                let delete = json!({ "kind": kind, "name": "sample", "scope": scope });
+                let deleted =
+                    world.library.delete_entity(&world.author, input::<DeleteEntity>(delete)).await.unwrap();
+                assert!(deleted.deleted && deleted.scope == scope && deleted.kind == kind, "{deleted:?}");
+                assert_eq!(world.entity(kind, scope, "sample").await, Value::Null);
+            }
+        }
+        assert_eq!(world.text(Scope::Global).trim(), "");
+    })
+    .await;
+}
+
+async fn round(world: &World, kind: Kind, scope: Scope, entity: &Value) {
+    let written = world.library.save_entity(&world.author, save(kind, scope, entity)).await;
+    let written = written.unwrap_or_else(|error| panic!("{kind} in {scope}: {error}"));
+    assert_eq!((written.kind, written.scope, written.revision, written.changed), (kind, scope, 1, true));
+
+    let read = world.entity(kind, scope, "sample").await;
+    assert_eq!(
+        (&read["name"], &read["scope"], &read["revision"]),
+        (&json!("sample"), &json!(scope), &json!(1))
+    );
+    for (field, value) in entity.as_object().unwrap() {
+        if field != "stages" && *value != json!([]) {
+            assert_eq!(read[field], *value, "{kind} {field}");
+        }
+    }
+    // What was read may be sent back as it is, and what was sent may be sent again.
+    for same in [&read, entity] {
+        let again = world.library.save_entity(&world.author, save(kind, scope, same)).await.unwrap();
+        assert_eq!((again.changed, again.revision), (false, 1), "{kind} in {scope}");
+    }
+    let list = json!({ "kind": kind, "scope": scope, "query": "sample" });
+    let page = world.library.list(kind, input::<ListLibrary>(list)).await.unwrap();
+    assert_eq!(page.items.len(), 1, "{kind} in {scope}: {page:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_in_another_order_are_no_change() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for part in ["a", "b", "c"] {
+                world.part(scope, part, "goal", "Do it.").await;
+            }
+            let links = json!([{ "name": "c", "order": 2 }, { "name": "b", "order": 1 }, { "name": "a", "order": 2 }]);
+            let persona = json!({ "name": "coder", "parts": links });
+            assert!(world.persona(scope, persona.clone()).await.changed);
+            assert!(!world.persona(scope, persona).await.changed, "{scope}");
+            let read = world.view(json!({ "name": "coder", "scope": scope })).await;
+            let names: Vec<&str> =
+                read["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+            assert_eq!(names, ["b", "a", "c"]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_save_without_a_scope_goes_where_the_name_resolves() {
+    in_each_world(async |world| {
+        let mine = |tag: &str| {
+            json!({ "kind": "bias_profile", "name": "mine", "entity": { "multipliers": { "read": 2 }, "tags": [tag] } })
+        };
+        assert_eq!(try_save(world, mine("a")).await.unwrap().scope, Scope::Shared);
+        world.create(Kind::BiasProfile, Scope::Project, json!({ "name": "mine" })).await;
+        assert_eq!(try_save(world, mine("b")).await.unwrap().scope, Scope::Project);
+        // A builtin is replaced in the default scope.
+        let balanced = json!({ "kind": "bias_profile", "name": "balanced", "entity": {}, "if_revision": 0 });
+        let written = try_save(world, balanced.clone()).await.unwrap();
+        assert_eq!((written.scope, written.revision), (Scope::Shared, 1));
+        let said = "bias profile \"balanced\" exists already; update it, or choose another name";
+        assert_eq!(refused(try_save(world, balanced).await), (ErrorKind::Conflict, said.to_owned()));
+        let gone = json!({ "kind": "bias_profile", "name": "nothing", "entity": {}, "if_revision": 4 });
+        let (kind, said) = refused(try_save(world, gone).await);
+        assert_eq!(kind, ErrorKind::Conflict);
+        assert!(said.contains("deleted") && said.contains("without if_revision"), "{said}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_is_refused_with_the_field() {
+    in_each_world(async |world| {
+        let said = async |kind: &str, entity: Value| {
+            let save = json!({ "kind": kind, "name": "bad", "entity": entity, "scope": "project" });
+            let (error, said) = refused(try_save(world, save).await);
+            assert_eq!(error, ErrorKind::Invalid, "{said}");
+            said
+        };
+        assert_eq!(
+            said("part", json!({ "part_type": "tone", "contents": "Be calm." })).await,
+            "part \"bad\": unknown field \"contents\"; did you mean \"content\"?"
+        );
+        assert_eq!(
+            said("bias_profile", json!({ "zzz": 1 })).await,
+            "bias profile \"bad\": unknown field \"zzz\"; use one of name, description, multipliers, tags"
+        );
+        assert_eq!(
+            said("part", json!({ "part_type": "tonne", "content": "x" })).await,
+            "part \"bad\": part_type: unknown part type \"tonne\"; did you mean \"tone\"?"
+        );
+        assert_eq!(said("part", json!({ "content": "x" })).await, "part \"bad\": missing field `part_type`");
+        assert_eq!(
+            said("part", json!({ "part_type": "tone" })).await,
+            "part \"bad\": content: a part without text says nothing; give content or summary"
+        );
+        assert_eq!(
+            said("skill", json!({ "name": "other", "content": "x" })).await,
+            "entity.name is \"other\", but \"bad\" is to be saved; rename it with a call of its own"
+        );
+        let tool = |weight: u32| json!({ "categories": { "read": [{ "name": "cat", "weight": weight }] } });
+        assert_eq!(
+            said("tool_preset", tool(6)).await,
+            "tool preset \"bad\": categories.read.cat.weight: must be from 1 to 5"
+        );
+        let said_of_300 = said("tool_preset", tool(300)).await;
+        assert!(said_of_300.contains("categories.read[0].weight: "), "{said_of_300}");
+        assert_eq!(
+            said("arc", json!({ "stages": [{ "name": "a", "ordr": 1 }] })).await,
+            "arc \"bad\": unknown field \"ordr\" in stages[0]; did you mean \"order\"?"
+        );
+        assert_eq!(
+            said("bias_profile", json!({ "multipliers": { "read": 11 } })).await,
+            "bias profile \"bad\": multipliers.read: 11 is outside 0 to 10"
+        );
+        let entry = |entry: Value| json!({ "entries": [entry] });
+        assert_eq!(
+            said("context_preset", entry(json!({ "path": "../secrets" }))).await,
+            "context preset \"bad\": entries[0]: must stay inside the project: no leading \"/\" or \"~\", no \"..\""
+        );
+        assert_eq!(
+            said("context_preset", entry(json!({ "view": "full" }))).await,
+            "context preset \"bad\": entries[0]: give either a glob or a path"
+        );
+        assert_eq!(
+            said("persona", json!({ "preferred_models": [{ "provider": "p", "model": "m", "temperature": 3.0 }] })).await,
+            "persona \"bad\": preferred_models[0].temperature: 3 is outside 0 to 2"
+        );
+        assert_eq!(world.text(Scope::Project), "", "nothing of it was written");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn empty_texts_clear() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let full = json!({ "name": "coder", "summary": "S", "description": "D", "tags": ["t"] });
+            world.persona(scope, full).await;
+            let cleared = json!({ "name": "coder", "summary": "", "description": null, "tags": [] });
+            let written = world.persona(scope, cleared.clone()).await;
+            assert_eq!((written.changed, written.revision), (true, 2));
+            assert!(!world.persona(scope, cleared).await.changed);
+            let read = world.entity(Kind::Persona, scope, "coder").await;
+            assert_eq!((&read["summary"], &read["description"]), (&Value::Null, &Value::Null));
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_entity_says_what_to_do() {
+    in_each_world(async |world| {
+        let get = async |value: Value| refused(world.library.get_entity(&input::<GetEntity>(value)).await);
+        let said = "no tool preset is named \"red_only\"; did you mean \"read_only\"?";
+        assert_eq!(
+            get(json!({ "kind": "tool_preset", "name": "red_only" })).await,
+            (ErrorKind::Missing, said.to_owned())
+        );
+        let said = "no test input is named \"qqqqqq\"; list the test inputs to see what there is";
+        assert_eq!(
+            get(json!({ "kind": "test_input", "name": "qqqqqq" })).await,
+            (ErrorKind::Missing, said.to_owned())
+        );
+        let said = "tool preset \"read_only\" is in builtin, not in project; leave out the scope, or duplicate it into project";
+        assert_eq!(
+            get(json!({ "kind": "tool_preset", "name": "read_only", "scope": "project" })).await,
+            (ErrorKind::Missing, said.to_owned())
+        );
+    })
+    .await;
+}

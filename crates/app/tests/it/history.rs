@@ -1,0 +1,318 @@
+//! Entities as they were: history, differences, going back, tags.
+
+use app::inputs::{GetEntity, UpdatePersona};
+use app::{ErrorKind, RevisionRef};
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, input, name, refused, with_files};
+
+async fn history(world: &World, kind: Kind, of: &str) -> Vec<(i64, String, String, Option<String>)> {
+    let history = world.library.history(kind, &name(of), None, None).await.unwrap();
+    let all = history.revisions.into_iter();
+    all.map(|item| (item.revision, item.action, format!("{}/{}", item.author, item.front), item.message))
+        .collect()
+}
+
+fn number(revision: i64) -> RevisionRef {
+    RevisionRef::Number(revision)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_change_is_told_with_who_and_why() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.persona(scope, json!({ "name": "coder", "summary": "One" })).await;
+            let update = json!({ "name": "coder", "summary": "Two", "message": "shorter", "scope": scope });
+            world.library.update_persona(&world.author, input::<UpdatePersona>(update)).await.unwrap();
+            let by = "tester/cli".to_owned();
+            assert_eq!(
+                history(world, Kind::Persona, "coder").await,
+                [
+                    (2, "update".to_owned(), by.clone(), Some("shorter".to_owned())),
+                    (1, "create".to_owned(), by, None)
+                ],
+                "{scope}"
+            );
+        }
+        let limited =
+            world.library.history(Kind::Persona, &name("coder"), Some(Scope::Shared), Some(1)).await.unwrap();
+        assert_eq!((limited.scope, limited.revisions.len()), (Scope::Shared, 1));
+        let long = json!({ "name": "coder", "summary": "Three", "message": "x".repeat(5000) });
+        let (kind, said) = refused(world.library.update_persona(&world.author, input(long)).await);
+        assert_eq!(kind, ErrorKind::Invalid);
+        assert!(said.starts_with("message: at most"), "{said}");
+        let none = world.library.history(Kind::Persona, &name("codr"), None, None).await;
+        let said = "no persona is named \"codr\"; did you mean \"coder\"?";
+        assert_eq!(refused(none), (ErrorKind::Missing, said.to_owned()));
+        let builtin = world.library.history(Kind::Persona, &name("critic"), None, None).await;
+        let said = "persona \"critic\" is builtin and has no history; duplicate it, and the copy has one";
+        assert_eq!(refused(builtin), (ErrorKind::Invalid, said.to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hand_edits_are_in_the_history_and_can_be_undone() {
+    with_files("", "# ours\n[parts.calm]\npart_type = \"tone\"\ncontent = \"Be calm.\"\n", async |world| {
+        world.edit(Scope::Project, "Be calm.", "Shout.");
+        let seen = world.reopened(|_| ()).await;
+        seen.close().await;
+        let by = "personas.toml/file".to_owned();
+        assert_eq!(
+            history(world, Kind::Part, "calm").await,
+            [(2, "update".to_owned(), by.clone(), None), (1, "create".to_owned(), by, None)]
+        );
+        let back = world
+            .library
+            .rollback(&world.author, Kind::Part, &name("calm"), None, &number(1), None)
+            .await
+            .unwrap();
+        assert_eq!((back.scope, back.revision, back.changed), (Scope::Project, 3, true));
+        assert_eq!(
+            world.text(Scope::Project),
+            "# ours\n[parts.calm]\npart_type = \"tone\"\ncontent = \"Be calm.\"\n"
+        );
+        let newest = history(world, Kind::Part, "calm").await.remove(0);
+        assert_eq!(newest.3.as_deref(), Some("back to revision 1"));
+        let again = world
+            .library
+            .rollback(&world.author, Kind::Part, &name("calm"), None, &number(3), None)
+            .await
+            .unwrap();
+        assert!(!again.changed, "it says so already");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_revisions_are_compared_field_by_field() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let coder = name("coder");
+            world.persona(scope, json!({ "name": "coder", "summary": "One", "tags": ["a"] })).await;
+            let only = world.library.diff(Kind::Persona, &coder, Some(scope), None, None).await;
+            let (kind, said) = refused(only);
+            assert_eq!(kind, ErrorKind::Missing);
+            assert!(said.contains("nothing to compare it with"), "{said}");
+            world.persona(scope, json!({ "name": "coder", "summary": "Two", "tags": ["a"] })).await;
+            world
+                .persona(scope, json!({ "name": "coder", "system_prompt": "You code.", "tags": ["a"] }))
+                .await;
+
+            let last = world.library.diff(Kind::Persona, &coder, Some(scope), None, None).await.unwrap();
+            assert_eq!((last.scope, last.from.revision, last.to.revision), (scope, 2, 3));
+            let fields: Vec<(&str, Option<&Value>, Option<&Value>)> = last
+                .fields
+                .iter()
+                .map(|change| (change.field.as_str(), change.from.as_ref(), change.to.as_ref()))
+                .collect();
+            assert_eq!(
+                fields,
+                [("summary", Some(&json!("Two")), None), ("system_prompt", None, Some(&json!("You code.")))]
+            );
+            assert_eq!(last.from.label, "coder revision 2");
+            assert_eq!(last.from.toml, "[personas.coder]\nsummary = \"Two\"\ntags = [\"a\"]\n");
+            let since =
+                world.library.diff(Kind::Persona, &coder, Some(scope), Some(&number(1)), None).await.unwrap();
+            assert_eq!((since.from.revision, since.to.revision), (1, 3));
+            let two = world
+                .library
+                .diff(Kind::Persona, &coder, Some(scope), Some(&number(1)), Some(&number(2)))
+                .await;
+            assert_eq!(two.unwrap().fields.len(), 1);
+            let none = world.library.diff(Kind::Persona, &coder, Some(scope), Some(&number(9)), None).await;
+            let said = format!("persona \"coder\" in {scope} has no revision 9; they go from 1 to 3");
+            assert_eq!(refused(none), (ErrorKind::Missing, said));
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_deleted_comes_back() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", "Be calm.").await;
+            world.persona(scope, json!({ "name": "coder", "parts": [{ "name": "calm" }] })).await;
+            for (kind, of) in [(Kind::Persona, "coder"), (Kind::Part, "calm")] {
+                let delete = json!({ "name": of, "scope": scope });
+                assert!(world.library.delete(&world.author, kind, input(delete)).await.unwrap().deleted);
+            }
+            let last = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
+            assert_eq!(
+                (last.scope, last.revisions[0].action.as_str()),
+                (scope, "delete"),
+                "it is told still"
+            );
+            let back = async |kind, of: &str| {
+                let (library, author) = (&world.library, &world.author);
+                library.rollback(author, kind, &name(of), Some(scope), &number(1), None).await
+            };
+            let (kind, said) = refused(back(Kind::Persona, "coder").await);
+            assert_eq!(kind, ErrorKind::Missing);
+            assert!(said.contains("part \"calm\"") && said.contains("revision 1"), "{said}");
+            assert_eq!(back(Kind::Part, "calm").await.unwrap().revision, 3, "the deletion was revision 2");
+            assert_eq!(back(Kind::Persona, "coder").await.unwrap().scope, scope);
+            let shown = world.view(json!({ "name": "coder", "scope": scope })).await;
+            assert_eq!(shown["parts"][0]["name"], "calm");
+            for (kind, of) in [(Kind::Persona, "coder"), (Kind::Part, "calm")] {
+                let delete = json!({ "name": of, "scope": scope });
+                world.library.delete(&world.author, kind, input(delete)).await.unwrap();
+            }
+        }
+    })
+    .await;
+}
+
+async fn content(world: &World, revision: &Value) -> String {
+    let shown = world.view(json!({ "name": "coder", "detail": true, "revision": revision })).await;
+    shown["parts"][0]["content"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tag_freezes_the_whole_prompt() {
+    in_each_world(async |world| {
+        // The part's scope and the persona's: alike, and from a file down into the database.
+        for (of_part, of_persona) in [
+            (Scope::Shared, Scope::Shared),
+            (Scope::Project, Scope::Project),
+            (Scope::Shared, Scope::Project),
+        ] {
+            freeze(world, of_part, of_persona).await;
+            for (kind, of, scope) in [(Kind::Persona, "coder", of_persona), (Kind::Part, "calm", of_part)] {
+                let delete = json!({ "name": of, "scope": scope });
+                world.library.delete(&world.author, kind, input(delete)).await.unwrap();
+            }
+        }
+    })
+    .await;
+}
+
+async fn freeze(world: &World, of_part: Scope, of_persona: Scope) {
+    let (library, author, coder) = (&world.library, &world.author, name("coder"));
+    world.part(of_part, "calm", "tone", "One.").await;
+    let first =
+        world.persona(of_persona, json!({ "name": "coder", "parts": [{ "name": "calm" }] })).await.revision;
+    let tagged = library.tag(author, Kind::Persona, &coder, None, None, "production").await.unwrap();
+    assert_eq!((tagged.scope, tagged.revision), (of_persona, first), "nothing changed since");
+    world.part(of_part, "calm", "tone", "Two.").await;
+    assert_eq!(content(world, &json!("production")).await, "One.");
+    // The prompt is another one by now, though the persona's definition is the same.
+    let tagged = library.tag(author, Kind::Persona, &coder, None, None, "next").await.unwrap();
+    assert_eq!(tagged.revision, first + 1);
+    let again = library.tag(author, Kind::Persona, &coder, None, None, "also").await.unwrap();
+    assert_eq!(again.revision, first + 1);
+    world.part(of_part, "calm", "tone", "Three.").await;
+    for (revision, text) in [
+        (json!("production"), "One."),
+        (json!(first), "One."),
+        (json!("next"), "Two."),
+        (json!((first + 1).to_string()), "Two."),
+        (Value::Null, "Three."),
+    ] {
+        assert_eq!(content(world, &revision).await, text, "{revision} of {of_part} and {of_persona}");
+    }
+    let compiled = json!({ "name": "coder", "detail": true, "compiled": true, "revision": "production" });
+    let compiled = world.view(compiled).await["compiled_detail"].as_str().unwrap().to_owned();
+    assert!(compiled.contains("One.") && !compiled.contains("Three."), "{compiled}");
+    let prompt = json!({ "name": "coder", "detail": true, "revision": "next" });
+    assert!(library.prompt(&input(prompt)).await.unwrap().contains("Two."));
+
+    // A tag moves.
+    let moved =
+        library.tag(author, Kind::Persona, &coder, None, Some(&number(first + 1)), "production").await;
+    assert_eq!(moved.unwrap().revision, first + 1);
+    assert_eq!(content(world, &json!("production")).await, "Two.");
+    let tags = &library.history(Kind::Persona, &coder, None, None).await.unwrap().revisions[0].tags;
+    assert_eq!(tags, &["also", "next", "production"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tag_freezes_stages_that_are_still_to_come() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let (library, author, coder) = (&world.library, &world.author, name("coder"));
+            world.part(scope, "later", "tone", "One.").await;
+            let arc = json!({ "name": "path", "stages": [{ "name": "a" }, { "name": "b", "order": 1, "parts": ["later"] }] });
+            world.create(Kind::Arc, scope, arc).await;
+            world.persona(scope, json!({ "name": "coder", "arc": "path" })).await;
+            world.part(scope, "later", "tone", "Two.").await;
+            // Nothing of the prompt is different yet; in the next stage it is.
+            let tagged = library.tag(author, Kind::Persona, &coder, Some(scope), None, "next").await.unwrap();
+            world.part(scope, "later", "tone", "Three.").await;
+            library.advance_stage(&input(json!({ "persona": "coder", "scope": scope }))).await.unwrap();
+            let get = |revision: Value| json!({ "name": "coder", "detail": true, "revision": revision, "scope": scope });
+            let then = world.view(get(json!("next"))).await;
+            assert_eq!(then["parts"][0]["content"], "Two.", "revision {} in {scope}", tagged.revision);
+            assert_eq!(world.view(get(Value::Null)).await["parts"][0]["content"], "Three.");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_revision_is_refused_with_what_there_is() {
+    in_each_world(async |world| {
+        world.persona(Scope::Project, json!({ "name": "coder" })).await;
+        let get = async |revision: Value| {
+            let get = json!({ "name": "coder", "revision": revision });
+            refused(world.library.get_persona(&input(get)).await)
+        };
+        let said = "persona \"coder\" in project has no revision \"production\"; it has no tags yet: tag one, or name a revision by its number";
+        assert_eq!(get(json!("production")).await, (ErrorKind::Missing, said.to_owned()));
+        let (library, author, coder) = (&world.library, &world.author, name("coder"));
+        library.tag(author, Kind::Persona, &coder, None, Some(&number(1)), "production").await.unwrap();
+        let said = "persona \"coder\" in project has no revision \"prodution\"; did you mean \"production\"?";
+        assert_eq!(get(json!("prodution")).await, (ErrorKind::Missing, said.to_owned()));
+        let said = "persona \"coder\" in project has no revision 7; there is 1";
+        assert_eq!(get(json!(7)).await, (ErrorKind::Missing, said.to_owned()));
+        for (tag, problem) in [("two words", "one word"), ("12", "a number"), ("", "one word")] {
+            let (kind, said) = refused(library.tag(author, Kind::Persona, &coder, None, None, tag).await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.contains(problem), "{said}");
+        }
+        assert!(library.untag(Kind::Persona, &coder, None, "production").await.unwrap());
+        assert!(!library.untag(Kind::Persona, &coder, None, "production").await.unwrap());
+        let (kind, _) = refused(library.tag(author, Kind::Persona, &name("critic"), None, None, "x").await);
+        assert_eq!(kind, ErrorKind::Invalid, "a builtin has no history");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_entity_is_read_as_it_was() {
+    in_each_world(async |world| {
+        world
+            .create(Kind::BiasProfile, Scope::Project, json!({ "name": "mine", "multipliers": { "a": 1.0 } }))
+            .await;
+        world
+            .create(Kind::BiasProfile, Scope::Project, json!({ "name": "mine", "multipliers": { "a": 2.0 } }))
+            .await;
+        let get = json!({ "kind": "bias_profile", "name": "mine", "revision": 1 });
+        let old = world.library.get_entity(&input::<GetEntity>(get)).await.unwrap();
+        assert_eq!((old.meta.scope, old.meta.revision), (Scope::Project, 1));
+        assert_eq!(old.entity.to_json()["multipliers"]["a"], 1.0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_revisions_are_forgotten_and_tagged_ones_are_not() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for content in ["1", "2", "3", "4", "5"] {
+                world.part(scope, "calm", "tone", content).await;
+            }
+            let (library, author, calm) = (&world.library, &world.author, name("calm"));
+            library.tag(author, Kind::Part, &calm, Some(scope), Some(&number(2)), "good").await.unwrap();
+        }
+        assert_eq!(world.library.prune(2).await.unwrap(), 4);
+        for scope in [Scope::Shared, Scope::Project] {
+            let left = world.library.history(Kind::Part, &name("calm"), Some(scope), None).await.unwrap();
+            let left: Vec<i64> = left.revisions.iter().map(|item| item.revision).collect();
+            assert_eq!(left, [5, 4, 2], "{scope}");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,221 @@
+//! Bases through the library: what is refused when it is written, what is explained, what is flat.
+
+use app::ErrorKind;
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, input, refused, with_files};
+
+async fn extends(world: &World, scope: Scope, persona: &str, base: &str) -> Result<(), app::Error> {
+    let update = json!({ "name": persona, "scope": scope, "extends": base });
+    world.library.update_persona(&world.author, input(update)).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_must_be_there_and_must_not_lead_back() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for persona in ["base", "middle", "top"] {
+                world.persona(scope, json!({ "name": persona, "summary": persona })).await;
+            }
+            extends(world, scope, "middle", "base").await.unwrap();
+            extends(world, scope, "top", "middle").await.unwrap();
+            let said = format!("{scope}:base → bsae: there is no such persona; did you mean \"base\"?");
+            assert_eq!(refused(extends(world, scope, "base", "bsae").await), (ErrorKind::Invalid, said));
+            let (kind, said) = refused(extends(world, scope, "base", "top").await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(
+                said.contains(&format!("{scope}:base → {scope}:top → {scope}:middle → {scope}:base")),
+                "{said}"
+            );
+            assert!(said.contains("take one extends out"), "{said}");
+            let (kind, said) = refused(extends(world, scope, "base", "nobody-like-this").await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.contains("list the personas"), "{said}");
+            assert_eq!(world.view(json!({ "name": "top", "scope": scope })).await["summary"], "top");
+        }
+        let (kind, said) = refused(extends(world, Scope::Shared, "base", "project:top").await);
+        assert_eq!(kind, ErrorKind::Invalid);
+        assert!(said.contains("own scope or on weaker ones"), "{said}");
+        let (kind, said) = refused(extends(world, Scope::Shared, "base", "globl:top").await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Invalid, "extends: unknown scope \"globl\"; did you mean \"global\"?")
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_does_not_extend_itself_but_its_namesake() {
+    in_each_world(async |world| {
+        world.persona(Scope::Global, json!({ "name": "coder", "system_prompt": "You code." })).await;
+        let same = json!({ "name": "coder", "extends": "coder" });
+        let (kind, said) = refused(world.try_create(Kind::Persona, Scope::Project, same).await);
+        assert_eq!(kind, ErrorKind::Invalid);
+        assert!(
+            said.contains("project:coder → project:coder") && said.contains("\"global:coder\""),
+            "{said}"
+        );
+        world
+            .persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["ours"] }))
+            .await;
+        let shown = world.view(json!({ "name": "coder", "detail": true })).await;
+        assert_eq!((&shown["scope"], &shown["system_prompt"]), (&json!("project"), &json!("You code.")));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixteen_personas_are_deep_enough() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.persona(scope, json!({ "name": "p1", "summary": "The first" })).await;
+            for at in 2..=16 {
+                let persona = json!({ "name": format!("p{at}"), "extends": format!("p{}", at - 1) });
+                world.persona(scope, persona).await;
+            }
+            assert_eq!(world.view(json!({ "name": "p16", "scope": scope })).await["summary"], "The first");
+            let deeper = json!({ "name": "p17", "extends": "p16" });
+            let (kind, said) = refused(world.try_create(Kind::Persona, scope, deeper).await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.contains("more than 16 personas deep; shorten it"), "{said}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_in_use_is_not_deleted_unless_forced() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.persona(scope, json!({ "name": "base" })).await;
+            world.persona(scope, json!({ "name": "top", "extends": "base" })).await;
+            let delete = json!({ "name": "base", "scope": scope });
+            let (kind, said) =
+                refused(world.library.delete(&world.author, Kind::Persona, input(delete)).await);
+            assert_eq!(kind, ErrorKind::Conflict);
+            assert!(said.contains("persona top"), "{said}");
+            let delete = json!({ "name": "base", "scope": scope, "force": true });
+            let deleted = world.library.delete(&world.author, Kind::Persona, input(delete)).await.unwrap();
+            assert_eq!(deleted.unlinked.len(), 1);
+            assert_eq!(world.entity(Kind::Persona, scope, "top").await["extends"], Value::Null);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_with_a_broken_chain_says_so_when_it_is_read() {
+    let project = "[personas.base]\n[personas.lost]\nextends = \"bse\"\n[personas.far]\nextends = \"qqqqqqq\"\n[personas.round]\nextends = \"round\"\n";
+    with_files("", project, async |world| {
+        let said = async |persona: &str| {
+            let get = input(json!({ "name": persona }));
+            let plain = refused(world.library.get_persona(&get).await);
+            let explained = refused(world.library.explain(&input(json!({ "name": persona }))).await);
+            assert_eq!(plain, explained);
+            assert_eq!(plain.0, ErrorKind::Invalid);
+            plain.1
+        };
+        assert_eq!(
+            said("lost").await,
+            "project:lost → bse: there is no such persona; did you mean \"base\"?"
+        );
+        assert_eq!(
+            said("far").await,
+            "project:far → qqqqqqq: there is no such persona; list the personas to see what there is"
+        );
+        let round = said("round").await;
+        assert!(round.starts_with("project:round extends itself: project:round → project:round;"), "{round}");
+    })
+    .await;
+}
+
+const GLOBAL: &str = r#"
+[personas.coder]
+extends = "shared:base"
+system_prompt = "You code in small steps."
+system_prompt_mode = "append"
+parts = ["calm"]
+tags = ["mine"]
+
+[parts.calm]
+part_type = "tone"
+content = "Be calm."
+"#;
+
+const PROJECT: &str = r#"
+[personas.coder]
+extends = "global:coder"
+description = "Codes here"
+parts = ["ours"]
+remove_traits = ["curious"]
+
+[parts.ours]
+part_type = "context"
+content = "This is a compiler."
+"#;
+
+async fn with_a_base(world: &World) {
+    let base = json!({ "name": "base", "system_prompt": "You are careful.", "traits": ["curious", "patient"], "tags": ["team"] });
+    world.persona(Scope::Shared, base).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_field_and_part_says_where_it_came_from() {
+    with_files(GLOBAL, PROJECT, async |world| {
+        with_a_base(world).await;
+        let explained = world.library.explain(&input(json!({ "name": "coder" }))).await.unwrap();
+        let layers: Vec<String> =
+            explained.layers.iter().map(|layer| format!("{}:{}", layer.scope, layer.name)).collect();
+        assert_eq!(layers, ["shared:base", "global:coder", "project:coder"]);
+        let prompt = explained.fields.iter().find(|field| field.field == "system_prompt").unwrap();
+        assert_eq!(
+            (prompt.from.as_str(), prompt.appends_to.as_slice()),
+            ("global:coder", &["shared:base".to_owned()][..])
+        );
+        let parts: Vec<(&str, &str, Scope)> = explained
+            .parts
+            .iter()
+            .map(|part| (part.name.as_str(), part.from.as_str(), part.piece_scope))
+            .collect();
+        assert_eq!(
+            parts,
+            [("calm", "global:coder", Scope::Global), ("ours", "project:coder", Scope::Project)]
+        );
+        let removed: Vec<(&str, &str)> =
+            explained.removed.iter().map(|gone| (gone.name.as_str(), gone.by.as_str())).collect();
+        assert_eq!(removed, [("curious", "project:coder")]);
+        let patient = explained.items.iter().find(|item| item.name == "patient").unwrap();
+        assert_eq!((patient.from.as_str(), patient.piece_scope), ("shared:base", Some(Scope::Shared)));
+
+        let weaker =
+            world.library.explain(&input(json!({ "name": "coder", "scope": "global" }))).await.unwrap();
+        assert_eq!((weaker.scope, weaker.layers.len(), weaker.parts.len()), (Scope::Global, 2, 1));
+        let (kind, said) = refused(world.library.explain(&input(json!({ "name": "coderr" }))).await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Missing, "no persona is named \"coderr\"; did you mean \"coder\"?")
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flat_persona_says_all_that_it_inherits() {
+    with_files(GLOBAL, PROJECT, async |world| {
+        with_a_base(world).await;
+        let flat = world.library.flat(&input(json!({ "name": "coder" }))).await.unwrap();
+        assert_eq!(flat.extends, None);
+        assert_eq!(flat.system_prompt.as_deref(), Some("You are careful.\n\nYou code in small steps."));
+        assert_eq!(flat.tags, ["team", "mine"]);
+        let parts: Vec<&str> = flat.parts.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(parts, ["calm", "ours"]);
+        // Written in place of the layers, it makes the same prompt.
+        let prompt = json!({ "name": "coder", "detail": true });
+        let layered = world.library.prompt(&input(prompt.clone())).await.unwrap();
+        world.persona(Scope::Project, serde_json::to_value(&flat).unwrap()).await;
+        assert_eq!(world.library.prompt(&input(prompt)).await.unwrap(), layered);
+    })
+    .await;
+}

@@ -1,0 +1,128 @@
+//! Lint over the library: findings with their places in the files.
+
+use std::collections::BTreeSet;
+
+use app::{ErrorKind, LintOptions};
+use persona::lint::{Level, Rule};
+use persona::{Kind, Scope};
+use serde_json::json;
+
+use crate::world::{World, in_each_world, refused, with_files};
+
+const PROJECT: &str = r#"# Ours.
+[personas.coder]
+system_prompt = "You code."
+parts = ["calm-tone", "clam-tone"]
+skills = ["premortem"]
+preferred_models = [{ provider = "antropic", model = "m" }]
+
+[parts.calm-tone]
+part_type = "tone"
+content = "Be calm, ${env.USER_NAME}."
+
+[parts.spare]
+part_type = "goal"
+content = """
+Be spare.
+"""
+
+[parts.bad]
+part_type = "tonne"
+content = "x"
+"#;
+
+fn told(report: &app::outputs::LintReport) -> Vec<(Rule, String, Option<usize>, Option<usize>)> {
+    let placed = report.findings.iter();
+    placed
+        .map(|placed| {
+            let finding = &placed.finding;
+            (finding.rule, format!("{}:{}", finding.scope, finding.name), placed.line, placed.column)
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_in_files_have_their_places() {
+    with_files("[parts.mine]\npart_type = \"voice\"\ncontent = \"Sing.\"\n", PROJECT, async |world| {
+        let options = LintOptions {
+            providers: Some(BTreeSet::from(["anthropic".to_owned()])),
+            ..LintOptions::default()
+        };
+        let report = world.library.lint(options).await.unwrap();
+        assert_eq!(
+            told(&report),
+            [
+                (Rule::Unused, "global:mine".to_owned(), Some(1), Some(8)),
+                (Rule::UnknownReference, "project:coder".to_owned(), Some(4), Some(1)),
+                (Rule::UnknownProvider, "project:coder".to_owned(), Some(6), Some(1)),
+                (Rule::EnvNotAllowed, "project:calm-tone".to_owned(), Some(10), Some(1)),
+                (Rule::Unused, "project:spare".to_owned(), Some(12), Some(8)),
+            ]
+        );
+        assert_eq!(report.findings[1].path.as_deref(), Some(world.path(Scope::Project).as_path()));
+        assert_eq!(report.findings[1].finding.suggestion.as_deref(), Some("did you mean \"calm-tone\"?"));
+        assert_eq!(report.problems.len(), 1);
+        assert_eq!((report.problems[0].line, report.problems[0].column), (19, 13));
+
+        let project = LintOptions {
+            scopes: vec![Scope::Project],
+            env_allowed: BTreeSet::from(["USER_NAME".to_owned()]),
+            env_set: BTreeSet::from(["USER_NAME".to_owned()]),
+            part_tokens: Some(1),
+            ..LintOptions::default()
+        };
+        let report = world.library.lint(project).await.unwrap();
+        let rules: Vec<Rule> = report.findings.iter().map(|placed| placed.finding.rule).collect();
+        assert_eq!(rules, [Rule::UnknownReference, Rule::LongPart, Rule::Unused, Rule::LongPart]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_files_refer_to_in_the_database_is_known() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "team-tone", "tone", "Be one.").await;
+        world.persona(Scope::Shared, json!({ "name": "base", "parts": [{ "name": "team-tone" }] })).await;
+        let coder = json!({ "name": "coder", "extends": "base", "parts": [{ "name": "team-tone" }], "remove_traits": ["bold"] });
+        world.persona(Scope::Project, coder).await;
+        let report = world.library.lint(LintOptions::default()).await.unwrap();
+        let rules: Vec<Rule> = report.findings.iter().map(|placed| placed.finding.rule).collect();
+        assert_eq!(rules, [Rule::UselessRemoval]);
+        assert_eq!(report.findings[0].finding.level, Level::Warning);
+
+        let shared = LintOptions { scopes: vec![Scope::Shared], ..LintOptions::default() };
+        assert_eq!(world.library.lint(shared.clone()).await.unwrap().findings, []);
+        world.part(Scope::Shared, "spare", "goal", "Be spare.").await;
+        let report = world.library.lint(shared).await.unwrap();
+        assert_eq!(told(&report), [(Rule::Unused, "shared:spare".to_owned(), None, None)]);
+        assert_eq!(report.findings[0].path, None);
+        used_elsewhere(world).await;
+    })
+    .await;
+}
+
+/// What a scope that is not looked at uses is used.
+async fn used_elsewhere(world: &World) {
+    world.persona(Scope::Project, json!({ "name": "user", "parts": [{ "name": "spare" }] })).await;
+    let shared = LintOptions { scopes: vec![Scope::Shared], ..LintOptions::default() };
+    assert_eq!(world.library.lint(shared).await.unwrap().findings, []);
+    assert_eq!(world.entity(Kind::Part, Scope::Shared, "spare").await["revision"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_library_without_files_is_looked_at_too() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "spare", "goal", "Be spare.").await;
+        let alone = world.reopened(|options| options.files = None).await;
+        let report = alone.lint(LintOptions::default()).await.unwrap();
+        assert_eq!(report.findings.len(), 1);
+        let project = LintOptions { scopes: vec![Scope::Project], ..LintOptions::default() };
+        let (kind, said) = refused(alone.lint(project).await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Invalid, "no project is open; name its directory with --project")
+        );
+        alone.close().await;
+    })
+    .await;
+}

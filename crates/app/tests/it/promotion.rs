@@ -1,0 +1,229 @@
+//! Entities that go to another scope, with all that they refer to.
+
+use app::outputs::Promoted;
+use app::{ErrorKind, Promotion};
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{World, in_each_world, name, pieces, refused};
+
+async fn promote(
+    world: &World,
+    (kind, of): (Kind, &str),
+    (from, to): (Option<Scope>, Scope),
+    change: impl FnOnce(&mut Promotion),
+) -> Result<Promoted, app::Error> {
+    let mut promotion =
+        Promotion { kind, name: name(of), from, to, copy: false, replace: false, message: None };
+    change(&mut promotion);
+    world.library.promote(&world.author, promotion).await
+}
+
+/// A persona of a scope with a part, an arc whose stage has another, a preset, and a base with its own part.
+async fn a_family(world: &World, scope: Scope) {
+    world.part(scope, "calm", "tone", "Be calm.").await;
+    world.part(scope, "brisk", "tone", "Be brisk.").await;
+    world.part(scope, "who", "identity", "You are a coder.").await;
+    world.create(Kind::ToolPreset, scope, json!({ "name": "tools" })).await;
+    world.create(Kind::TestInput, scope, json!({ "name": "try", "content": "Go." })).await;
+    let arc = json!({ "name": "path", "stages": [{ "name": "one" }, { "name": "two", "parts": ["brisk"] }] });
+    world.create(Kind::Arc, scope, arc).await;
+    world
+        .persona(scope, json!({ "name": "base", "parts": [{ "name": "who" }], "tool_preset": "tools" }))
+        .await;
+    let coder = json!({
+        "name": "coder", "extends": format!("{scope}:base"), "parts": [{ "name": "calm" }], "arc": "path",
+        "skills": ["steelman"], "test_inputs": ["try"],
+    });
+    world.persona(scope, coder).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_moves_with_its_pieces_and_its_base() {
+    in_each_world(async |world| {
+        for (from, to) in [
+            (Scope::Project, Scope::Shared),
+            (Scope::Shared, Scope::Project),
+            (Scope::Project, Scope::Global),
+            (Scope::Global, Scope::Shared),
+            (Scope::Shared, Scope::Global),
+        ] {
+            let coder = world.entity(Kind::Persona, from, "coder").await;
+            if coder.is_null() {
+                a_family(world, from).await;
+            }
+            let coder = crate::world::input(json!({ "persona": "coder", "scope": from }));
+            world.library.reset_stage(&coder).await.unwrap();
+            assert_eq!(world.library.advance_stage(&coder).await.unwrap().stage.as_str(), "two");
+            let prompt = world.library.prompt(&persona_in(from)).await.unwrap();
+            assert!(prompt.contains("Be brisk."), "{prompt}");
+            let promoted = promote(world, (Kind::Persona, "coder"), (Some(from), to), |_| ()).await;
+            let promoted = promoted.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
+            assert_eq!((promoted.from, promoted.to, promoted.kept.len()), (from, to, 0), "{promoted:?}");
+            let mut carried = pieces(&promoted.carried);
+            carried.sort_unstable();
+            let mut all = vec![
+                (Kind::Persona, "base"),
+                (Kind::Persona, "coder"),
+                (Kind::Part, "brisk"),
+                (Kind::Part, "calm"),
+                (Kind::Part, "who"),
+                (Kind::Arc, "path"),
+                (Kind::ToolPreset, "tools"),
+                (Kind::TestInput, "try"),
+            ];
+            all.sort_unstable();
+            // Out of shared comes the copy of the builtin skill as well.
+            carried.retain(|piece| *piece != (Kind::Skill, "steelman"));
+            assert_eq!(carried, all, "{from} to {to}");
+            assert_eq!(world.library.prompt(&persona_in(to)).await.unwrap(), prompt);
+            assert_eq!(world.library.scope_of(Kind::Persona, &name("coder")).await.unwrap(), to);
+            for (kind, piece) in all {
+                assert_eq!(
+                    world.entity(kind, from, piece).await,
+                    Value::Null,
+                    "{kind} {piece} is still in {from}"
+                );
+            }
+            clear(world, to).await;
+        }
+    })
+    .await;
+}
+
+fn persona_in(scope: Scope) -> app::inputs::GetPersona {
+    crate::world::input(json!({ "name": "coder", "detail": true, "scope": scope }))
+}
+
+async fn clear(world: &World, scope: Scope) {
+    for (kind, names) in [
+        (Kind::Persona, &["coder", "base"][..]),
+        (Kind::Arc, &["path"]),
+        (Kind::Part, &["calm", "brisk", "who"]),
+        (Kind::ToolPreset, &["tools"]),
+        (Kind::TestInput, &["try"]),
+        (Kind::Skill, &["steelman"]),
+    ] {
+        for of in names {
+            let delete = crate::world::input(json!({ "name": of, "scope": scope }));
+            world.library.delete(&world.author, kind, delete).await.unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_use_stays_where_it_is() {
+    in_each_world(async |world| {
+        a_family(world, Scope::Shared).await;
+        world.persona(Scope::Shared, json!({ "name": "other", "parts": [{ "name": "calm" }] })).await;
+        world.persona(Scope::Global, json!({ "name": "mine", "parts": [{ "name": "who" }] })).await;
+        let promoted =
+            promote(world, (Kind::Persona, "coder"), (None, Scope::Project), |_| ()).await.unwrap();
+        assert_eq!(promoted.from, Scope::Shared);
+        let mut kept = pieces(&promoted.kept);
+        kept.sort_unstable();
+        assert_eq!(kept, [(Kind::Part, "calm"), (Kind::Part, "who")]);
+        for user in ["other", "mine", "coder"] {
+            assert!(
+                !world.view(json!({ "name": user })).await["parts"].as_array().unwrap().is_empty(),
+                "{user}"
+            );
+        }
+
+        // Up again: the project's copies go, since what uses them sees those of shared.
+        let promoted = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await.unwrap();
+        assert_eq!(promoted.kept, []);
+        assert_eq!(world.text(Scope::Project).trim(), "");
+        let carried = pieces(&promoted.carried);
+        assert!(!carried.contains(&(Kind::Part, "calm")), "it is there already: {carried:?}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_leaves_everything_in_place() {
+    in_each_world(async |world| {
+        a_family(world, Scope::Project).await;
+        let before = world.text(Scope::Project);
+        let copied = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.copy = true)
+            .await
+            .unwrap();
+        assert_eq!((copied.removed.len(), copied.kept.len()), (0, 0));
+        assert_eq!(world.text(Scope::Project), before);
+        assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await["extends"], "base");
+        let again = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.copy = true)
+            .await
+            .unwrap();
+        assert_eq!(again.carried, [], "nothing is different");
+        let alone =
+            promote(world, (Kind::Part, "calm"), (None, Scope::Global), |it| it.copy = true).await.unwrap();
+        assert_eq!(pieces(&alone.carried), [(Kind::Part, "calm")]);
+        let history =
+            world.library.history(Kind::Part, &name("calm"), Some(Scope::Global), None).await.unwrap();
+        assert_eq!(history.revisions[0].message.as_deref(), Some("from project"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_taken_name_is_a_conflict_unless_it_gives_way() {
+    in_each_world(async |world| {
+        a_family(world, Scope::Project).await;
+        world.part(Scope::Shared, "calm", "tone", "Another calm.").await;
+        let said = "shared has another part \"calm\"; repeat with replace to put this one in its place, or rename one";
+        let taken = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
+        assert_eq!(refused(taken), (ErrorKind::Conflict, said.to_owned()));
+        assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
+        assert_eq!(world.entity(Kind::Part, Scope::Shared, "brisk").await, Value::Null, "all or nothing");
+        let replaced =
+            promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.replace = true).await.unwrap();
+        assert!(pieces(&replaced.carried).contains(&(Kind::Part, "calm")));
+        assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await["content"], "Be calm.");
+        assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await["revision"], 2, "its history goes on");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_promotion_that_cannot_be_is_refused() {
+    in_each_world(async |world| {
+        world.persona(Scope::Project, json!({ "name": "coder" })).await;
+        let (kind, said) =
+            refused(promote(world, (Kind::Persona, "coder"), (None, Scope::Project), |_| ()).await);
+        assert_eq!((kind, said.as_str()), (ErrorKind::Invalid, "persona \"coder\" is in project already"));
+        let (kind, said) =
+            refused(promote(world, (Kind::Persona, "codr"), (None, Scope::Shared), |_| ()).await);
+        assert_eq!(
+            (kind, said.as_str()),
+            (ErrorKind::Missing, "no persona is named \"codr\"; did you mean \"coder\"?")
+        );
+        let (kind, _) =
+            refused(promote(world, (Kind::Persona, "coder"), (None, Scope::Builtin), |_| ()).await);
+        assert_eq!(kind, ErrorKind::Denied);
+        let from = Some(Scope::Shared);
+        let (kind, said) =
+            refused(promote(world, (Kind::Persona, "coder"), (from, Scope::Global), |_| ()).await);
+        assert_eq!(kind, ErrorKind::Missing);
+        assert!(said.contains("is in project, not in shared"), "{said}");
+
+        // Both a namesake and what builds on it cannot stand in one scope.
+        world.persona(Scope::Global, json!({ "name": "coder", "summary": "Mine" })).await;
+        world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder" })).await;
+        let both = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
+        let said =
+            "both global and project have persona \"coder\", and both are needed; rename one of them first";
+        assert_eq!(refused(both), (ErrorKind::Invalid, said.to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_builtin_is_copied_with_its_pieces() {
+    in_each_world(async |world| {
+        let copied = promote(world, (Kind::Persona, "critic"), (None, Scope::Project), |_| ()).await.unwrap();
+        assert_eq!((copied.from, copied.removed.len()), (Scope::Builtin, 0));
+        assert!(pieces(&copied.carried).contains(&(Kind::Part, "critic-voice")));
+        assert!(world.text(Scope::Project).contains("[parts.critic-voice]"));
+    })
+    .await;
+}

@@ -1,0 +1,168 @@
+//! A library with everything around it: a database, the user's file, the project's file.
+
+use std::path::{Path, PathBuf};
+
+use app::inputs::{GetEntity, SaveEntity};
+use app::outputs::Written;
+use app::{Author, Error, ErrorKind, FileScopes, Library, Location, OpenOptions};
+use persona::{Kind, Name, Scope};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::on_each_engine;
+
+pub(crate) fn input<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("a lawful input")
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name")
+}
+
+/// What a refusal says.
+pub(crate) fn refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (ErrorKind, String) {
+    let error = outcome.expect_err("it is refused");
+    (error.kind(), error.to_string())
+}
+
+/// Kinds and names, for comparing with what an answer lists.
+pub(crate) fn pieces(listed: &[app::outputs::Piece]) -> Vec<(Kind, &str)> {
+    listed.iter().map(|piece| (piece.kind, piece.name.as_str())).collect()
+}
+
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) library: Library,
+    pub(crate) author: Author,
+    location: String,
+    local: Location,
+    directory: TempDir,
+}
+
+impl World {
+    /// A library with two files; `global` and `project` are what they say at first, nothing where
+    /// they are not there yet. On SQLite the local database is the shared one too, as it is by
+    /// default; on PostgreSQL it is a file of its own.
+    pub(crate) async fn open(database: &testkit::Database, global: &str, project: &str) -> Self {
+        let directory = TempDir::new().unwrap();
+        for (place, text) in [("config", global), ("project", project)] {
+            let place = directory.path().join(place);
+            std::fs::create_dir(&place).unwrap();
+            if !text.is_empty() {
+                std::fs::write(place.join("personas.toml"), text).unwrap();
+            }
+        }
+        let local = match database.engine {
+            "sqlite" => database.location.as_str().into(),
+            _ => directory.path().join("masque.db"),
+        };
+        let local = Location::Sqlite(local);
+        let location = database.location.clone();
+        let options = options(&location, &local, directory.path());
+        let library = Library::open(options).await.expect("it opens");
+        Self { library, author: Author::new("tester", "cli"), location, local, directory }
+    }
+
+    /// Another process, as it were, with the same library.
+    pub(crate) async fn reopened(&self, change: impl FnOnce(&mut OpenOptions)) -> Library {
+        let mut options = options(&self.location, &self.local, self.directory.path());
+        change(&mut options);
+        Library::open(options).await.expect("it opens")
+    }
+
+    /// The same library, whose creations go to another scope.
+    pub(crate) async fn defaulting_to(&self, scope: Scope) -> Library {
+        self.reopened(|options| options.default_scope = scope).await
+    }
+
+    pub(crate) fn path(&self, scope: Scope) -> PathBuf {
+        path(self.directory.path(), scope)
+    }
+
+    pub(crate) fn text(&self, scope: Scope) -> String {
+        std::fs::read_to_string(self.path(scope)).unwrap_or_default()
+    }
+
+    /// An edit by hand.
+    pub(crate) fn edit(&self, scope: Scope, old: &str, new: &str) {
+        let text = self.text(scope);
+        assert!(text.contains(old), "{old:?} is not in\n{text}");
+        std::fs::write(self.path(scope), text.replace(old, new)).unwrap();
+    }
+
+    pub(crate) async fn create(&self, kind: Kind, scope: Scope, entity: Value) -> Written {
+        self.try_create(kind, scope, entity).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub(crate) async fn try_create(&self, kind: Kind, scope: Scope, entity: Value) -> Result<Written, Error> {
+        let save = json!({ "kind": kind, "name": entity["name"], "entity": entity, "scope": scope });
+        self.library.save_entity(&self.author, input::<SaveEntity>(save)).await
+    }
+
+    pub(crate) async fn part(&self, scope: Scope, name: &str, part_type: &str, content: &str) -> Written {
+        let part = json!({ "name": name, "part_type": part_type, "content": content });
+        self.create(Kind::Part, scope, part).await
+    }
+
+    pub(crate) async fn persona(&self, scope: Scope, entity: Value) -> Written {
+        self.create(Kind::Persona, scope, entity).await
+    }
+
+    /// An entity as it stands in a scope, or null.
+    pub(crate) async fn entity(&self, kind: Kind, scope: Scope, name: &str) -> Value {
+        let get = json!({ "kind": kind, "name": name, "scope": scope });
+        match self.library.get_entity(&input::<GetEntity>(get)).await {
+            Ok(document) => serde_json::to_value(document).unwrap(),
+            Err(error) if error.kind() == ErrorKind::Missing => Value::Null,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub(crate) async fn view(&self, request: Value) -> Value {
+        view(&self.library, request).await
+    }
+}
+
+pub(crate) async fn view(library: &Library, request: Value) -> Value {
+    match library.get_persona(&input(request)).await {
+        Ok(answer) => answer.value(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn path(directory: &Path, scope: Scope) -> PathBuf {
+    let place = match scope {
+        Scope::Global => "config",
+        Scope::Project => "project",
+        Scope::Builtin | Scope::Shared => panic!("{scope} is no file"),
+    };
+    directory.join(place).join("personas.toml")
+}
+
+fn options(location: &str, local: &Location, directory: &Path) -> OpenOptions {
+    OpenOptions {
+        files: Some(FileScopes {
+            global: Some(path(directory, Scope::Global)),
+            project: Some(path(directory, Scope::Project)),
+            local: local.clone(),
+            locks: directory.join("locks"),
+            writable: true,
+        }),
+        ..OpenOptions::database(location)
+    }
+}
+
+/// Runs a test on a library with empty files, over each engine.
+pub(crate) async fn in_each_world(test: impl AsyncFn(&World)) {
+    with_files("", "", test).await;
+}
+
+/// Runs a test on a library whose files say something, over each engine.
+pub(crate) async fn with_files(global: &str, project: &str, test: impl AsyncFn(&World)) {
+    on_each_engine(async |database| {
+        let world = World::open(database, global, project).await;
+        test(&world).await;
+        world.library.close().await;
+    })
+    .await;
+}

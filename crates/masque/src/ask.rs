@@ -1,0 +1,97 @@
+//! Questions to somebody at a terminal. They stand on standard error, so that the answer of the
+//! command can be piped.
+
+use std::fmt;
+use std::io::{self, IsTerminal as _};
+
+use inquire::validator::Validation;
+use inquire::{Confirm, InquireError, Select, Text};
+use persona::Name;
+
+use crate::failure::{Failure, Result};
+use crate::output::{Output, clean, one_line, truncate};
+
+/// Columns of an option in a list of choices.
+const OPTION_COLUMNS: usize = 76;
+
+/// Whether somebody is there who can answer; a program that asked for JSON is not.
+pub(crate) fn can_ask(output: &Output) -> bool {
+    !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// One of the things that can be chosen, with the words that it is offered in.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice<T> {
+    words: String,
+    pub(crate) value: T,
+}
+
+impl<T> Choice<T> {
+    pub(crate) fn new(words: &str, value: T) -> Self {
+        Self { words: truncate(&one_line(words), OPTION_COLUMNS), value }
+    }
+}
+
+impl<T> fmt::Display for Choice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
+}
+
+pub(crate) async fn confirm(question: &str, output: &mut Output) -> Result<bool> {
+    let question = clean(question).into_owned();
+    wait_for(output, move || Confirm::new(&question).with_default(false).prompt()).await
+}
+
+/// One of several; there must be at least one. `start` is the one that Enter alone takes.
+pub(crate) async fn choose<T: Send + 'static>(
+    question: &str,
+    choices: Vec<Choice<T>>,
+    start: usize,
+    output: &mut Output,
+) -> Result<T> {
+    let question = clean(question).into_owned();
+    let start = start.min(choices.len().saturating_sub(1));
+    let ask = move || Select::new(&question, choices).with_starting_cursor(start).prompt();
+    Ok(wait_for(output, ask).await?.value)
+}
+
+/// A line of text; empty where there is nothing to say.
+pub(crate) async fn text(question: &str, help: &'static str, output: &mut Output) -> Result<Option<String>> {
+    let question = clean(question).into_owned();
+    let ask = move || Text::new(&question).with_help_message(help).prompt();
+    let answer = wait_for(output, ask).await?;
+    Ok(Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()))
+}
+
+/// A name; what is none is refused while it is typed.
+pub(crate) async fn name(question: &'static str, output: &mut Output) -> Result<Name> {
+    let check = |answer: &str| match answer.trim().parse::<Name>() {
+        Ok(_) => Ok(Validation::Valid),
+        Err(error) => Ok(Validation::Invalid(error.to_string().into())),
+    };
+    let ask = move || Text::new(question).with_validator(check).prompt();
+    let answer = wait_for(output, ask).await?;
+    answer.trim().parse().map_err(|error: persona::NameError| Failure::invalid(error.to_string()))
+}
+
+/// Waits on a thread of its own: the connections of the library go on meanwhile.
+async fn wait_for<T: Send + 'static>(
+    output: &mut Output,
+    ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
+) -> Result<T> {
+    output.flush()?;
+    match tokio::task::spawn_blocking(ask).await {
+        Ok(answer) => answer.map_err(unanswered),
+        Err(error) => Err(Failure::broken(format!("the question could not be asked: {error}"))),
+    }
+}
+
+fn unanswered(error: InquireError) -> Failure {
+    match error {
+        InquireError::OperationCanceled | InquireError::OperationInterrupted => {
+            Failure::broken("stopped; nothing was changed")
+        }
+        error => Failure::broken(format!("the question could not be asked: {error}")),
+    }
+}

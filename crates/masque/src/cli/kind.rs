@@ -1,0 +1,146 @@
+//! Kinds on the command line, and what is meant by a name with or without one.
+
+use clap::ValueEnum;
+use persona::{Kind, Name};
+
+use crate::failure::{Failure, Result};
+
+/// A kind on the command line; the plural reads better in places, and files write an underscore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindWord {
+    #[value(alias = "personas")]
+    Persona,
+    #[value(alias = "parts")]
+    Part,
+    #[value(alias = "traits")]
+    Trait,
+    #[value(alias = "skills")]
+    Skill,
+    #[value(alias = "guardrails")]
+    Guardrail,
+    #[value(alias = "arcs")]
+    Arc,
+    #[value(aliases = ["tool_preset", "tool-presets", "tool_presets"])]
+    ToolPreset,
+    #[value(aliases = ["bias_profile", "bias-profiles", "bias_profiles"])]
+    BiasProfile,
+    #[value(aliases = ["context_preset", "context-presets", "context_presets"])]
+    ContextPreset,
+    #[value(aliases = ["test_input", "test-inputs", "test_inputs"])]
+    TestInput,
+}
+
+impl From<KindWord> for Kind {
+    fn from(word: KindWord) -> Self {
+        match word {
+            KindWord::Persona => Self::Persona,
+            KindWord::Part => Self::Part,
+            KindWord::Trait => Self::Trait,
+            KindWord::Skill => Self::Skill,
+            KindWord::Guardrail => Self::Guardrail,
+            KindWord::Arc => Self::Arc,
+            KindWord::ToolPreset => Self::ToolPreset,
+            KindWord::BiasProfile => Self::BiasProfile,
+            KindWord::ContextPreset => Self::ContextPreset,
+            KindWord::TestInput => Self::TestInput,
+        }
+    }
+}
+
+/// What `[KIND] NAME` and the words after it mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Target<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    /// Whether no kind was given, so that a persona was taken for granted.
+    pub(crate) implied: bool,
+    pub(crate) rest: &'a [String],
+}
+
+impl<'a> Target<'a> {
+    /// Without a kind, a persona is meant. The first word is a kind where it can be one and
+    /// `fewest` words still follow the name; a persona that is named like a kind is reached with
+    /// `persona NAME`. At most `most` words may follow the name.
+    pub(crate) fn parse(words: &'a [String], fewest: usize, most: usize) -> Result<Self> {
+        let [first, others @ ..] = words else {
+            return Err(Failure::invalid("name what is meant, as in `mentor` or `part plain-tone`"));
+        };
+        let (kind, name, implied, rest) = match others {
+            [name, rest @ ..] if rest.len() >= fewest && names_a_kind(first) => {
+                (kind_of(first)?, name, false, rest)
+            }
+            // So many words make sense only with a kind, so the first is a kind that is misspelt.
+            [..] if others.len() > most => {
+                return Err(kind_of(first).err().unwrap_or_else(|| {
+                    Failure::invalid(format!("there are more words after {first:?} than have a meaning"))
+                }));
+            }
+            rest => (Kind::Persona, first, true, rest),
+        };
+        if rest.len() > most {
+            let name = name.as_str();
+            return Err(Failure::invalid(format!("there are more words after {name:?} than have a meaning")));
+        }
+        let name = name.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;
+        Ok(Self { kind, name, implied, rest })
+    }
+}
+
+fn names_a_kind(word: &str) -> bool {
+    <KindWord as ValueEnum>::from_str(word, true).is_ok()
+}
+
+fn kind_of(word: &str) -> Result<Kind> {
+    let parsed = <KindWord as ValueEnum>::from_str(word, true);
+    parsed.map(Kind::from).map_err(|_| match word.parse::<Kind>() {
+        Err(error) => Failure::invalid(format!("{error} (KIND NAME)")),
+        Ok(_) => Failure::invalid(format!("write {} in lower case", word.to_lowercase())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use persona::Kind;
+
+    use super::Target;
+    use crate::failure::Failure;
+
+    /// The words, how many must and may follow the name, and what is understood.
+    fn check(words: &str, (fewest, most): (usize, usize), expected: &str) {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let understood = match Target::parse(&words, fewest, most) {
+            Ok(Target { kind, name, rest, .. }) => format!("{kind} {name} {}", rest.join(" ")),
+            Err(Failure::Told { message, .. }) => message,
+            Err(other) => format!("{other:?}"),
+        };
+        assert!(understood.trim_end().starts_with(expected), "{words:?}: {understood}");
+    }
+
+    #[test]
+    fn a_kind_may_stand_before_a_name() {
+        check("mentor", (0, 0), "persona mentor");
+        check("part calm", (0, 0), "part calm");
+        check("tool_presets editor", (0, 0), "tool_preset editor");
+        check("test-input x", (0, 0), "test_input x");
+        check("prat calm", (0, 0), "unknown kind \"prat\"; did you mean \"part\"?");
+        check("part", (0, 0), "persona part");
+        check("persona part", (0, 0), "persona part");
+        check("", (0, 0), "name what is meant");
+        check("a/b", (0, 0), "");
+        for kind in Kind::ALL {
+            check(&format!("{kind} x"), (0, 0), &format!("{kind} x"));
+        }
+    }
+
+    #[test]
+    fn revisions_follow_the_name() {
+        check("mentor 1 2", (0, 2), "persona mentor 1 2");
+        check("part calm 1", (0, 2), "part calm 1");
+        check("part calm 1 2", (0, 2), "part calm 1 2");
+        check("prat calm 1 2", (0, 2), "unknown kind \"prat\"");
+        check("part 3", (1, 1), "persona part 3");
+        check("part calm 3", (1, 1), "part calm 3");
+        check("mentor calm 3", (1, 1), "unknown kind \"mentor\"");
+        check("part calm 3 4", (1, 1), "there are more words after \"calm\"");
+    }
+}

@@ -1,0 +1,171 @@
+//! Settling a conflict: one definition stays, the others are deleted.
+
+use std::collections::BTreeMap;
+
+use app::outputs::{Conflict, FieldConflict, Resolved};
+use app::{ErrorKind, Resolution};
+use persona::{Kind, Name, Scope};
+use serde::Serialize;
+
+use super::fields::shown;
+use crate::ask::{self, Choice};
+use crate::cli::ConflictsArgs;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::session::Session;
+
+/// Revisions to look through for the last one before a deletion.
+const RECENT: usize = 4;
+
+/// What was done, and how to undo it.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    resolved: &'a Resolved,
+    undo: Vec<String>,
+}
+
+/// The conflict that is meant, where the name has exactly one.
+pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name) -> Result<Conflict> {
+    match (found.pop(), found.as_slice()) {
+        (Some(conflict), []) => Ok(conflict),
+        (Some(last), rest) => {
+            let kinds = rest.iter().chain([&last]).map(|conflict| conflict.kind.as_str());
+            let kinds = kinds.collect::<Vec<_>>().join(" or --kind ");
+            Err(Failure::invalid(format!("several kinds have a conflict named {name}; say --kind {kinds}")))
+        }
+        (None, _) => Err(Failure::told(
+            ErrorKind::Missing,
+            format!(
+                "nothing named {name} is defined by several scopes; `masque conflicts` lists what there is"
+            ),
+        )),
+    }
+}
+
+pub(super) async fn run(
+    conflict: &Conflict,
+    args: ConflictsArgs,
+    session: &Session,
+    output: &mut Output,
+) -> Result<()> {
+    let Conflict { kind, name, .. } = conflict;
+    let (resolution, kept) = match args.use_scope {
+        Some(scope) => (Resolution::Use(has(conflict, scope)?), scope),
+        None => (Resolution::Merge(merge(conflict, args.takes, output).await?), conflict.in_force),
+    };
+    let loses_shared = kept != Scope::Shared && conflict.scopes.contains(&Scope::Shared);
+    if loses_shared && !args.yes && !agreed(*kind, name, output).await? {
+        return output.line("nothing was changed");
+    }
+    let library = &session.library;
+    let resolved =
+        library.resolve_conflict(&session.author, *kind, name, resolution, args.why.message).await?;
+    let mut undo = Vec::new();
+    for scope in &resolved.deleted {
+        undo.extend(way_back(*kind, name, *scope, session).await);
+    }
+    if output.is_json() {
+        return output.json(&Answer { resolved: &resolved, undo });
+    }
+    tell(&resolved, &undo, output)
+}
+
+/// The shared database is other people's too.
+async fn agreed(kind: Kind, name: &Name, output: &mut Output) -> Result<bool> {
+    let what = format!("{} {name}", kind.spoken());
+    if !ask::can_ask(output) {
+        return Err(Failure::told(
+            ErrorKind::Denied,
+            format!("this deletes {what} from the shared database, for all who use it; repeat with --yes"),
+        ));
+    }
+    ask::confirm(&format!("Delete {what} from the shared database, for all who use it?"), output).await
+}
+
+/// A scope that takes part in the conflict.
+fn has(conflict: &Conflict, scope: Scope) -> Result<Scope> {
+    let Conflict { kind, name, scopes, .. } = conflict;
+    if scopes.contains(&scope) {
+        return Ok(scope);
+    }
+    let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    let (kind, scopes) = (kind.spoken(), scopes.join(", "));
+    Err(Failure::invalid(format!("{scope} does not define {kind} {name}; choose one of {scopes}")))
+}
+
+/// A scope for every field that differs: as the flags say, else as somebody answers.
+async fn merge(
+    conflict: &Conflict,
+    takes: Vec<(String, Scope)>,
+    output: &mut Output,
+) -> Result<BTreeMap<String, Scope>> {
+    let mut chosen = BTreeMap::new();
+    for (field, scope) in takes {
+        known_field(conflict, &field)?;
+        if chosen.insert(field.clone(), has(conflict, scope)?).is_some() {
+            return Err(Failure::invalid(format!("--take names {field} twice; one scope can supply it")));
+        }
+    }
+    let open: Vec<&FieldConflict> =
+        conflict.fields.iter().filter(|field| !chosen.contains_key(&field.field)).collect();
+    if !open.is_empty() && !ask::can_ask(output) {
+        let names: Vec<&str> = open.iter().map(|field| field.field.as_str()).collect();
+        return Err(Failure::invalid(format!(
+            "these fields are still open: {}; add --take {}=SCOPE for each",
+            names.join(", "),
+            names[0]
+        )));
+    }
+    for field in open {
+        chosen.insert(field.field.clone(), choose(conflict, field, output).await?);
+    }
+    Ok(chosen)
+}
+
+fn known_field(conflict: &Conflict, field: &str) -> Result<()> {
+    let known: Vec<&str> = conflict.fields.iter().map(|field| field.field.as_str()).collect();
+    if known.contains(&field) {
+        return Ok(());
+    }
+    let advice = match persona::nearest(field, known.iter().copied()).first() {
+        Some(near) => format!("did you mean {near:?}?"),
+        None if known.is_empty() => "the definitions are the same".to_owned(),
+        None => format!("what differs is {}", known.join(", ")),
+    };
+    Err(Failure::invalid(format!("the definitions do not differ in {field:?}; {advice}")))
+}
+
+async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output) -> Result<Scope> {
+    let choice = |scope: &Scope| {
+        let value = field.values.get(scope).map_or_else(|| "(not set)".to_owned(), shown);
+        Choice::new(&format!("{scope}: {value}"), *scope)
+    };
+    let choices = conflict.scopes.iter().map(choice).collect();
+    ask::choose(&format!("Which {}?", field.field), choices, 0, output).await
+}
+
+/// The command that brings back what was deleted.
+async fn way_back(kind: Kind, name: &Name, scope: Scope, session: &Session) -> Option<String> {
+    let history = session.library.history(kind, name, Some(scope), Some(RECENT)).await.ok()?;
+    let last = history.revisions.iter().find(|revision| revision.action != "delete")?.revision;
+    let kind = if kind == Kind::Persona { String::new() } else { format!("{kind} ") };
+    Some(format!("masque rollback {kind}{name} {last} --scope {scope}"))
+}
+
+fn tell(resolved: &Resolved, undo: &[String], output: &mut Output) -> Result<()> {
+    let Resolved { kind, name, kept, written, deleted } = resolved;
+    let what = format!("{} {name}", kind.spoken());
+    match written {
+        Some(written) => output.line(format!("merged {what} into {kept} (revision {})", written.revision))?,
+        None => output.line(format!("kept {what} of {kept}"))?,
+    }
+    if !deleted.is_empty() {
+        let scopes: Vec<&str> = deleted.iter().map(|scope| scope.as_str()).collect();
+        output.line(format!("deleted it from {}", scopes.join(" and ")))?;
+    }
+    for command in undo {
+        output.line(format!("to get it back: {command}"))?;
+    }
+    Ok(())
+}

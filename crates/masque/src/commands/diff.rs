@@ -1,0 +1,86 @@
+//! `masque diff`: what changed between two revisions.
+
+use app::RevisionRef;
+use app::outputs::{FieldChange, RevisionDiff};
+use persona::{Kind, Name, Scope};
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use super::meant::Meant;
+use crate::cli::{DiffArgs, Target};
+use crate::failure::Result;
+use crate::output::{Output, Style};
+use crate::session::Session;
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    kind: Kind,
+    name: &'a Name,
+    scope: Scope,
+    from: i64,
+    to: i64,
+    fields: &'a [FieldChange],
+    unified: String,
+}
+
+pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let Target { kind, name, implied, rest } = args.target()?;
+    let mut revisions = rest.iter().map(|word| RevisionRef::parse(word));
+    let (from, to) = (revisions.next(), revisions.next());
+    let diff = session.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await;
+    let diff = Meant { command: "diff", name: &name, implied }.found(diff, session).await?;
+    let RevisionDiff { kind, name, scope, from, to, fields } = &diff;
+    let text = TextDiff::from_lines(&from.toml, &to.toml);
+    let unified = || {
+        let mut unified = text.unified_diff();
+        unified.context_radius(CONTEXT).header(&from.label, &to.label).to_string()
+    };
+    if output.is_json() {
+        let (from, to, unified) = (from.revision, to.revision, unified());
+        return output.json(&Answer { kind: *kind, name, scope: *scope, from, to, fields, unified });
+    }
+    if from.toml == to.toml {
+        return output.advise(&format!(
+            "Nothing differs between {} and {} in the definition itself.",
+            from.label, to.label
+        ));
+    }
+    if output.has_color() { inline(&text, &from.label, &to.label, output) } else { output.exact(&unified()) }
+}
+
+/// A unified diff in which the words that changed stand out.
+fn inline(text: &TextDiff<'_, '_, str>, from: &str, to: &str, output: &mut Output) -> Result<()> {
+    let head =
+        [output.styled(Style::Gone, format!("--- {from}")), output.styled(Style::New, format!("+++ {to}"))];
+    head.iter().try_for_each(|line| output.styled_line(line))?;
+    for group in text.grouped_ops(CONTEXT) {
+        let place = similar::udiff::UnifiedHunkHeader::new(&group).to_string();
+        let place = output.styled(Style::Faint, place);
+        output.styled_line(&place)?;
+        for change in group.iter().flat_map(|op| text.iter_inline_changes(op)) {
+            let (sign, line, word) = match change.tag() {
+                ChangeTag::Delete => ("-", Some(Style::Gone), Style::GoneWord),
+                ChangeTag::Insert => ("+", Some(Style::New), Style::NewWord),
+                ChangeTag::Equal => (" ", None, Style::Title),
+            };
+            let plain = |text: &str, output: &Output| match line {
+                Some(style) => output.styled(style, text),
+                None => crate::output::clean(text).into_owned(),
+            };
+            let mut shown = plain(sign, output);
+            for (emphasized, piece) in change.iter_strings_lossy() {
+                // A line's end would carry its colour into the next line.
+                let piece = piece.trim_end_matches('\n');
+                if piece.is_empty() {
+                    continue;
+                }
+                shown.push_str(&if emphasized { output.styled(word, piece) } else { plain(piece, output) });
+            }
+            output.styled_line(&shown)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! `masque edit`: an entity as TOML in the user's own editor, checked before it is saved.
+
+use app::ErrorKind;
+use app::outputs::Written;
+use persona::{Kind, Name, Scope};
+
+use super::new::tell_with_pieces;
+use super::written;
+use crate::cli::EditArgs;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::session::Session;
+
+mod draft;
+use draft::{Draft, Read};
+
+mod editor;
+use editor::Editor;
+
+/// Times that a mistake opens the editor again: an editor that is a script may never learn.
+const MOST_ATTEMPTS: usize = 20;
+
+/// How the library's messages about a place in a text without a file begin.
+const NAMELESS: &str = "personas.toml:";
+
+/// What is edited, and where it is saved.
+struct Subject {
+    kind: Kind,
+    name: Name,
+    /// Where it was read, and the revision that it had there.
+    found: Scope,
+    revision: i64,
+    /// Where it is saved: a builtin is read-only, so a copy of it is.
+    scope: Scope,
+    message: Option<String>,
+}
+
+pub(crate) async fn run(args: EditArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let (kind, name) = args.target()?;
+    let editor = Editor::find()?;
+    let wanted = args.change.scope;
+    let (original, found, revision) = read(kind, &name, wanted, session).await?;
+    let scope = match found {
+        Scope::Builtin => wanted.unwrap_or(session.library.default_scope()),
+        found => found,
+    };
+    let subject = Subject { kind, name, found, revision, scope, message: args.why.message };
+    output.flush()?;
+    let mut draft = Draft::new(&subject.file_name(), &original)?;
+    let mut last = original.clone();
+    for _ in 0..MOST_ATTEMPTS {
+        if let Err(failure) = editor.open(draft.path()).await {
+            return Err(keep(draft, &original, failure));
+        }
+        let text = match draft.read() {
+            Ok(Read::Text(text)) if text != original => text,
+            Ok(Read::Text(_)) => return unchanged(&subject, "you left it as it was", output),
+            Ok(Read::Emptied) => return unchanged(&subject, "you left nothing in the file", output),
+            Err(failure) => return Err(keep(draft, &original, failure)),
+        };
+        let failure = match subject.save(&text, session).await {
+            Ok(written) => return saved(&subject, &written, output),
+            Err(failure) => failure,
+        };
+        let message = match &failure {
+            // The same mistake once more is somebody who gives up, or a script.
+            Failure::Told { kind, message } if is_mistake(*kind) && text != last => message,
+            _ => return Err(keep(draft, &original, failure)),
+        };
+        let message = subject.placed(message, &text, session).await;
+        draft.write_with_mistake(&text, &message)?;
+        last = text;
+    }
+    let failure =
+        Failure::invalid(format!("it is still wrong after {MOST_ATTEMPTS} attempts; nothing was saved"));
+    Err(keep(draft, &original, failure))
+}
+
+/// The text, where it is from and its revision; for a scope that does not have it yet, a builtin's.
+async fn read(
+    kind: Kind,
+    name: &Name,
+    wanted: Option<Scope>,
+    session: &Session,
+) -> Result<(String, Scope, i64)> {
+    let library = &session.library;
+    let error = match library.entity_toml(kind, name, wanted).await {
+        Ok(found) => return Ok(found),
+        Err(error) => error,
+    };
+    if wanted.is_some()
+        && error.kind() == ErrorKind::Missing
+        && let Ok(found) = library.entity_toml(kind, name, None).await
+        && found.1 == Scope::Builtin
+    {
+        return Ok(found);
+    }
+    Err(error.into())
+}
+
+impl Subject {
+    async fn save(&self, text: &str, session: &Session) -> Result<Written> {
+        let Self { kind, name, revision, scope, message, .. } = self;
+        // A copy of a builtin is new where it goes, which is what revision 0 asks for.
+        let expected = if self.found == Scope::Builtin { 0 } else { *revision };
+        let (library, author) = (&session.library, &session.author);
+        let saved = library.save_toml(author, *kind, name, text, *scope, Some(expected), message.clone());
+        Ok(saved.await?)
+    }
+
+    fn file_name(&self) -> String {
+        format!("{}.{}.toml", self.name, self.kind)
+    }
+
+    /// A message about a place in the text, with the line that this has once the message stands
+    /// above it, and the name of the file that is open.
+    async fn placed(&self, message: &str, text: &str, session: &Session) -> String {
+        if !message.starts_with(NAMELESS) {
+            return message.to_owned();
+        }
+        let moved = format!("{}{text}", "\n".repeat(draft::lines_above(message)));
+        // What cannot be read is not saved either, however often it is tried.
+        let message = match self.save(&moved, session).await {
+            Err(Failure::Told { message, .. }) => message,
+            _ => message.to_owned(),
+        };
+        message.replacen(NAMELESS, &format!("{}:", self.file_name()), 1)
+    }
+}
+
+/// Whether the text is wrong, rather than the moment or the place.
+fn is_mistake(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Invalid | ErrorKind::Missing)
+}
+
+/// What was written is worth keeping where it could not be saved.
+fn keep(draft: Draft, original: &str, failure: Failure) -> Failure {
+    match (draft.keep_if_changed(original), failure) {
+        (Some(path), Failure::Told { kind, message }) => {
+            Failure::told(kind, format!("{message}\nyour text is kept in {}", path.display()))
+        }
+        (_, failure) => failure,
+    }
+}
+
+fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<()> {
+    let Subject { kind, name, found, revision, .. } = subject;
+    let written = Written {
+        kind: *kind,
+        name: name.clone(),
+        scope: *found,
+        revision: *revision,
+        changed: false,
+        created: Vec::new(),
+        copied: Vec::new(),
+    };
+    written::tell(&written, "", why, output)
+}
+
+fn saved(subject: &Subject, written: &Written, output: &mut Output) -> Result<()> {
+    let Subject { kind, name, found, .. } = subject;
+    let kind = kind.spoken();
+    let copy = if *found == Scope::Builtin { ", a copy of the builtin" } else { "" };
+    let done = format!("saved {kind} {name}{copy}");
+    let idle = format!("{kind} {name} says the same");
+    tell_with_pieces(written, &done, &idle, output)
+}

@@ -1,0 +1,57 @@
+//! `masque history`: who changed what, when and why.
+
+use app::outputs::RevisionItem;
+use chrono::Local;
+
+use super::meant::Meant;
+use crate::cli::{HistoryArgs, Target};
+use crate::failure::Result;
+use crate::output::{Column, Output, Table, one_line};
+use crate::session::Session;
+
+const COLUMNS: [Column; 7] = [
+    Column::Fixed("REVISION"),
+    Column::Fixed("WHEN"),
+    Column::Fixed("WHO"),
+    Column::Fixed("WHAT"),
+    Column::Stretched("WHY"),
+    Column::Optional("TAGS"),
+    Column::Optional("NAMED"),
+];
+
+pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let Target { kind, name, implied, .. } = args.target()?;
+    let limit = args.limit.map(|limit| limit as usize);
+    let meant = Meant { command: "history", name: &name, implied };
+    let history = session.library.history(kind, &name, args.recorded.scope, limit).await;
+    let history = meant.found(history, session).await?;
+    if output.is_json() {
+        return output.json(&history);
+    }
+    let rows: Vec<Vec<String>> = history.revisions.iter().map(|item| cells(item, &history.name)).collect();
+    let table = Table::fitted(&COLUMNS, &rows, output.width());
+    table.header(output)?;
+    rows.iter().try_for_each(|row| table.row(output, row))?;
+    let named = if kind == persona::Kind::Persona { name.to_string() } else { format!("{kind} {name}") };
+    output.advise(&format!(
+        "\nOf {} {name} in {}. See a change with `masque diff {named} REV`, undo with `masque rollback {named} REV`.",
+        kind.spoken(),
+        history.scope
+    ))
+}
+
+fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
+    let RevisionItem { revision, name, action, author, front, message, created_at, tags } = item;
+    let when = created_at.with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string();
+    // A name that it no longer has.
+    let named = if name == now { String::new() } else { name.to_string() };
+    vec![
+        revision.to_string(),
+        when,
+        one_line(&format!("{author} ({front})")),
+        one_line(action),
+        one_line(message.as_deref().unwrap_or_default()),
+        one_line(&tags.join(", ")),
+        named,
+    ]
+}

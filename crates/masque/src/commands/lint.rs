@@ -1,0 +1,167 @@
+//! `masque lint`: what is wrong with definitions and files, for people, programs and code hosts.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use app::LintOptions;
+use persona::Scope;
+use persona::lint::Level;
+use serde::Serialize;
+
+use crate::cli::{Deny, LintArgs, LintFormat};
+use crate::config::Config;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::session::Session;
+
+mod entry;
+use entry::Entry;
+
+mod sarif;
+mod text;
+
+/// Providers whose key may stand in the environment, under one of these names.
+const KEYS: [(&str, &[&str]); 3] = [
+    ("anthropic", &["ANTHROPIC_API_KEY"]),
+    ("openai", &["OPENAI_API_KEY"]),
+    ("gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
+];
+
+/// Entries up to which lint looks at the files along with other commands.
+const REMINDED: usize = 2_000;
+
+/// Providers that need no key.
+const KEYLESS: [&str; 2] = ["ollama", "rehearsal"];
+
+/// All that was found, and where the project is.
+struct Report {
+    entries: Vec<Entry>,
+    root: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    findings: &'a [Entry],
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let LintArgs { scopes, format, deny } = args;
+    let report = examine(scopes, session).await?;
+    let implied = if output.is_json() { LintFormat::Json } else { LintFormat::Text };
+    match format.unwrap_or(implied) {
+        LintFormat::Text => text::print(&report, output)?,
+        LintFormat::Json => output.json(&Answer {
+            findings: &report.entries,
+            errors: report.count(Level::Error),
+            warnings: report.count(Level::Warning),
+            notes: report.count(Level::Note),
+        })?,
+        LintFormat::Sarif => output.json(&sarif::log(&report))?,
+    }
+    let denied = match deny {
+        None => Level::Error,
+        Some(Deny::Warning) => Level::Warning,
+        Some(Deny::Note) => Level::Note,
+    };
+    let fails = report.entries.iter().any(|entry| entry.level >= denied);
+    if fails { Err(Failure::Answered) } else { Ok(()) }
+}
+
+/// What lint is to know of the surroundings.
+pub(super) fn options(config: &Config, scopes: Vec<Scope>) -> LintOptions {
+    let env_allowed: BTreeSet<String> = config.env_allow.clone();
+    let env_set = env_allowed.iter().filter(|name| std::env::var_os(name).is_some()).cloned().collect();
+    LintOptions {
+        scopes,
+        part_tokens: config.lint_part_tokens,
+        providers: providers(config.providers.iter().map(String::as_str), |name| {
+            std::env::var_os(name).is_some_and(|key| !key.is_empty())
+        }),
+        env_allowed,
+        env_set,
+    }
+}
+
+/// Tells somebody at a terminal, after another command, that lint has something to say.
+pub(super) async fn remind(session: &Session, output: &Output) {
+    let wanted = io::stderr().is_terminal() && !output.is_json();
+    if !wanted || !(1..=REMINDED).contains(&session.library.file_entries()) {
+        return;
+    }
+    let Ok(report) = session.library.lint(options(&session.config, Vec::new())).await else { return };
+    let count = |level| report.findings.iter().filter(|found| found.finding.level == level).count();
+    let (errors, warnings) = (count(Level::Error), count(Level::Warning));
+    if errors + warnings > 0 {
+        let _ = writeln!(
+            io::stderr(),
+            "lint: {errors} errors and {warnings} warnings in your files; see them with `masque lint`"
+        );
+    }
+}
+
+async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
+    let library = &session.library;
+    let options = options(&session.config, scopes.clone());
+    let found = library.lint(options).await?;
+    let mut entries: Vec<Entry> = found.findings.into_iter().map(Entry::of_finding).collect();
+    let scope_of = |path: &Path| {
+        [Scope::Project, Scope::Global].into_iter().find(|scope| library.path(*scope) == Some(path))
+    };
+    for problem in found.problems {
+        let scope = scope_of(&problem.path);
+        if !scopes.is_empty() && scope.is_some_and(|scope| !scopes.contains(&scope)) {
+            continue;
+        }
+        entries.push(Entry::of_problem(problem, scope));
+    }
+    entries.sort_by_key(Entry::place);
+    let root = library.path(Scope::Project).and_then(Path::parent).map(Path::to_path_buf);
+    Ok(Report { entries, root })
+}
+
+/// The providers that a model may name. Where nothing is configured yet, none can be called wrong.
+fn providers<'a>(
+    configured: impl IntoIterator<Item = &'a str>,
+    is_set: impl Fn(&str) -> bool,
+) -> Option<BTreeSet<String>> {
+    let keyed = KEYS.iter().filter(|(_, names)| names.iter().any(|name| is_set(name)));
+    let keyed = keyed.map(|(provider, _)| *provider);
+    let mut known: BTreeSet<String> = configured.into_iter().chain(keyed).map(str::to_owned).collect();
+    if known.is_empty() {
+        return None;
+    }
+    known.extend(KEYLESS.map(str::to_owned));
+    Some(known)
+}
+
+impl Report {
+    fn count(&self, level: Level) -> usize {
+        self.entries.iter().filter(|entry| entry.level == level).count()
+    }
+
+    /// A path as it is read from the project's root, where it is below that.
+    fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        self.root.as_ref().and_then(|root| path.strip_prefix(root).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::providers;
+
+    #[test]
+    fn providers_are_known_by_configuration_or_key() {
+        assert_eq!(providers([], |_| false), None);
+        let known = |configured: &[&'static str], key: &str| {
+            let known = providers(configured.iter().copied(), |name| name == key).expect("some are known");
+            known.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(known(&["work"], ""), "ollama rehearsal work");
+        assert_eq!(known(&[], "GOOGLE_API_KEY"), "gemini ollama rehearsal");
+        assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic ollama openai rehearsal");
+    }
+}

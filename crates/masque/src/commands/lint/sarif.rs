@@ -1,0 +1,119 @@
+//! Findings as SARIF 2.1.0, the form in which code hosts take them.
+
+use std::path::{Component, Path};
+
+use persona::lint::{Level, Rule};
+use serde_json::{Value, json};
+
+use super::entry::FILE_RULES;
+use super::{Entry, Report};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub(super) fn log(report: &Report) -> Value {
+    let results: Vec<Value> = report.entries.iter().map(|entry| result(entry, report)).collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {
+                "driver": {
+                    "name": "masque",
+                    "semanticVersion": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": rules(),
+                }
+            },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }]
+    })
+}
+
+fn rules() -> Vec<Value> {
+    let of_lint = Rule::ALL.iter().map(|rule| (rule.as_str(), rule.level(), rule.description()));
+    of_lint.chain(FILE_RULES).map(|(id, level, description)| rule(id, level, description)).collect()
+}
+
+fn rule(id: &str, level: Level, description: &str) -> Value {
+    json!({
+        "id": id,
+        "shortDescription": { "text": description },
+        "defaultConfiguration": { "level": level.as_str() },
+    })
+}
+
+fn result(entry: &Entry, report: &Report) -> Value {
+    let mut result = json!({
+        "ruleId": entry.rule,
+        "level": entry.level.as_str(),
+        "message": { "text": entry.sentence() },
+    });
+    let mut location = serde_json::Map::new();
+    if let Some(path) = &entry.path {
+        location.insert("physicalLocation".to_owned(), physical(entry, path, report));
+    }
+    if let (Some(kind), Some(name)) = (entry.kind, &entry.name) {
+        let scope = entry.scope.map(|scope| format!("{scope}:")).unwrap_or_default();
+        let name = format!("{scope}{kind}:{name}");
+        location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": name }]));
+    }
+    if !location.is_empty() {
+        result["locations"] = json!([location]);
+    }
+    result
+}
+
+fn physical(entry: &Entry, path: &Path, report: &Report) -> Value {
+    let artifact = match report.relative(path) {
+        Some(relative) => json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" }),
+        None => json!({ "uri": format!("file://{}", uri(path)) }),
+    };
+    let mut physical = json!({ "artifactLocation": artifact });
+    if let (Some(line), Some(column)) = (entry.line, entry.column) {
+        physical["region"] = json!({ "startLine": line, "startColumn": column });
+    }
+    physical
+}
+
+/// A path as the path of a URI: slashes between its names, everything else escaped where it must be.
+fn uri(path: &Path) -> String {
+    let mut uri = String::new();
+    for component in path.components() {
+        match component {
+            Component::RootDir => uri.push('/'),
+            component => {
+                if !uri.is_empty() && !uri.ends_with('/') {
+                    uri.push('/');
+                }
+                escape(&component.as_os_str().to_string_lossy(), &mut uri);
+            }
+        }
+    }
+    uri
+}
+
+fn escape(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            into.push(char::from(byte));
+        } else {
+            into.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::uri;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri(Path::new("personas.toml")), "personas.toml");
+        assert_eq!(uri(Path::new("prompts/a b#é.md")), "prompts/a%20b%23%C3%A9.md");
+        assert_eq!(uri(Path::new("/home/me/x.toml")), "/home/me/x.toml");
+    }
+}

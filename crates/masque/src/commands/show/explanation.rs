@@ -1,0 +1,105 @@
+//! `show --explain`: which layer and scope everything in a persona came from.
+
+use persona::explain::{Explanation, Field, Item, Layer, Part, Removed, Replaced};
+use persona::{LayerOrigin, Scope};
+use serde_json::Value;
+
+use crate::failure::Result;
+use crate::output::{Column, Output, Table, one_line};
+
+const COLUMNS: [Column; 5] = [
+    Column::Fixed("WHAT"),
+    Column::Fixed("FROM"),
+    Column::Optional("KEPT IN"),
+    Column::Optional("NOTE"),
+    Column::Stretched("VALUE"),
+];
+
+pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
+    let own = explanation.layers.iter().find(|layer| layer.role == LayerOrigin::Own);
+    let revision = own.and_then(|layer| layer.revision).unwrap_or_default();
+    super::title(&explanation.name, None, explanation.scope, revision, output)?;
+    let layers: Vec<String> = explanation.layers.iter().map(layer).collect();
+    output.field("layers", &format!("{} (the last one wins)", layers.join(" < ")))?;
+    output.blank()?;
+    let mut rows: Vec<Vec<String>> = explanation.fields.iter().map(field).collect();
+    rows.extend(explanation.parts.iter().map(part));
+    rows.extend(explanation.items.iter().map(item));
+    if rows.is_empty() {
+        return output.line("It has neither fields nor pieces yet.");
+    }
+    let table = Table::fitted(&COLUMNS, &rows, output.width());
+    table.header(output)?;
+    rows.iter().try_for_each(|row| table.row(output, row))?;
+    if !explanation.removed.is_empty() {
+        output.blank()?;
+    }
+    for Removed { list, name, from, by } in &explanation.removed {
+        output.line(format!("{} {name} of {from} is taken away by {by}", singular(list)))?;
+    }
+    Ok(())
+}
+
+fn layer(layer: &Layer) -> String {
+    let Layer { name, scope, revision, role } = layer;
+    match (role, revision) {
+        (LayerOrigin::Stage, _) => format!("stage {scope}:{name}"),
+        // Builtins have none.
+        (_, Some(revision @ 1..)) if *scope != Scope::Builtin => {
+            format!("{scope}:{name} (revision {revision})")
+        }
+        _ => format!("{scope}:{name}"),
+    }
+}
+
+fn field(field: &Field) -> Vec<String> {
+    let Field { field, from, value, appends_to, overrides, piece_scope } = field;
+    let note = notes(&[("below", appends_to), ("instead of", overrides)]);
+    row(field.clone(), &shown(value), from, *piece_scope, note)
+}
+
+fn part(part: &Part) -> Vec<String> {
+    let Part { name, part_type, order, priority, from, piece_scope, replaced } = part;
+    let value = format!("{part_type}, order {order}, priority {priority}");
+    let replaced: Vec<String> =
+        replaced.iter().map(|Replaced { name, from }| format!("{name} of {from}")).collect();
+    row(format!("part {name}"), &value, from, Some(*piece_scope), notes(&[("instead of", &replaced)]))
+}
+
+fn item(item: &Item) -> Vec<String> {
+    let Item { list, name, from, overrides, piece_scope } = item;
+    let note = notes(&[("also in", overrides)]);
+    // A name that leads nowhere is worth a word; a tag leads nowhere by nature.
+    let lost = piece_scope.is_none() && list != "tags" && list != "test_inputs";
+    let value = if lost { "not found" } else { "" };
+    row(format!("{} {name}", singular(list)), value, from, *piece_scope, note)
+}
+
+fn row(what: String, value: &str, from: &str, kept: Option<Scope>, note: String) -> Vec<String> {
+    let kept = kept.map(|scope| scope.to_string()).unwrap_or_default();
+    vec![what, from.to_owned(), kept, note, one_line(value)]
+}
+
+fn notes(notes: &[(&str, &Vec<String>)]) -> String {
+    let said = notes.iter().filter(|(_, layers)| !layers.is_empty());
+    said.map(|(word, layers)| format!("{word} {}", layers.join(", "))).collect::<Vec<_>>().join("; ")
+}
+
+/// A list's name as that of one entry.
+fn singular(list: &str) -> String {
+    list.strip_suffix('s').unwrap_or(list).replace('_', " ")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        // Models, the one list that a field has.
+        Value::Array(models) => {
+            let word = |model: &Value, key: &str| model[key].as_str().unwrap_or_default().to_owned();
+            let models =
+                models.iter().map(|model| format!("{}/{}", word(model, "provider"), word(model, "model")));
+            models.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,297 @@
+//! Edit, new, duplicate and rename.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use crate::home::{Answer, Home, contains};
+use crate::terminal::{DOWN, ENTER, ESCAPE, Terminal};
+
+/// Writes an editor: a shell script that gets the file as its last argument.
+fn editor(home: &Home, script: &str) -> String {
+    let path = home.write("editor.sh", &format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn edit(home: &Home, script: &str, arguments: &[&str]) -> Answer {
+    let mut command = home.command();
+    command.env("EDITOR", editor(home, script)).arg("edit").args(arguments);
+    Answer::of(command.output().unwrap())
+}
+
+/// A library with one part.
+fn library() -> Home {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--summary", "Calm."]);
+    home
+}
+
+#[test]
+fn an_edit_is_saved() {
+    let home = library();
+    let script = "basename \"$1\" > name; ls -ld \"$(dirname \"$1\")\" | cut -c1-10 > mode; sed -i s/Calm/Slow/ \"$1\"";
+    let edited = edit(&home, script, &["part", "calm", "--message", "slower"]).ok();
+    assert_eq!(edited, "saved part calm (shared, revision 2)\n");
+    assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Slow.");
+    assert_eq!(
+        (home.read("name").as_str(), home.read("mode").as_str()),
+        ("calm.part.toml\n", "drwx------\n")
+    );
+    assert_eq!(home.json(&["history", "part", "calm"])["revisions"][0]["message"], "slower");
+}
+
+#[test]
+fn an_edit_in_a_file_leaves_the_rest_alone() {
+    let home = Home::new();
+    let before =
+        "# Ours.\n[skills.look]\ncontent = \"Look.\" # twice\n\n[skills.hear]\ncontent = \"Hear.\"\n";
+    home.write("shop/personas.toml", before);
+    edit(&home, "sed -i s/Hear/Listen/ \"$1\"", &["skill", "hear", "--project", "shop"]).ok();
+    assert_eq!(home.read("shop/personas.toml"), before.replace("Hear", "Listen"));
+}
+
+#[test]
+fn what_is_unchanged_or_emptied_is_not_saved() {
+    let home = library();
+    contains(
+        &edit(&home, "true", &["part", "calm"]).ok(),
+        &["left it as it was; nothing changed (shared, revision 1)"],
+    );
+    contains(&edit(&home, ": > \"$1\"", &["part", "calm"]).ok(), &["nothing in the file; nothing changed"]);
+    contains(&edit(&home, "rm \"$1\"", &["part", "calm"]).ok(), &["nothing changed"]);
+    let json = edit(&home, "true", &["part", "calm", "--json"]).ok();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["changed"], false);
+    contains(
+        &edit(&home, "exit 3", &["part", "calm"]).fails(1),
+        &["ended with a failure", "nothing was saved"],
+    );
+    assert_eq!(home.json(&["show", "part", "calm"])["revision"], 1);
+}
+
+#[test]
+fn a_mistake_opens_the_editor_again() {
+    let home = library();
+    let script = "\
+if [ -e first ]; then cp \"$1\" second; sed -i 's/= 3/= \"Three.\"/' \"$1\"; else touch first; sed -i 's/\"Calm.\"/3/' \"$1\"; fi";
+    contains(&edit(&home, script, &["part", "calm"]).ok(), &["saved part calm", "revision 2"]);
+    let second = home.read("second");
+    assert!(second.starts_with("# This was not saved:\n#   calm.part.toml:"), "{second}");
+    contains(&second, &["expected a text, found 3", "\n[parts.calm]\n"]);
+    // The line that is named is the line where it stands in the editor.
+    let line: usize = second.split(':').nth(2).unwrap().parse().unwrap();
+    contains(second.lines().nth(line - 1).unwrap(), &["summary = 3"]);
+    assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Three.");
+}
+
+#[test]
+fn a_mistake_that_stays_ends_with_the_text_kept() {
+    let home = library();
+    let script = "echo x >> opened; echo 'sumary = \"x\" \"' >> \"$1\"; sed -i '$!{/^sumary/d}' \"$1\"";
+    let refused = edit(&home, script, &["part", "calm"]).fails(2);
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    contains(&std::fs::read_to_string(kept).unwrap(), &["sumary = \"x\" \""]);
+    assert_eq!(home.read("opened"), "x\nx\n", "the same mistake twice is enough");
+    std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
+    // A piece that is not there is a mistake of the text too, and an emptied file gives up.
+    home.ok(&["create", "persona", "helper", "--part", "calm"]);
+    let script =
+        "if grep -q clam \"$1\"; then cp \"$1\" told; : > \"$1\"; else sed -i s/calm/clam/ \"$1\"; fi";
+    contains(&edit(&home, script, &["helper"]).ok(), &["nothing changed"]);
+    contains(&home.read("told"), &["# ", "clam", "did you mean \"calm\"?"]);
+}
+
+#[test]
+fn somebody_else_may_be_faster() {
+    let home = library();
+    let masque = env!("CARGO_BIN_EXE_masque");
+    let script =
+        format!("{masque} update part calm --summary Other. > /dev/null; sed -i s/Calm/Slow/ \"$1\"");
+    let refused = edit(&home, &script, &["part", "calm"]).fails(4);
+    contains(&refused, &["revision 2, not 1"]);
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    contains(&std::fs::read_to_string(kept).unwrap(), &["Slow."]);
+    std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
+    assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Other.");
+}
+
+#[test]
+fn a_hand_may_be_faster_too() {
+    let home = Home::new();
+    let file = home.write("shop/personas.toml", "[skills.look]\ncontent = \"Look.\" # well\n");
+    let script = format!("sed -i s/Look/Stare/ '{}'; sed -i s/Look/Glance/ \"$1\"", file.display());
+    let refused = edit(&home, &script, &["skill", "look", "--project", "shop"]).fails(4);
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    contains(&std::fs::read_to_string(kept).unwrap(), &["Glance."]);
+    std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
+    assert_eq!(home.read("shop/personas.toml"), "[skills.look]\ncontent = \"Stare.\" # well\n");
+}
+
+#[test]
+fn a_builtin_is_edited_as_a_copy() {
+    let home = Home::new();
+    let script = "sed -i 's/^display_name = .*/display_name = \"Mine\"/' \"$1\"";
+    contains(
+        &edit(&home, script, &["mentor"]).ok(),
+        &["saved persona mentor, a copy of the builtin (shared, revision 1)"],
+    );
+    let shown = home.json(&["show", "mentor"]);
+    assert_eq!((&shown["display_name"], &shown["scope"]), (&"Mine".into(), &"shared".into()));
+    let in_global = edit(&home, script, &["code_reviewer", "--scope", "global"]).ok();
+    contains(&in_global, &["a copy of the builtin (global, revision 1)"]);
+    contains(&home.read(".config/masque/personas.toml"), &["[personas.code_reviewer]", "\"Mine\""]);
+    contains(
+        &edit(&home, script, &["mentor", "--scope", "global"]).fails(3),
+        &["is in shared, not in global"],
+    );
+}
+
+#[test]
+fn an_editor_must_be_set() {
+    let home = library();
+    contains(&home.fails(2, &["edit", "part", "calm"]), &["set EDITOR"]);
+    let with = |name: &str, value: &str| {
+        let mut command = home.command();
+        command.env(name, value).args(["edit", "part", "calm"]);
+        Answer::of(command.output().unwrap())
+    };
+    contains(&with("EDITOR", "no-such-editor -x").fails(2), &["no-such-editor", "set EDITOR"]);
+    contains(&with("EDITOR", "vi 'x").fails(2), &["quote"]);
+    // VISUAL comes first, and is a command line.
+    let script = editor(&home, "test \"$1\" = --wait && sed -i s/Calm/Seen/ \"$2\"");
+    contains(&with("VISUAL", &format!("'{script}' --wait")).ok(), &["saved part calm"]);
+    contains(&edit(&home, "true", &["part", "clam"]).fails(3), &["no part is named \"clam\"", "calm"]);
+}
+
+#[test]
+fn a_template_becomes_a_persona() {
+    let home = Home::new();
+    let created = home.run(&["new", "reviewer", "--template", "code_reviewer"]);
+    contains(
+        &created.stdout,
+        &["created persona reviewer (shared, revision 1)", "copied from the builtins with it: "],
+    );
+    contains(&created.stderr, &["masque show reviewer", "masque edit reviewer"]);
+    let (mine, template) = (home.json(&["show", "reviewer"]), home.json(&["show", "code_reviewer"]));
+    assert_eq!((&mine["parts"], &mine["scope"]), (&template["parts"], &json!("shared")));
+    contains(&home.fails(4, &["new", "reviewer", "--template", "code_reviewer"]), &["exists already"]);
+    contains(&home.fails(3, &["new", "x", "--template", "code_reviwer"]), &["code_reviewer"]);
+    contains(&home.fails(2, &["new", "--template", "code_reviewer"]), &["NAME"]);
+    // A file sees the builtin pieces, and needs no copies.
+    let mut command = home.command();
+    home.write("shop/personas.toml", "# Ours.\n");
+    command.current_dir(home.path("shop")).args(["new", "ours", "--template", "mentor", "--json"]);
+    let written: serde_json::Value =
+        serde_json::from_str(&Answer::of(command.output().unwrap()).ok()).unwrap();
+    assert_eq!((&written["scope"], written.get("copied")), (&json!("project"), None));
+    contains(&home.read("shop/personas.toml"), &["# Ours.\n", "[personas.ours]"]);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_asked() {
+    let home = Home::new();
+    for arguments in [&["new"][..], &["new", "x"]] {
+        contains(&home.fails(2, arguments), &["--template", "--scope", "code_reviewer", "create persona"]);
+    }
+}
+
+#[test]
+fn questions_make_a_persona() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[parts.dry]\npart_type = \"tone\"\nsummary = \"Dry.\"\n");
+    let mut command = home.command();
+    command.args(["new", "--project", "shop"]);
+    let mut terminal = Terminal::start(command);
+    terminal.sees("Where is it kept?").sees("project: ").sees("shared: the database").presses(ENTER);
+    terminal.sees("Its name:").presses("two words").presses(ENTER).sees("contains ' '");
+    terminal.presses(&"\x7f".repeat(9)).presses("helper").presses(ENTER);
+    terminal.sees("What does it begin with?").sees("nothing").presses(ENTER);
+    terminal.sees("What is it, in a sentence?").presses("You help.").presses(ENTER);
+    terminal.sees("System prompt:").presses("Help people.").presses(ENTER);
+    terminal.sees("How does it speak?").sees("dry: Dry.").presses("dry").presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["created persona helper (project, ", "masque edit helper"]);
+    contains(
+        &home.read("shop/personas.toml"),
+        &["[personas.helper]", "summary = \"You help.\"", "system_prompt = \"Help people.\"", "\"dry\""],
+    );
+}
+
+#[test]
+fn questions_lead_to_a_template_too() {
+    let home = Home::new();
+    home.ok(&["create", "persona", "taken"]);
+    let start = |arguments: &[&str]| {
+        let mut command = home.command();
+        command.arg("new").args(arguments);
+        Terminal::start(command)
+    };
+    let mut terminal = start(&["taken", "--scope", "shared"]);
+    terminal.sees("shared has a persona taken already").sees("Its name:").presses("mine").presses(ENTER);
+    terminal.sees("What does it begin with?").presses(DOWN).presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["created persona mine (shared, "]);
+    assert!(!home.json(&["show", "mine"])["parts"].as_array().unwrap().is_empty());
+    let mut terminal = start(&["--template", "mentor", "--scope", "global"]);
+    terminal.sees("Its name:").presses("guide").presses(ENTER);
+    assert_eq!(terminal.ends().0, 0);
+    contains(&home.read(".config/masque/personas.toml"), &["[personas.guide]"]);
+    let mut terminal = start(&["other"]);
+    terminal.sees("Where is it kept?").presses(ESCAPE);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 1, "{screen}");
+    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&home.fails(3, &["show", "other"]), &["no persona"]);
+}
+
+#[test]
+fn a_duplicate_is_independent() {
+    let home = library();
+    let copied = home.ok(&["duplicate", "part", "calm", "calmer", "--message", "to try"]);
+    assert_eq!(copied, "created part calmer, a copy of calm (shared, revision 1)\n");
+    home.ok(&["update", "part", "calmer", "--summary", "Calmer."]);
+    assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Calm.");
+    contains(&home.fails(4, &["duplicate", "part", "calm", "calmer"]), &["exists already"]);
+    contains(
+        &home.ok(&["duplicate", "mentor", "teacher"]),
+        &["created persona teacher, a copy of mentor (shared, ", "copied from"],
+    );
+    let across = home.json(&["duplicate", "part", "calm", "calm", "--from", "shared", "--to", "global"]);
+    assert_eq!(across["scope"], "global");
+    contains(&home.read(".config/masque/personas.toml"), &["[parts.calm]"]);
+    contains(&home.fails(3, &["duplicate", "nobody", "x"]), &["nobody"]);
+    contains(&home.fails(2, &["duplicate", "calm"]), &["NAME"]);
+    contains(&home.fails(2, &["duplicate", "prat", "calm", "x"]), &["did you mean \"part\"?"]);
+}
+
+#[test]
+fn references_follow_a_rename() {
+    let home = library();
+    home.ok(&["create", "persona", "helper", "--part", "calm"]);
+    home.write("shop/personas.toml", "[personas.ours] # keep\nparts = [\"calm\"] # and this\n");
+    let renamed = home.ok(&["--project", "shop", "rename", "part", "calm", "quiet", "--message", "clearer"]);
+    contains(&renamed, &["renamed part calm to quiet (shared, revision 2)"]);
+    contains(&renamed, &["  follows: persona helper (shared)\n", "  follows: persona ours (project)\n"]);
+    assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "quiet");
+    contains(&home.read("shop/personas.toml"), &["[personas.ours] # keep\n", "\"quiet\""]);
+    contains(&home.fails(3, &["show", "part", "calm"]), &["no part"]);
+    let history = home.json(&["history", "part", "quiet"]);
+    assert_eq!(history["revisions"].as_array().unwrap().len(), 2, "the history survives: {history}");
+    contains(&home.fails(4, &["rename", "helper", "helper"]), &["exists already"]);
+    let json = home.json(&["--project", "shop", "rename", "ours", "theirs"]);
+    assert_eq!((&json["name"], &json["followed"]), (&json!("theirs"), &json!([])));
+}
+
+#[test]
+fn what_cannot_follow_is_listed() {
+    let home = library();
+    home.write("shop/personas.toml", "[personas.ours]\nparts = [\"calm\"]\n");
+    // A file with a mistake is never written to.
+    home.ok(&["--project", "shop", "list"]);
+    home.write("shop/personas.toml", "[personas.ours]\nparts = [\"calm\"]\nsummary = \"x\n");
+    let renamed = home.run(&["--project", "shop", "rename", "part", "calm", "quiet"]);
+    assert_eq!(renamed.code, 0, "{renamed:#?}");
+    contains(&renamed.stdout, &["could not be changed:", "  persona ours (project)\n"]);
+}

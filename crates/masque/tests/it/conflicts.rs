@@ -1,0 +1,222 @@
+//! Names that several scopes define.
+
+use serde_json::json;
+
+use crate::home::{Home, contains};
+use crate::terminal::{DOWN, ENTER, Terminal};
+
+const PROJECT: &str = "\
+# The shop's own.
+[personas.reviewer] # strict
+summary = \"You review for the shop.\"
+traits = [\"curious\"]
+";
+
+const GLOBAL: &str = "\
+[personas.reviewer]
+summary = \"You review for me.\"
+description = \"Mine.\"
+traits = [\"curious\"]
+";
+
+/// A reviewer in all three scopes, and a part in two that say the same.
+fn library() -> Home {
+    let home = Home::new();
+    home.write("shop/personas.toml", PROJECT);
+    home.write(".config/masque/personas.toml", GLOBAL);
+    home.ok(&["create", "persona", "reviewer", "--summary", "You review for all.", "--trait", "curious"]);
+    home
+}
+
+/// Runs a command in the project.
+fn in_shop<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["--project", "shop"], arguments].concat()
+}
+
+#[test]
+fn nothing_in_conflict_is_said() {
+    let home = Home::new();
+    contains(&home.ok(&["conflicts"]), &["No name is defined by several scopes."]);
+    contains(&home.ok(&["conflicts", "mentor", "--check"]), &["Nothing named mentor"]);
+    assert_eq!(home.json(&["conflicts"]), json!({ "conflicts": [] }));
+    contains(
+        &home.fails(3, &["conflicts", "mentor", "--use", "shared"]),
+        &["nothing named mentor is defined by several scopes"],
+    );
+}
+
+#[test]
+fn fields_are_compared() {
+    let home = library();
+    let text = home.ok(&in_shop(&["conflicts"]));
+    contains(
+        &text,
+        &[
+            "persona reviewer  in project, global, shared; project is in force",
+            "  summary\n    project  You review for the shop.\n    global   You review for me.\n    shared   You review for all.",
+            "  description\n    project  not set\n    global   Mine.\n    shared   not set",
+        ],
+    );
+    assert!(!text.contains("traits"), "what is the same is no conflict: {text}");
+    let answer = home.json(&in_shop(&["conflicts", "reviewer", "--kind", "persona"]));
+    let conflict = &answer["conflicts"][0];
+    assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));
+    assert_eq!((&conflict["in_force"], &conflict["identical"]), (&json!("project"), &json!(false)));
+    assert_eq!(
+        conflict["fields"],
+        json!([
+            { "field": "description", "values": { "global": "Mine." } },
+            { "field": "summary", "values": {
+                "shared": "You review for all.",
+                "global": "You review for me.",
+                "project": "You review for the shop.",
+            } },
+        ])
+    );
+    assert_eq!(home.json(&in_shop(&["conflicts", "--kind", "part"])), json!({ "conflicts": [] }));
+}
+
+#[test]
+fn check_is_for_scripts() {
+    let home = library();
+    let answer = home.run(&in_shop(&["conflicts", "--check"]));
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    contains(&answer.stdout, &["persona reviewer"]);
+    let answer = home.run(&in_shop(&["conflicts", "--check", "--json"]));
+    assert_eq!(answer.code, 1);
+    contains(&answer.stdout, &["\"reviewer\""]);
+    home.ok(&in_shop(&["conflicts"]));
+}
+
+#[test]
+fn definitions_that_say_the_same_are_told() {
+    let home = Home::new();
+    let part = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n";
+    home.write("shop/personas.toml", part);
+    home.write(".config/masque/personas.toml", part);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["part calm", "the definitions are the same"]);
+    let merged = home.ok(&in_shop(&["conflicts", "calm", "--merge"]));
+    contains(&merged, &["deleted it from global"]);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+}
+
+#[test]
+fn one_definition_is_kept() {
+    let home = library();
+    let keep = in_shop(&["conflicts", "reviewer", "--use", "global", "--message", "one is enough"]);
+    contains(&home.fails(5, &keep), &["from the shared database", "--yes"]);
+    assert_eq!(home.read("shop/personas.toml"), PROJECT, "nothing was done yet");
+    let kept = home.ok(&[keep.as_slice(), &["--yes"]].concat());
+    contains(&kept, &["kept persona reviewer of global", "deleted it from project and shared"]);
+    assert_eq!(home.json(&in_shop(&["show", "reviewer"]))["scope"], "global");
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+    // The commands that are told bring the others back.
+    let undo: Vec<&str> = kept.lines().filter_map(|line| line.strip_prefix("to get it back: ")).collect();
+    assert_eq!(undo.len(), 2, "{kept}");
+    for command in undo {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        home.ok(&in_shop(&words));
+    }
+    let conflict = &home.json(&in_shop(&["conflicts"]))["conflicts"][0];
+    assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));
+    assert_eq!(conflict["fields"][1]["values"]["shared"], "You review for all.");
+}
+
+#[test]
+fn a_scope_without_the_name_cannot_be_kept() {
+    let home = library();
+    home.ok(&["delete", "persona", "reviewer", "--scope", "shared"]);
+    let answer = home.fails(2, &in_shop(&["conflicts", "reviewer", "--use", "shared", "--yes"]));
+    contains(&answer, &["shared does not define persona reviewer", "project, global"]);
+    // Where shared loses nothing, nobody has to agree.
+    home.ok(&in_shop(&["conflicts", "reviewer", "--use", "project"]));
+}
+
+#[test]
+fn what_others_use_is_not_taken_from_them() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--summary", "Calm."]);
+    home.ok(&["create", "persona", "helper", "--part", "calm"]);
+    let file = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Ours.\"\n";
+    home.write("shop/personas.toml", file);
+    let refused = home.fails(4, &in_shop(&["conflicts", "calm", "--use", "project", "--yes"]));
+    contains(&refused, &["is used by", "helper", "keep shared's"]);
+    assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "calm");
+    home.ok(&in_shop(&["conflicts", "calm", "--use", "shared"]));
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+}
+
+#[test]
+fn several_kinds_of_a_name_are_told_apart() {
+    let home = library();
+    let skill = "[skills.reviewer]\ncontent = \"Look.\"\n";
+    home.write("shop/personas.toml", &format!("{PROJECT}{skill}"));
+    home.write(".config/masque/personas.toml", &format!("{GLOBAL}{skill}"));
+    let answer = home.fails(2, &in_shop(&["conflicts", "reviewer", "--use", "project", "--yes"]));
+    contains(&answer, &["--kind persona or --kind skill"]);
+    let one = ["conflicts", "reviewer", "--kind", "skill", "--use", "global", "--json"];
+    let resolved: serde_json::Value = serde_json::from_str(&home.ok(&in_shop(&one))).unwrap();
+    assert_eq!((&resolved["kept"], &resolved["deleted"]), (&json!("global"), &json!(["project"])));
+    assert!(resolved["undo"][0].as_str().unwrap().starts_with("masque rollback skill reviewer "));
+    assert_eq!(home.read("shop/personas.toml"), PROJECT);
+}
+
+#[test]
+fn fields_are_merged_by_flags() {
+    let home = library();
+    let merge = |takes: &[&'static str]| {
+        let takes = takes.iter().flat_map(|take| ["--take", *take]);
+        let flags: Vec<&str> =
+            ["conflicts", "reviewer", "--merge", "--yes"].into_iter().chain(takes).collect();
+        in_shop(&flags)
+    };
+    contains(
+        &home.fails(2, &merge(&["summary=global"])),
+        &["these fields are still open: description; add --take description=SCOPE"],
+    );
+    contains(&home.fails(2, &merge(&["sumary=global"])), &["\"sumary\"", "did you mean \"summary\"?"]);
+    contains(&home.fails(2, &merge(&["summary=builtin"])), &["builtin does not define"]);
+    contains(&home.fails(2, &merge(&["summary=world"])), &["unknown scope"]);
+    contains(&home.fails(2, &merge(&["summary"])), &["summary=global"]);
+    contains(&home.fails(2, &merge(&["summary=global", "summary=shared"])), &["twice"]);
+    contains(&home.fails(2, &["conflicts", "--merge"]), &["NAME"]);
+    contains(&home.fails(2, &["conflicts", "x", "--take", "a=global"]), &["--merge"]);
+    let merged = home.ok(&merge(&["summary=shared", "description=global"]));
+    contains(&merged, &["merged persona reviewer into project", "deleted it from global and shared"]);
+    let shown = home.json(&in_shop(&["show", "reviewer"]));
+    assert_eq!(shown["scope"], "project");
+    assert_eq!((&shown["summary"], &shown["description"]), (&"You review for all.".into(), &"Mine.".into()));
+    contains(&home.read("shop/personas.toml"), &["# The shop's own.\n", "[personas.reviewer] # strict\n"]);
+}
+
+#[test]
+fn fields_are_merged_by_answers() {
+    let home = library();
+    let mut command = home.command();
+    command.args(in_shop(&["conflicts", "reviewer", "--merge"]));
+    let mut terminal = Terminal::start(command);
+    terminal.sees("Which description?").sees("project: (not set)").presses(DOWN).presses(ENTER);
+    terminal.sees("Which summary?").sees("shared: You review for all.").presses(ENTER);
+    terminal.sees("from the shared database").presses("y").presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["merged persona reviewer into project"]);
+    let shown = home.json(&in_shop(&["show", "reviewer"]));
+    assert_eq!(
+        (&shown["summary"], &shown["description"]),
+        (&"You review for the shop.".into(), &"Mine.".into())
+    );
+}
+
+#[test]
+fn no_is_an_answer() {
+    let home = library();
+    let mut command = home.command();
+    command.args(in_shop(&["conflicts", "reviewer", "--use", "project"]));
+    let mut terminal = Terminal::start(command);
+    terminal.sees("from the shared database").presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["nothing was changed"]);
+    assert_eq!(home.json(&["show", "reviewer", "--scope", "shared"])["scope"], "shared");
+}

@@ -1,0 +1,140 @@
+//! Inheritance as people see it: flags, `show --explain` and `show --flat`.
+
+use serde_json::{Value, json};
+
+use crate::home::{Answer, Home, contains};
+
+/// A user's coder, and a project's coder on top of it.
+fn coder() -> Home {
+    let home = Home::new();
+    home.ok(&["create", "trait", "bold", "--trait-type", "behavioral", "--instruction", "Be bold."]);
+    home.ok(&["create", "trait", "brief", "--trait-type", "social", "--scope", "global"]);
+    home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm.", "--scope", "global"]);
+    let base = [
+        "create",
+        "persona",
+        "coder",
+        "--scope",
+        "global",
+        "--system-prompt",
+        "You code.",
+        "--part",
+        "calm",
+        "--trait",
+        "brief",
+        "--trait",
+        "bold",
+        "--tag",
+        "code",
+        "--summary",
+        "Theirs.",
+    ];
+    home.ok(&base);
+    let own = [
+        "--project",
+        ".",
+        "create",
+        "persona",
+        "coder",
+        "--extends",
+        "global:coder",
+        "--system-prompt",
+        "You test first.",
+        "--system-prompt-mode",
+        "append",
+        "--remove-trait",
+        "bold",
+        "--tag",
+        "shop",
+        "--summary",
+        "Ours.",
+        "--trait",
+        "curious",
+    ];
+    contains(&home.ok(&own), &["(project, revision 1)"]);
+    home
+}
+
+fn rows<'a>(explanation: &'a Value, list: &str, key: &str, name: &str) -> &'a Value {
+    let items = explanation[list].as_array().unwrap();
+    items.iter().find(|item| item[key] == name).unwrap_or_else(|| panic!("no {name} in {explanation:#}"))
+}
+
+#[test]
+fn everything_says_where_it_came_from() {
+    let home = coder();
+    let explanation = home.json(&["show", "coder", "--explain"]);
+    assert_eq!(explanation["layers"][0]["scope"], "global");
+    let summary = rows(&explanation, "fields", "field", "summary");
+    assert_eq!(
+        (&summary["from"], &summary["overrides"]),
+        (&json!("project:coder"), &json!(["global:coder"]))
+    );
+    let prompt = rows(&explanation, "fields", "field", "system_prompt");
+    assert_eq!(prompt["appends_to"], json!(["global:coder"]));
+    assert_eq!(rows(&explanation, "items", "name", "curious")["piece_scope"], "builtin");
+    assert_eq!(rows(&explanation, "removed", "name", "bold")["by"], "project:coder");
+    let text = home.ok(&["show", "coder", "--explain"]);
+    contains(
+        &text,
+        &[
+            " < project:coder (revision 1) (the last one wins)",
+            "part calm",
+            "tone, order 0, priority 0",
+            "below global:coder",
+            "instead of global:coder",
+            "tag shop",
+            "trait bold of global:coder is taken away by project:coder",
+        ],
+    );
+    let mut narrow = home.command();
+    narrow.args(["show", "coder", "--explain"]).env("COLUMNS", "60");
+    for line in Answer::of(narrow.output().unwrap()).ok().lines().skip(4) {
+        assert!(line.chars().count() <= 70, "{line}");
+    }
+}
+
+#[test]
+fn a_flat_persona_is_written_out_whole() {
+    let home = coder();
+    let flat = home.ok(&["show", "coder", "--flat"]);
+    assert!(flat.starts_with("[personas.coder]\n"), "{flat}");
+    contains(
+        &flat,
+        &["You code.", "You test first.", "summary = \"Ours.\"", "traits = [\"brief\", \"curious\"]"],
+    );
+    assert!(!flat.contains("extends") && !flat.contains("remove_"), "{flat}");
+    assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["brief", "curious"]));
+    // Written down, it is the same persona.
+    home.write("flat/personas.toml", &flat);
+    let compiled = |project: &str| home.ok(&["--project", project, "compile", "coder", "--detail"]);
+    assert_eq!(compiled("flat"), compiled("."));
+}
+
+#[test]
+fn a_base_is_changed_and_taken_away() {
+    let home = coder();
+    home.ok(&["update", "persona", "coder", "--parts-mode", "append", "--remove-trait", ""]);
+    assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["brief", "bold", "curious"]));
+    contains(&home.read("personas.toml"), &["parts_mode = \"append\""]);
+    home.ok(&["update", "persona", "coder", "--extends", ""]);
+    assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["curious"]));
+    contains(&home.fails(2, &["update", "persona", "coder", "--extends", "nobody"]), &["nobody"]);
+    contains(&home.fails(2, &["update", "persona", "coder", "--extends", "project:coder"]), &["coder"]);
+    contains(&home.fails(2, &["update", "persona", "coder", "--parts-mode", "add"]), &["append"]);
+}
+
+#[test]
+fn only_personas_are_explained() {
+    let home = Home::new();
+    contains(&home.fails(2, &["show", "part", "plain-tone", "--explain"]), &["--explain is for personas"]);
+    contains(
+        &home.fails(2, &["show", "tool-preset", "full", "--flat"]),
+        &["--flat is for personas; a tool preset"],
+    );
+    contains(&home.fails(2, &["show", "mentor", "--flat", "--explain"]), &["cannot be used with"]);
+    contains(
+        &home.fails(3, &["show", "plain-tone", "--explain"]),
+        &["a part is: masque show part plain-tone"],
+    );
+}

@@ -1,0 +1,315 @@
+//! Personas in files: which project is meant, what a scope shows, where a write goes, and what is
+//! told of a file that is broken.
+
+use serde_json::{Value, json};
+
+use crate::home::{Answer, Home, contains};
+
+const PROJECT: &str = "\
+# What we agreed on.
+
+[personas.coder] # the one for this shop
+summary = \"You code.\"
+traits = [\"bold\"]   # and nothing else
+
+[traits.bold]
+trait_type = \"behavioral\"
+instruction = \"Be bold.\"
+";
+
+const GLOBAL: &str = ".config/masque/personas.toml";
+
+fn shop() -> Home {
+    let home = Home::new();
+    home.write("shop/personas.toml", PROJECT);
+    home
+}
+
+fn json_of(answer: Answer) -> Value {
+    serde_json::from_str(&answer.ok()).unwrap()
+}
+
+#[test]
+fn the_project_is_found_upwards() {
+    let home = shop();
+    let shown = json_of(home.run_in("shop/src/deep", &["show", "coder", "--json"]));
+    assert_eq!((&shown["scope"], &shown["summary"]), (&json!("project"), &json!("You code.")));
+    contains(&home.run_in("shop/src/deep", &["list"]).ok(), &["SCOPE", "coder", "project", "builtin"]);
+    contains(&home.run_in("elsewhere", &["show", "coder"]).fails(3), &["no persona is named \"coder\""]);
+    // The nearest one counts.
+    home.write("shop/src/personas.toml", "[personas.coder]\nsummary = \"Another.\"\n");
+    let shown = json_of(home.run_in("shop/src/deep", &["show", "coder", "--json"]));
+    assert_eq!(shown["summary"], "Another.");
+}
+
+#[test]
+fn a_project_is_named_by_flag_or_variable() {
+    let home = shop();
+    assert_eq!(home.json(&["--project", "shop", "show", "coder"])["scope"], "project");
+    assert_eq!(home.json(&["show", "coder", "--project", "shop"])["scope"], "project");
+    let mut command = home.command();
+    command.args(["show", "coder"]).env("MASQUE_PROJECT", home.path("shop"));
+    contains(&Answer::of(command.output().unwrap()).ok(), &["(project, revision 1)"]);
+    // The flag is stronger than the variable, and an empty variable says nothing.
+    home.write("other/personas.toml", "[personas.coder]\nsummary = \"Another.\"\n");
+    let mut command = home.command();
+    command.args(["show", "coder", "--project", "other"]).env("MASQUE_PROJECT", home.path("shop"));
+    contains(&Answer::of(command.output().unwrap()).ok(), &["Another."]);
+    let mut command = home.command();
+    command.args(["list"]).env("MASQUE_PROJECT", "");
+    Answer::of(command.output().unwrap()).ok();
+    contains(&home.fails(3, &["--project", "nowhere", "list"]), &["nowhere", "not a directory"]);
+    // A client's project file is only written where somebody says so.
+    let mut command = home.command();
+    command.args(["connect", "cursor"]).env("MASQUE_PROJECT", home.path("shop"));
+    contains(&Answer::of(command.output().unwrap()).ok(), &["connected"]);
+    assert!(!home.path("shop/.cursor").exists() && home.path(".cursor/mcp.json").exists());
+    home.ok(&["connect", "cursor", "--project", "shop"]);
+    assert!(home.path("shop/.cursor/mcp.json").exists());
+}
+
+#[test]
+fn a_read_makes_no_file() {
+    let home = Home::new();
+    home.run_in("anywhere", &["list"]).ok();
+    home.run_in("anywhere", &["show", "mentor"]).ok();
+    home.run_in("anywhere", &["doctor"]).ok();
+    assert!(!home.path("anywhere/personas.toml").exists() && !home.path(GLOBAL).exists());
+}
+
+#[test]
+fn the_strongest_scope_counts_and_each_can_be_asked_for() {
+    let home = shop();
+    home.ok(&["create", "persona", "coder", "--summary", "Shared."]);
+    home.write(GLOBAL, "[personas.coder]\nsummary = \"Global.\"\n");
+    let summary = |arguments: &[&str]| {
+        let shown = home.json(&[&["--project", "shop", "show", "coder"], arguments].concat());
+        (shown["scope"].as_str().unwrap().to_owned(), shown["summary"].as_str().unwrap().to_owned())
+    };
+    let pair = |scope: &str, text: &str| (scope.to_owned(), text.to_owned());
+    assert_eq!(summary(&[]), pair("project", "You code."));
+    assert_eq!(summary(&["--scope", "global"]), pair("global", "Global."));
+    assert_eq!(summary(&["--scope", "shared"]), pair("shared", "Shared."));
+    let elsewhere = home.fails(3, &["--project", "shop", "show", "coder", "--scope", "builtin"]);
+    contains(&elsewhere, &["is in project, not in builtin"]);
+    contains(&home.fails(2, &["list", "--scope", "local"]), &["local", "shared, global, project"]);
+    // Every reading command takes it.
+    for command in [&["manifest", "coder"][..], &["compile", "coder"], &["show", "coder", "--explain"]] {
+        let shared = home.json(&[&["--project", "shop"], command, &["--scope", "shared"]].concat());
+        assert_eq!(shared["scope"], "shared", "{command:?}");
+    }
+    let listed = home.json(&["--project", "shop", "list", "--scope", "global"]);
+    assert_eq!(listed["items"][0]["summary"], "Global.");
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
+    let list = home.ok(&["--project", "shop", "list", "--scope", "global"]);
+    assert!(!list.contains("SCOPE"), "one scope needs no column: {list}");
+    let found = home.json(&["--project", "shop", "search", "code", "--scope", "project"]);
+    assert_eq!(found["items"][0]["name"], "coder", "{found}");
+}
+
+#[test]
+fn what_is_new_goes_to_the_open_project_or_to_shared() {
+    let home = shop();
+    let create = |name: &'static str| ["create", "skill", name, "--content", "x"];
+    contains(
+        &home.run_in("shop/src", &create("inside")).ok(),
+        &["created skill inside (project, revision 1)"],
+    );
+    contains(&home.read("shop/personas.toml"), &["[skills.inside]\ncontent = \"x\"\n"]);
+    contains(&home.run_in("bare", &create("outside")).ok(), &["(shared, revision 1)"]);
+    assert!(!home.path("bare/personas.toml").exists());
+    // A directory that was named is a project, with or without a file.
+    let named = [&["--project", "bare"][..], &create("named")].concat();
+    contains(&home.ok(&named), &["(project, revision 1)"]);
+    contains(&home.read("bare/personas.toml"), &["[skills.named]"]);
+    // A scope that is named counts everywhere.
+    contains(&home.ok(&[&create("mine")[..], &["--scope", "global"]].concat()), &["(global, revision 1)"]);
+    contains(&home.read(GLOBAL), &["[skills.mine]"]);
+    let project = home.run_in("empty", &[&create("here")[..], &["--scope", "project"]].concat()).ok();
+    contains(&project, &["(project, revision 1)"]);
+    contains(&home.read("empty/personas.toml"), &["[skills.here]"]);
+    contains(&home.fails(2, &[&create("x")[..], &["--scope", "builtin"]].concat()), &["builtin"]);
+}
+
+#[test]
+fn a_change_is_made_where_the_name_is_found() {
+    let home = shop();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
+    let here = |arguments: &[&str]| home.run_in("shop", arguments);
+    contains(
+        &here(&["update", "trait", "bold", "--instruction", "Bolder."]).ok(),
+        &["(project, revision 2)"],
+    );
+    contains(&here(&["update", "part", "calm", "--content", "Calmer."]).ok(), &["(shared, revision 2)"]);
+    contains(&here(&["link", "coder", "part", "calm"]).ok(), &["coder is at revision 2 in project"]);
+    let elsewhere = here(&["update", "part", "calm", "--content", "x", "--scope", "project"]).fails(3);
+    contains(&elsewhere, &["is in shared, not in project"]);
+    // A builtin is copied to where new things go.
+    let copied = here(&["update", "part", "plain-tone", "--summary", "Mine."]).ok();
+    contains(&copied, &["(project, revision", "copied from the builtins first: part plain-tone"]);
+    contains(&home.read("shop/personas.toml"), &["[parts.plain-tone]", "summary = \"Mine.\""]);
+    let copied = home.run_in("bare", &["update", "part", "mentor-tone", "--summary", "Mine."]).ok();
+    contains(&copied, &["(shared, revision"]);
+}
+
+#[test]
+fn a_delete_says_what_is_in_force_then() {
+    let home = shop();
+    home.ok(&["create", "persona", "coder", "--summary", "Shared."]);
+    let here = |arguments: &[&str]| home.run_in("shop", arguments).ok();
+    assert_eq!(
+        here(&["delete", "persona", "coder"]),
+        "deleted persona coder from project\nthe shared persona coder is in force again\n"
+    );
+    assert!(!home.read("shop/personas.toml").contains("coder"));
+    contains(&here(&["show", "coder"]), &["Shared."]);
+    let nothing = here(&["delete", "persona", "coder", "--scope", "project"]);
+    contains(&nothing, &["no persona is named coder in project", "the shared persona coder is in force"]);
+    assert_eq!(here(&["delete", "persona", "coder"]), "deleted persona coder from shared\n");
+    contains(
+        &here(&["rollback", "coder", "1", "--scope", "project"]),
+        &["put persona coder back to 1 (project,"],
+    );
+    contains(&here(&["show", "coder"]), &["You code."]);
+}
+
+#[test]
+fn everything_else_in_a_file_keeps_its_bytes() {
+    let home = shop();
+    let here = |arguments: &[&str]| home.run_in("shop", arguments).ok();
+    here(&["create", "skill", "look", "--content", "Look twice."]);
+    here(&["update", "skill", "look", "--description", "When in doubt."]);
+    here(&["delete", "skill", "look"]);
+    assert_eq!(home.read("shop/personas.toml"), PROJECT);
+    here(&["update", "persona", "coder", "--summary", "You code well."]);
+    assert_eq!(home.read("shop/personas.toml"), PROJECT.replace("You code.", "You code well."));
+}
+
+#[test]
+fn a_bad_entry_is_told_by_every_command_and_hides_nothing_else() {
+    let home = shop();
+    home.write("shop/personas.toml", &format!("{PROJECT}\n[parts.calm]\npart_type = \"tonn\"\n"));
+    let commands: [&[&str]; 9] = [
+        &["list"],
+        &["show", "coder"],
+        &["manifest", "coder"],
+        &["compile", "coder"],
+        &["search", "code"],
+        &["create", "skill", "look", "--content", "x"],
+        &["history", "coder"],
+        &["db", "info"],
+        &["show", "nobody"],
+    ];
+    for arguments in commands {
+        let answer = home.run_in("shop", arguments);
+        contains(
+            &answer.stderr,
+            &["warning: ", "shop/personas.toml:1", "part calm", "\"tonn\"", "did you mean \"tone\""],
+        );
+        assert_eq!(answer.code, if arguments[1..] == ["nobody"] { 3 } else { 0 }, "{answer:#?}");
+        assert!(!answer.stdout.contains("tonn"), "the answer itself is whole: {answer:#?}");
+    }
+    contains(&home.run_in("shop", &["show", "coder"]).ok(), &["bold"]);
+    // Programs get one JSON value, beside the answer.
+    let answer = home.run_in("shop", &["list", "--json"]);
+    let told: Value = serde_json::from_str(&answer.stderr).unwrap();
+    let warning = &told["warnings"][0];
+    assert_eq!((&warning["kind"], &warning["name"]), (&json!("part"), &json!("calm")), "{told}");
+    assert!(
+        warning["line"].as_u64().unwrap() >= 11
+            && warning["path"].as_str().unwrap().ends_with("personas.toml")
+    );
+    let colored = home.run_in("shop", &["list", "--color", "always"]);
+    contains(&colored.stderr, &["\x1b[1;33mwarning:\x1b[0m "]);
+    // Mended, it is told no more.
+    home.write("shop/personas.toml", PROJECT);
+    assert_eq!(home.run_in("shop", &["list"]).stderr, "");
+}
+
+#[test]
+fn a_file_that_is_no_toml_stays_in_force_as_it_was() {
+    let home = shop();
+    home.run_in("shop", &["list"]).ok();
+    let broken = PROJECT.replace("You code.\"", "You code.");
+    home.write("shop/personas.toml", &broken);
+    // Each command is a fresh process, which knows only what was recorded.
+    let answer = home.run_in("shop", &["show", "coder"]);
+    contains(&answer.stdout, &["You code.", "bold"]);
+    contains(&answer.stderr, &["warning: ", "shop/personas.toml:4:", "  4 | summary = \"You code.\n"]);
+    let refused = home.run_in("shop", &["update", "persona", "coder", "--summary", "x"]);
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    contains(&refused.stderr, &["error: ", "personas.toml"]);
+    assert_eq!(home.read("shop/personas.toml"), broken, "what does not parse is never written to");
+    // The other scopes are not affected.
+    contains(
+        &home.run_in("shop", &["create", "skill", "s", "--content", "x", "--scope", "shared"]).ok(),
+        &["shared"],
+    );
+}
+
+#[test]
+fn doubts_are_told_to_whoever_asks() {
+    let home = shop();
+    home.write("shop/personas.toml", &format!("{PROJECT}colour = \"red\"\n"));
+    assert_eq!(home.run_in("shop", &["list"]).stderr, "");
+    contains(&home.run_in("shop", &["list", "-v"]).stderr, &["personas.toml:10:1: warning: ", "colour"]);
+    contains(&home.run_in("shop", &["doctor"]).ok(), &["colour", "Nothing is wrong."]);
+}
+
+#[test]
+fn settings_are_read_and_checked() {
+    let home = Home::new();
+    home.write(".config/masque/config.toml", "[histroy]\nkeep = 3\n");
+    let answer = home.run(&["list"]);
+    contains(
+        &answer.stderr,
+        &["warning: ", "config.toml:1:2: unknown key \"histroy\"", "did you mean \"history\""],
+    );
+    answer.ok();
+    home.write(".config/masque/config.toml", "[history]\nkeep = \"few\"\n");
+    contains(&home.fails(2, &["list"]), &["error: ", "config.toml:2:8: "]);
+    let report = home.run(&["doctor"]);
+    contains(&report.stdout, &["problem: ", "config.toml:2:8: "]);
+    assert_eq!(report.code, 1);
+    home.ok(&["completions", "bash"]);
+}
+
+#[test]
+fn doctor_describes_the_files() {
+    let home = shop();
+    home.write(GLOBAL, "[skills.s]\ncontent = \"x\"\n");
+    let report = home.run_in("shop/src", &["doctor"]).ok();
+    contains(
+        &report,
+        &["the nearest directory upwards with a personas.toml", "(2 entries)", "(1 entry)", "followed"],
+    );
+    let report = json_of(home.run_in("shop/src", &["doctor", "--json"]));
+    let files = &report["files"];
+    assert_eq!(files["project"]["open"], true);
+    assert_eq!(files["project"]["root"], home.path("shop").canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(
+        (&files["personas"][0]["scope"], &files["personas"][0]["entries"]),
+        (&json!("global"), &json!(1))
+    );
+    assert!(files["watching"]["mode"].is_string(), "{files:#}");
+    assert!(!home.path(".local/share/masque/masque.db").exists(), "a check makes nothing");
+    let mut polling = home.command();
+    polling.args(["doctor"]).env("MASQUE_WATCH", "poll");
+    contains(&Answer::of(polling.output().unwrap()).ok(), &["followed", "by looking again and again: "]);
+    home.write("shop/personas.toml", "[parts.calm]\npart_type = 3\n");
+    let report = home.run_in("shop", &["doctor"]);
+    contains(&report.stdout, &["problem: ", "personas.toml:2:", "mend it"]);
+    assert_eq!(report.code, 1);
+    let named = home.run(&["doctor", "--project", "nowhere"]);
+    contains(&named.stdout, &["nowhere", "not a directory"]);
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let home = Home::new();
+    let text = home.ok(&["schema"]);
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert!(schema["properties"]["personas"].is_object() && text.lines().count() > 50, "{text}");
+    assert_eq!(home.json(&["schema"]), schema);
+    assert!(!home.path(".local").exists(), "it needs no library");
+}

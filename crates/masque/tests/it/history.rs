@@ -1,0 +1,182 @@
+//! History, diff, rollback, tags and retention.
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, contains};
+use crate::terminal::Terminal;
+
+/// A part with three revisions, in shared.
+fn calm() -> Home {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--content", "You speak slowly.", "-m", "a start"]);
+    home.ok(&["update", "part", "calm", "--content", "You speak very slowly.", "-m", "more of it"]);
+    home.ok(&["update", "part", "calm", "--tag", "quiet"]);
+    home
+}
+
+fn numbers(history: &Value) -> Vec<i64> {
+    history["revisions"].as_array().unwrap().iter().map(|item| item["revision"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn a_history_says_who_when_and_why() {
+    let home = calm();
+    let text = home.ok(&["history", "part", "calm"]);
+    contains(&text, &["REVISION", "WHEN", "tester (cli)", "create", "update", "a start", "more of it"]);
+    let history = home.json(&["history", "part", "calm"]);
+    assert_eq!(numbers(&history), [3, 2, 1]);
+    assert_eq!(
+        (&history["scope"], &history["revisions"][1]["message"]),
+        (&json!("shared"), &json!("more of it"))
+    );
+    assert_eq!(numbers(&home.json(&["history", "part", "calm", "--limit", "1"])), [3]);
+    contains(&home.fails(3, &["history", "part", "clam"]), &["calm"]);
+    contains(&home.fails(2, &["history", "prat", "calm"]), &["did you mean \"part\""]);
+    for command in
+        [&["history", "calm"][..], &["diff", "calm"], &["rollback", "calm", "1"], &["tag", "calm", "x"]]
+    {
+        contains(&home.fails(3, command), &[&format!("a part is: masque {} part calm", command[0])]);
+    }
+    contains(&home.fails(2, &["history", "mentor"]), &["no history"]);
+}
+
+#[test]
+fn a_history_survives_a_rename() {
+    let home = calm();
+    home.ok(&["update", "part", "calm", "--rename", "quiet"]);
+    assert_eq!(numbers(&home.json(&["history", "part", "quiet"])), [4, 3, 2, 1]);
+    contains(&home.ok(&["history", "part", "quiet"]), &["NAMED", "calm", "rename"]);
+}
+
+#[test]
+fn an_edit_by_hand_is_a_revision() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[skills.look]\ncontent = \"Look.\"\n");
+    home.run_in("shop", &["list"]).ok();
+    home.write("shop/personas.toml", "[skills.look]\ncontent = \"Look twice.\"\n");
+    let history: Value =
+        serde_json::from_str(&home.run_in("shop", &["history", "skill", "look", "--json"]).ok()).unwrap();
+    assert_eq!(numbers(&history), [2, 1]);
+    let newest = &history["revisions"][0];
+    assert_eq!((&history["scope"], &newest["front"]), (&json!("project"), &json!("file")), "{history:#}");
+    contains(&home.run_in("shop", &["rollback", "skill", "look", "1"]).ok(), &["(project, revision 3)"]);
+    assert_eq!(home.read("shop/personas.toml"), "[skills.look]\ncontent = \"Look.\"\n");
+}
+
+#[test]
+fn two_revisions_are_compared() {
+    let home = calm();
+    let unified = home.ok(&["diff", "part", "calm", "1", "2"]);
+    contains(
+        &unified,
+        &[
+            "--- calm revision 1\n+++ calm revision 2\n@@ ",
+            "\n-content = \"You speak slowly.\"\n+content = \"You speak very slowly.\"\n",
+        ],
+    );
+    contains(
+        &home.ok(&["diff", "part", "calm"]),
+        &["--- calm revision 2\n+++ calm revision 3\n", "+tags = [\"quiet\"]"],
+    );
+    contains(&home.ok(&["diff", "part", "calm", "1"]), &["--- calm revision 1\n+++ calm revision 3\n"]);
+    let answer = home.json(&["diff", "part", "calm", "1", "2"]);
+    assert_eq!((&answer["from"], &answer["to"], &answer["scope"]), (&json!(1), &json!(2), &json!("shared")));
+    assert_eq!(
+        answer["fields"],
+        json!([{ "field": "content", "from": "You speak slowly.", "to": "You speak very slowly." }])
+    );
+    assert_eq!(answer["unified"], unified.as_str());
+    assert_eq!(home.ok(&["diff", "part", "calm", "1", "1"]), "");
+    contains(&home.fails(3, &["diff", "part", "calm", "9"]), &["no revision 9", "from 1 to 3"]);
+    home.ok(&["create", "skill", "s", "--content", "x"]);
+    contains(&home.fails(3, &["diff", "skill", "s"]), &["one revision only"]);
+    contains(&home.fails(2, &["diff", "a", "b", "c", "d"]), &["unknown kind \"a\""]);
+}
+
+#[test]
+fn changed_words_stand_out_on_a_terminal() {
+    let home = calm();
+    let mut command = home.command();
+    command.args(["diff", "part", "calm", "1", "2"]);
+    let (code, screen) = Terminal::start(command).ends();
+    assert_eq!(code, 0);
+    contains(&screen, &["\x1b[31m-\x1b[0m", "\x1b[1;4;32mvery \x1b[0m", "\x1b[32mslowly.", "\x1b[2m@@ "]);
+    let mut plain = home.command();
+    plain.args(["diff", "part", "calm", "1", "2"]).env("NO_COLOR", "1");
+    let (_, screen) = Terminal::start(plain).ends();
+    assert!(!screen.contains('\x1b'), "{screen:?}");
+    contains(&screen, &["+content = \"You speak very slowly.\""]);
+}
+
+#[test]
+fn a_rollback_is_a_new_revision() {
+    let home = calm();
+    let told = home.ok(&["rollback", "part", "calm", "1", "--message", "it was better"]);
+    assert_eq!(told, "put part calm back to 1 (shared, revision 4)\n");
+    let part = home.json(&["show", "part", "calm"]);
+    assert_eq!((&part["content"], &part["tags"]), (&json!("You speak slowly."), &json!([])));
+    let history = home.json(&["history", "part", "calm"]);
+    assert_eq!(
+        (&history["revisions"][0]["message"], numbers(&history)),
+        (&json!("it was better"), vec![4, 3, 2, 1])
+    );
+    contains(&home.ok(&["rollback", "part", "calm", "1"]), &["is as it was at 1; nothing changed"]);
+    contains(&home.fails(3, &["rollback", "part", "calm", "7"]), &["no revision 7"]);
+    contains(&home.fails(2, &["rollback", "calm"]), &["NAME"]);
+    // What was deleted comes back.
+    home.ok(&["delete", "part", "calm"]);
+    contains(&home.ok(&["rollback", "part", "calm", "2"]), &["put part calm back to 2"]);
+    assert_eq!(home.json(&["show", "part", "calm"])["content"], "You speak very slowly.");
+}
+
+#[test]
+fn a_tag_freezes_a_persona_with_its_pieces() {
+    let home = calm();
+    home.ok(&["create", "persona", "helper", "--part", "calm", "--summary", "First."]);
+    assert_eq!(
+        home.ok(&["tag", "helper", "production"]),
+        "production is revision 1 of persona helper in shared\n"
+    );
+    home.ok(&["update", "part", "calm", "--content", "You shout."]);
+    home.ok(&["update", "persona", "helper", "--summary", "Second."]);
+    let compiled = |more: &[&str]| home.ok(&[&["compile", "helper", "--detail"], more].concat());
+    contains(&compiled(&[]), &["You shout."]);
+    contains(&compiled(&["--revision", "production"]), &["You speak very slowly."]);
+    contains(&compiled(&["--revision", "2"]), &["You shout."]);
+    let shown = home.json(&["show", "helper", "--revision", "production"]);
+    assert_eq!(shown["summary"], "First.");
+    let both = home.json(&["compile", "helper", "--revision", "production"]);
+    contains(both["compiled_detail"].as_str().unwrap(), &["very slowly"]);
+    assert_eq!((&both["scope"], &both["revision"]), (&json!("shared"), &json!(1)));
+    assert_eq!(home.json(&["show", "part", "calm", "--revision", "1"])["content"], "You speak slowly.");
+    contains(
+        &home.ok(&["show", "part", "calm", "--revision", "1"]),
+        &["(shared, revision 1)", "You speak slowly."],
+    );
+    contains(&home.fails(3, &["show", "helper", "--revision", "producton"]), &["production"]);
+
+    contains(&home.ok(&["history", "helper"]), &["TAGS", "production"]);
+    contains(&home.ok(&["tag", "helper", "2", "production"]), &["production is revision 2"]);
+    assert_eq!(home.json(&["show", "helper", "--revision", "production"])["summary"], "Second.");
+    assert_eq!(home.json(&["tag", "part", "calm", "1", "old"])["revision"], 1);
+    contains(&home.ok(&["diff", "part", "calm", "old"]), &["--- calm revision 1", "You shout."]);
+    contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["took the tag production off"]);
+    contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["nothing to delete"]);
+    assert_eq!(home.json(&["tag", "part", "calm", "--delete", "old"])["deleted"], true);
+    contains(&home.fails(2, &["tag", "helper", "1", "7"]), &["is a number"]);
+    contains(&home.fails(2, &["tag", "helper"]), &["name the tag"]);
+}
+
+#[test]
+fn old_revisions_are_forgotten_on_request() {
+    let home = calm();
+    home.ok(&["tag", "part", "calm", "1", "first"]);
+    contains(&home.fails(2, &["db", "prune"]), &["--keep N", "config.toml"]);
+    contains(&home.fails(2, &["db", "prune", "--keep", "0"]), &["--keep"]);
+    contains(&home.ok(&["db", "prune", "--keep", "1"]), &["forgot 1 revision;"]);
+    assert_eq!(numbers(&home.json(&["history", "part", "calm"])), [3, 1]);
+    home.ok(&["tag", "part", "calm", "--delete", "first"]);
+    home.write(".config/masque/config.toml", "[history]\nkeep = 1\n");
+    assert_eq!(home.json(&["db", "prune"]), json!({ "keep": 1, "forgotten": 1 }));
+    assert_eq!(numbers(&home.json(&["history", "part", "calm"])), [3]);
+}

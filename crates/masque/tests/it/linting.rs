@@ -1,0 +1,219 @@
+//! `masque lint`.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::home::{Answer, Home, contains};
+
+const PROJECT: &str = "\
+[personas.reviewer]
+summary = \"You review.\"
+parts = [
+  \"clam\",
+]
+
+[parts.calm]
+part_type = \"tone\"
+summary = \"Calm.\"
+content = \"You are cal\u{200b}m.\"
+colour = \"blue\"
+
+[parts.odd]
+part_type = \"tonn\"
+";
+
+fn library(project: &str) -> Home {
+    let home = Home::new();
+    home.write("shop/personas.toml", project);
+    home
+}
+
+fn lint(home: &Home, arguments: &[&str]) -> Answer {
+    home.run(&[&["--project", "shop", "lint"], arguments].concat())
+}
+
+fn lint_json(home: &Home, arguments: &[&str]) -> Value {
+    serde_json::from_str(&lint(home, &[arguments, &["--json"]].concat()).stdout).unwrap()
+}
+
+fn rules(report: &Value) -> BTreeSet<String> {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_good_file_has_nothing_wrong() {
+    let home = library("[personas.a]\nsummary = \"You help.\"\nsystem_prompt = \"Help.\"\n");
+    assert_eq!(lint(&home, &[]).ok(), "Nothing is wrong.\n");
+    let report = lint_json(&home, &["--deny", "note"]);
+    assert_eq!(report, json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0 }));
+    assert_eq!(Home::new().ok(&["lint"]), "Nothing is wrong.\n");
+}
+
+#[test]
+fn findings_stand_by_file_with_their_place() {
+    let home = library(PROJECT);
+    let answer = lint(&home, &[]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    assert_eq!(answer.stderr, "", "the mistakes of the file are told once");
+    assert!(answer.stdout.starts_with("personas.toml (project)\n"), "{}", answer.stdout);
+    contains(
+        &answer.stdout,
+        &[
+            "  3:1    error    persona reviewer, parts: ",
+            "did you mean \"calm\"? [unknown-reference]\n",
+            "error    part calm, content: ",
+            "[hidden-unicode]",
+            "  11:1   warning  part calm: unknown key \"colour\"",
+            "[unknown-key]",
+            "  14:13  error    part odd: part_type: ",
+            "did you mean \"tone\"? [invalid-entry]",
+            "[unused]",
+        ],
+    );
+    assert!(!answer.stdout.contains('\u{200b}'), "what is hidden is named, not repeated");
+    let last = answer.stdout.lines().last().unwrap();
+    assert_eq!(last, "3 errors, 2 warnings");
+}
+
+#[test]
+fn json_has_the_same() {
+    let home = library(PROJECT);
+    let report = lint_json(&home, &[]);
+    assert_eq!((&report["errors"], &report["warnings"], &report["notes"]), (&json!(3), &json!(2), &json!(0)));
+    let expected = ["hidden-unicode", "invalid-entry", "unknown-key", "unknown-reference", "unused"];
+    assert_eq!(rules(&report), expected.map(str::to_owned).into());
+    let first = &report["findings"][0];
+    assert_eq!(
+        (&first["scope"], &first["kind"], &first["name"], &first["field"]),
+        (&json!("project"), &json!("persona"), &json!("reviewer"), &json!("parts"))
+    );
+    assert_eq!((&first["line"], &first["column"]), (&json!(3), &json!(1)));
+    assert!(first["path"].as_str().unwrap().ends_with("/shop/personas.toml"));
+    assert_eq!(lint_json(&home, &["--format", "json"]), report);
+}
+
+#[test]
+fn a_broken_file_is_a_finding() {
+    let home = library("[personas.a]\nsummary = \"x\n");
+    let report = lint_json(&home, &[]);
+    assert_eq!(rules(&report), BTreeSet::from(["broken-file".to_owned()]));
+    assert_eq!(report["findings"][0]["line"], 2);
+    assert_eq!(lint(&home, &[]).code, 1);
+    // Other scopes are not blamed for it.
+    assert_eq!(lint(&home, &["--scope", "shared"]).ok(), "Nothing is wrong.\n");
+}
+
+#[test]
+fn the_exit_code_follows_the_worst() {
+    let warning = library("[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n");
+    contains(&lint(&warning, &[]).ok(), &["[unused]", "1 warning"]);
+    assert_eq!(lint(&warning, &["--deny", "warning"]).code, 1);
+    assert_eq!(lint(&warning, &["--deny", "note"]).code, 1);
+    contains(&lint(&warning, &["--deny", "nonsense"]).fails(2), &["warning", "note"]);
+}
+
+#[test]
+fn scopes_are_chosen() {
+    let home = library("[personas.a]\nsummary = \"x\"\n");
+    home.write(".config/masque/personas.toml", "[parts.mine]\npart_type = \"tone\"\nsummary = \"x\"\n");
+    home.ok(&["create", "skill", "lonely", "--content", "x"]);
+    let scopes = |arguments: &[&str]| {
+        let report = lint_json(&home, arguments);
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings.iter().map(|finding| finding["scope"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(scopes(&[]), ["global"]);
+    assert_eq!(scopes(&["--scope", "shared"]), ["shared"]);
+    assert_eq!(scopes(&["--scope", "shared", "--scope", "global"]), ["global", "shared"]);
+    let text = lint(&home, &["--scope", "shared"]).ok();
+    contains(&text, &["shared\n  warning  skill lonely: ", "[unused]"]);
+}
+
+#[test]
+fn providers_are_known_by_configuration_and_environment() {
+    let home = library(
+        "[personas.a]\nsummary = \"x\"\npreferred_models = [{ provider = \"anthropic\", model = \"m\" }]\n",
+    );
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new(), "nothing is configured, nothing is said");
+    let with = |key: &str| {
+        let mut command = home.command();
+        command.env(key, "k").args(["--project", "shop", "lint", "--json"]);
+        rules(&serde_json::from_str(&Answer::of(command.output().unwrap()).ok()).unwrap())
+    };
+    assert_eq!(with("OPENAI_API_KEY"), BTreeSet::from(["unknown-provider".to_owned()]));
+    assert_eq!(with("ANTHROPIC_API_KEY"), BTreeSet::new());
+    home.write(".config/masque/config.toml", "[providers.work]\nkind = \"openai\"\n");
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::from(["unknown-provider".to_owned()]));
+    home.write(".config/masque/config.toml", "[providers.anthropic]\n");
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
+}
+
+#[test]
+fn settings_count() {
+    let home = library(
+        "[personas.a]\nsystem_prompt = \"At ${env.TEAM}.\"\nparts = [\"long\"]\n\n[parts.long]\npart_type = \"context\"\nsummary = \"x\"\ncontent = \"one two three four five six seven eight nine ten\"\n",
+    );
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::from(["env-not-allowed".to_owned()]));
+    home.write(".config/masque/config.toml", "[env]\nallow = [\"TEAM\"]\n\n[lint]\npart_tokens = 5\n");
+    let both = BTreeSet::from(["env-unset".to_owned(), "long-part".to_owned()]);
+    assert_eq!(rules(&lint_json(&home, &[])), both);
+    let mut command = home.command();
+    command.env("TEAM", "shop").args(["--project", "shop", "lint", "--json"]);
+    let report: Value = serde_json::from_str(&Answer::of(command.output().unwrap()).ok()).unwrap();
+    assert_eq!(rules(&report), BTreeSet::from(["long-part".to_owned()]));
+}
+
+#[test]
+fn sarif_is_what_code_hosts_take() {
+    let home = library(PROJECT);
+    home.write(".config/masque/personas.toml", "[parts.mine]\npart_type = \"tone\"\nsummary = \"x\"\n");
+    let answer = lint(&home, &["--format", "sarif"]);
+    assert_eq!(answer.code, 1);
+    let log: Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
+    let run = &log["runs"][0];
+    assert_eq!(log["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let driver = &run["tool"]["driver"];
+    assert_eq!(
+        (&driver["name"], &driver["semanticVersion"]),
+        (&json!("masque"), &env!("CARGO_PKG_VERSION").into())
+    );
+    let mut ids = BTreeSet::new();
+    for rule in driver["rules"].as_array().unwrap() {
+        assert!(rule["shortDescription"]["text"].as_str().unwrap().ends_with('.'), "{rule}");
+        let level = rule["defaultConfiguration"]["level"].as_str().unwrap();
+        assert!(["error", "warning", "note"].contains(&level), "{rule}");
+        assert!(ids.insert(rule["id"].as_str().unwrap().to_owned()), "{rule} is there twice");
+    }
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 6);
+    for result in results {
+        assert!(ids.contains(result["ruleId"].as_str().unwrap()), "{result}");
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        assert!(place["artifactLocation"]["uri"].is_string(), "{result}");
+        assert!(place["region"]["startLine"].as_u64() >= Some(1), "{result}");
+        assert!(place["region"]["startColumn"].as_u64() >= Some(1), "{result}");
+    }
+    assert_eq!(
+        results[0]["locations"][0],
+        json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": "personas.toml", "uriBaseId": "%SRCROOT%" },
+                "region": { "startLine": 3, "startColumn": 1 },
+            },
+            "logicalLocations": [{ "fullyQualifiedName": "project:persona:reviewer" }],
+        })
+    );
+    assert_eq!((&results[0]["ruleId"], &results[0]["level"]), (&json!("unknown-reference"), &json!("error")));
+    let elsewhere = results
+        .iter()
+        .filter_map(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str());
+    let elsewhere: Vec<&str> = elsewhere.filter(|uri| *uri != "personas.toml").collect();
+    assert_eq!(elsewhere.len(), 1);
+    assert!(elsewhere[0].starts_with("file:///") && elsewhere[0].ends_with("/masque/personas.toml"));
+}

@@ -1,0 +1,198 @@
+//! Tool presets, bias profiles, context presets and test inputs.
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, contains};
+
+const TOOLS: &str = r#"
+name = "careful"
+description = "Reads, and asks before it writes."
+
+[[categories.read]]
+name = "read_*"
+approval = "auto"
+weight = 4
+
+[[categories.write]]
+name = "write_file"
+approval = "ask"
+[categories.write.parameter_bias]
+path = "Stay inside src."
+"#;
+
+const CONTEXT: &str =
+    r#"{"name": "sources", "entries": [{"glob": "src/**", "view": "skeleton"}, {"path": "README.md"}]}"#;
+
+#[test]
+fn the_builtin_ones_are_listed_and_shown() {
+    let home = Home::new();
+    for (kind, names) in [
+        ("tool-preset", ["read_only", "editor", "full"]),
+        ("bias_profile", ["balanced", "discovery_heavy", "execution_focused"]),
+        ("context-presets", ["codebase_full", "codebase_skeleton", "docs_only"]),
+    ] {
+        contains(&home.ok(&["list", kind]), &names);
+        for name in names {
+            contains(&home.ok(&["show", kind, name]), &[name, "(builtin)", "description"]);
+        }
+    }
+    contains(&home.ok(&["show", "tool_preset", "read_only"]), &["read_file", "auto, weight 4"]);
+    contains(&home.ok(&["show", "bias_profile", "discovery_heavy"]), &["Multipliers", "read"]);
+    contains(&home.ok(&["show", "context_preset", "docs_only"]), &["token budget", "**/*.md", "summary"]);
+    contains(
+        &home.fails(3, &["show", "read_only"]),
+        &["a tool preset is: masque show tool_preset read_only"],
+    );
+}
+
+/// One of a kind: how it is made, a change of it, and the field with its new value.
+struct Life {
+    kind: &'static str,
+    spoken: &'static str,
+    definition: &'static str,
+    change: &'static [&'static str],
+    field: &'static str,
+    value: Value,
+}
+
+fn lives() -> [Life; 4] {
+    [
+        Life {
+            kind: "tool-preset",
+            spoken: "tool preset",
+            definition: TOOLS,
+            change: &["--description", "two"],
+            field: "description",
+            value: json!("two"),
+        },
+        Life {
+            kind: "bias-profile",
+            spoken: "bias profile",
+            definition: "name = 'careful'\nmultipliers = { read = 2 }\n",
+            change: &["--multiplier", "read=1.5", "--multiplier", "write=0.5"],
+            field: "multipliers",
+            value: json!({ "read": 1.5, "write": 0.5 }),
+        },
+        Life {
+            kind: "context-preset",
+            spoken: "context preset",
+            definition: CONTEXT,
+            change: &["--token-budget", "900"],
+            field: "token_budget",
+            value: json!(900),
+        },
+        Life {
+            kind: "test-input",
+            spoken: "test input",
+            definition: "name = 'careful'\ncontent = 'Hello.'\n",
+            change: &["--expectation", "It greets.", "--expectation", "It is short."],
+            field: "expectations",
+            value: json!(["It greets.", "It is short."]),
+        },
+    ]
+}
+
+#[test]
+fn every_kind_lives_a_whole_life() {
+    let home = Home::new();
+    for Life { kind, spoken, definition, change, field, value } in lives() {
+        let create = ["create", kind, "mine"];
+        let created = home.run_with_input(&create, definition).ok();
+        assert_eq!(created, format!("created {spoken} mine (shared, revision 1)\n"));
+        contains(&home.run_with_input(&create, definition).fails(4), &[spoken, "\"mine\" exists already"]);
+        let update = [&["update", kind, "mine"], change].concat();
+        assert_eq!(home.ok(&update), format!("updated {spoken} mine (shared, revision 2)\n"));
+        contains(&home.ok(&update), &["nothing changed"]);
+        let shown = home.json(&["show", kind, "mine"]);
+        assert_eq!(shown[field], value, "{shown}");
+        contains(&home.ok(&["show", kind, "mine"]), &["mine (shared, revision 2)"]);
+        contains(&home.fails(4, &[&update[..], &["--if-revision", "1"]].concat()), &["revision 2, not 1"]);
+        contains(&home.fails(2, &["update", kind, "mine"]), &["nothing to change"]);
+        contains(&home.fails(3, &[&["update", kind, "nobody"], change].concat()), &["no", spoken]);
+        assert_eq!(home.ok(&["delete", kind, "mine"]), format!("deleted {spoken} mine from shared\n"));
+        contains(&home.ok(&["delete", kind, "mine"]), &["nothing to delete"]);
+    }
+}
+
+#[test]
+fn what_is_not_given_stays() {
+    let home = Home::new();
+    home.write("tools.toml", TOOLS);
+    home.ok(&["create", "tool_preset", "--file", "tools.toml", "--tag", "a"]);
+    home.ok(&["update", "tool_preset", "careful", "--description", ""]);
+    let shown = home.json(&["show", "tool_preset", "careful"]);
+    assert_eq!((shown.get("description"), &shown["tags"]), (None, &json!(["a"])));
+    assert_eq!(shown["categories"]["write"][0]["parameter_bias"]["path"], "Stay inside src.");
+    // What was shown can be edited and handed back, unless somebody was faster.
+    home.write("shown.json", &shown.to_string());
+    contains(&home.ok(&["update", "tool_preset", "careful", "--file", "shown.json"]), &["nothing changed"]);
+    home.ok(&["update", "tool_preset", "careful", "--description", "Mine."]);
+    let stale = home.fails(4, &["update", "tool_preset", "careful", "--file", "shown.json"]);
+    contains(&stale, &["revision 3, not 2"]);
+}
+
+#[test]
+fn a_builtin_is_copied_before_it_is_changed() {
+    let home = Home::new();
+    let updated = home.ok(&["update", "bias-profile", "balanced", "--description", "Mine."]);
+    contains(
+        &updated,
+        &["updated bias profile balanced (shared, revision 1)", "copied from the builtins first"],
+    );
+    assert_eq!(home.json(&["show", "bias_profile", "balanced"])["scope"], "shared");
+    contains(
+        &home.ok(&["delete", "bias-profile", "balanced"]),
+        &["the builtin bias profile balanced is in force again"],
+    );
+    let mut shown = home.json(&["show", "bias_profile", "balanced"]);
+    home.write("same.json", &shown.to_string());
+    contains(
+        &home.ok(&["update", "bias-profile", "balanced", "--file", "same.json"]),
+        &["nothing changed (builtin)"],
+    );
+    shown["description"] = json!("Other.");
+    home.write("other.json", &shown.to_string());
+    let told = home.ok(&["update", "bias-profile", "balanced", "--file", "other.json", "--scope", "global"]);
+    contains(&told, &["(global, revision 1)"]);
+    contains(&home.read(".config/masque/personas.toml"), &["[bias_profiles.balanced]", "Other."]);
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let home = Home::new();
+    let create = |kind: &'static str, text: &str| home.run_with_input(&["create", kind, "x"], text).fails(2);
+    contains(
+        &create("tool-preset", "categoris = {}"),
+        &["unknown field \"categoris\"; did you mean \"categories\"?"],
+    );
+    contains(
+        &create("tool-preset", "[[categories.read]]\nname = 'a'\napproval = 'maybe'"),
+        &["categories.read[0].approval", "auto"],
+    );
+    contains(
+        &create("tool-preset", "[[categories.read]]\nname = 'a'\nweight = 9"),
+        &["weight", "from 1 to 5"],
+    );
+    contains(&create("context-preset", "entries = [{ glob = '../x' }]"), &["inside the project"]);
+    contains(&home.fails(2, &["create", "bias-profile", "x", "--multiplier", "read"]), &["search=1.5"]);
+    contains(
+        &home.fails(2, &["create", "bias-profile", "x", "--multiplier", "read=11"]),
+        &["multipliers.read"],
+    );
+    contains(
+        &home.fails(2, &["update", "bias-profile", "balanced", "--multiplier", "read=NaN"]),
+        &["search=1.5"],
+    );
+}
+
+#[test]
+fn a_persona_names_its_presets_and_inputs() {
+    let home = Home::new();
+    home.ok(&["create", "test-input", "greeting", "--content", "Hello."]);
+    let create = ["create", "persona", "p", "--tool-preset", "read_only", "--test-input", "greeting"];
+    home.ok(&create);
+    contains(&home.ok(&["show", "p", "--explain"]), &["tool_preset", "read_only", "test input greeting"]);
+    contains(&home.fails(4, &["delete", "test-input", "greeting"]), &["persona p", "--force"]);
+    contains(&home.ok(&["delete", "test-input", "greeting", "--force"]), &["it was linked to persona p"]);
+    contains(&home.fails(3, &["create", "persona", "q", "--test-input", "nowhere"]), &["nowhere"]);
+}

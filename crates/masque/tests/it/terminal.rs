@@ -1,0 +1,95 @@
+//! Somebody at a terminal, who reads what is asked and presses keys.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// How long an answer may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) const ENTER: &str = "\r";
+pub(crate) const DOWN: &str = "\x1b[B";
+pub(crate) const ESCAPE: &str = "\x1b";
+
+pub(crate) struct Terminal {
+    child: Child,
+    keys: File,
+    screen: Arc<Mutex<String>>,
+    reader: JoinHandle<()>,
+    /// How much of the screen was waited for already.
+    seen: usize,
+}
+
+impl Terminal {
+    /// Starts a program whose input and output are a new terminal.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&ours, size).unwrap();
+        let path = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+        let theirs = OpenOptions::new().read(true).write(true).open(path).unwrap();
+        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        let child = command.env("TERM", "xterm").spawn().unwrap();
+        // The command still holds the other end: without it, the end of the program is seen here.
+        drop(command);
+        let keys = File::from(ours);
+        let screen = Arc::new(Mutex::new(String::new()));
+        let reader = std::thread::spawn({
+            let (mut ours, screen) = (keys.try_clone().unwrap(), Arc::clone(&screen));
+            move || {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = ours.read(&mut bytes) {
+                    screen.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+                }
+            }
+        });
+        Self { child, keys, screen, reader, seen: 0 }
+    }
+
+    /// Waits until a text is shown, after whatever was waited for before.
+    #[track_caller]
+    pub(crate) fn sees(&mut self, text: &str) -> &mut Self {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen.lock().unwrap().clone();
+            if let Some(at) = screen[self.seen..].find(text) {
+                self.seen += at + text.len();
+                return self;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("{text:?} did not appear in:\n{screen}");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub(crate) fn presses(&mut self, keys: &str) -> &mut Self {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// Waits for the end; returns the exit code and all that was shown.
+    pub(crate) fn ends(mut self) -> (i32, String) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("it does not end:\n{}", self.screen.lock().unwrap());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        self.reader.join().unwrap();
+        let screen = self.screen.lock().unwrap().clone();
+        (code, screen)
+    }
+}

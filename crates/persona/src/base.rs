@@ -1,0 +1,84 @@
+//! The reference to a base: a persona's name, and the scope where a scope is given.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Name, Scope};
+
+/// `name`, looked up from the definition's own scope downwards, or `scope:name`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BaseRef {
+    pub scope: Option<Scope>,
+    pub name: Name,
+}
+
+impl FromStr for BaseRef {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (scope, name) = match text.split_once(':') {
+            Some((scope, name)) => {
+                (Some(scope.trim().parse::<Scope>().map_err(|error| error.to_string())?), name)
+            }
+            None => (None, text),
+        };
+        let name = Name::parse(name.trim()).map_err(|error| error.to_string())?;
+        Ok(Self { scope, name })
+    }
+}
+
+impl fmt::Display for BaseRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.scope {
+            Some(scope) => write!(f, "{scope}:{}", self.name),
+            None => write!(f, "{}", self.name),
+        }
+    }
+}
+
+impl Serialize for BaseRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for BaseRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for BaseRef {
+    fn schema_name() -> Cow<'static, str> {
+        "BaseRef".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BaseRef;
+
+    #[test]
+    fn a_base_is_a_name_with_or_without_a_scope() {
+        for text in ["coder", "global:coder", "builtin:code_reviewer"] {
+            assert_eq!(text.parse::<BaseRef>().map(|base| base.to_string()), Ok(text.to_owned()));
+        }
+        assert!(
+            "globl:coder".parse::<BaseRef>().is_err_and(|error| error.contains("did you mean \"global\""))
+        );
+        assert!("a b".parse::<BaseRef>().is_err());
+    }
+}

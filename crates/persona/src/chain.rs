@@ -1,0 +1,78 @@
+//! The chain of bases that a persona builds on, and what can be wrong with one.
+
+use std::fmt;
+
+use crate::{BaseRef, Name, Scope, limits};
+
+/// A persona and the bases that were followed from it so far, in that order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain(Vec<(Scope, Name)>);
+
+/// A chain that cannot be followed. Each message prints the whole of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChainError {
+    #[error(
+        "{0} extends itself: {1} → {0}; take one extends out, or name another scope, as in \"global:{2}\""
+    )]
+    Cycle(Link, Chain, Name),
+    #[error("{0} is more than {max} personas deep; shorten it", max = limits::CHAIN)]
+    TooDeep(Chain),
+    #[error("{0} → {1}: there is no such persona{2}")]
+    Missing(Chain, BaseRef, String),
+    #[error("{0} → {1}: a persona builds on its own scope or on weaker ones, and {1} is in a stronger one")]
+    Upwards(Chain, BaseRef),
+}
+
+/// A persona in a scope, as messages print it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link(pub Scope, pub Name);
+
+impl Chain {
+    pub fn start(scope: Scope, name: Name) -> Self {
+        Self(vec![(scope, name)])
+    }
+
+    /// Follows one more base.
+    pub fn push(&mut self, scope: Scope, name: Name) -> Result<(), ChainError> {
+        if self.0.iter().any(|(known, base)| *known == scope && *base == name) {
+            return Err(ChainError::Cycle(Link(scope, name.clone()), self.clone(), name));
+        }
+        if self.0.len() >= limits::CHAIN {
+            return Err(ChainError::TooDeep(self.clone()));
+        }
+        self.0.push((scope, name));
+        Ok(())
+    }
+
+    /// The scopes in which the next base may be, strongest first.
+    pub fn scopes_of(&self, base: &BaseRef) -> Result<Vec<Scope>, ChainError> {
+        let own = self.0.last().map_or(Scope::Project, |(scope, _)| *scope);
+        match base.scope {
+            None => Ok(own.downwards().collect()),
+            Some(scope) if scope <= own => Ok(vec![scope]),
+            Some(_) => Err(ChainError::Upwards(self.clone(), base.clone())),
+        }
+    }
+
+    /// The error for a base that is not there; `hint` says what may have been meant.
+    pub fn missing(&self, base: &BaseRef, hint: &[String]) -> ChainError {
+        let hint = hint.first().map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        ChainError::Missing(self.clone(), base.clone(), hint)
+    }
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (scope, name)) in self.0.iter().enumerate() {
+            let arrow = if at == 0 { "" } else { " → " };
+            write!(f, "{arrow}{scope}:{name}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0, self.1)
+    }
+}

@@ -1,0 +1,150 @@
+//! Parts: which layer supplies each, and what it stands in place of.
+//!
+//! The rule for layers itself is applied by [`layers`], once for each further layer; here the
+//! outcomes are compared.
+
+use std::collections::BTreeMap;
+
+use super::{Part, Removed, Replaced, Rung};
+use crate::layers;
+use crate::{Bundle, Kind, LayerOrigin, MergeMode, Name, PartType, PlacedPart, Scope};
+
+/// The active stage as a layer.
+pub(super) struct StageLayer {
+    /// `arc/stage`: no name has a slash.
+    pub(super) name: String,
+    pub(super) scope: Scope,
+    piece_scopes: BTreeMap<Name, Scope>,
+}
+
+pub(super) fn stage(bundle: &Bundle, rungs: &[Rung<'_>]) -> Option<StageLayer> {
+    let stage = bundle.stage.as_ref()?;
+    // The arc is what the strongest layer that names one means by it.
+    let named = rungs.iter().rev().find(|rung| rung.persona.arc.is_some());
+    let scope = named.map_or(bundle.meta.scope, |rung| rung.scope_of(Kind::Arc, stage.arc.as_str()));
+    let elsewhere = |name: &Name| named.and_then(|rung| rung.elsewhere(Kind::Part, name.as_str()));
+    let parts = stage.parts.iter().map(|part| (part.name.clone(), elsewhere(&part.name).unwrap_or(scope)));
+    Some(StageLayer { name: format!("{}/{}", stage.arc, stage.stage), scope, piece_scopes: parts.collect() })
+}
+
+impl StageLayer {
+    fn label(&self) -> String {
+        format!("{}:{}", self.scope, self.name)
+    }
+}
+
+pub(super) fn explain(
+    bundle: &Bundle,
+    rungs: &[Rung<'_>],
+    stage: Option<&StageLayer>,
+    removed: &mut Vec<Removed>,
+) -> Vec<Part> {
+    let mut below: Vec<Part> = Vec::new();
+    for (at, rung) in rungs.iter().enumerate() {
+        below = stacked(bundle, below, at, rung, removed);
+    }
+    let Some(stage) = stage else { return below };
+    let Ok(placed) = layers::apply(bundle, &BTreeMap::new()) else { return below };
+    let replaced_by_type =
+        |part_type: PartType| replaced(below.iter().filter(|old| old.part_type == part_type));
+    placed
+        .iter()
+        .filter_map(|placed| match placed.origin {
+            LayerOrigin::Stage => {
+                let part = placed.part;
+                let piece_scope = stage.piece_scopes.get(&part.name).copied().unwrap_or(stage.scope);
+                Some(described(placed, stage.label(), piece_scope, replaced_by_type(part.part_type)))
+            }
+            _ => below.iter().find(|old| is(old, placed)).cloned(),
+        })
+        .collect()
+}
+
+/// The parts after one more persona of the chain.
+fn stacked(
+    bundle: &Bundle,
+    below: Vec<Part>,
+    at: usize,
+    rung: &Rung<'_>,
+    removed: &mut Vec<Removed>,
+) -> Vec<Part> {
+    let prefix = up_to(bundle, at);
+    let after = layers::authored(&prefix);
+    let is_own = |placed: &PlacedPart<'_>| placed.origin == LayerOrigin::Own;
+    let (kept, gone): (Vec<Part>, Vec<Part>) =
+        below.into_iter().partition(|old| after.iter().any(|new| !is_own(new) && is(old, new)));
+    let (taken, displaced): (Vec<Part>, Vec<Part>) = gone.into_iter().partition(|old| {
+        rung.persona.remove_parts.contains(&old.name) && !after.iter().any(|new| new.part.name == old.name)
+    });
+    removed.extend(taken.into_iter().map(|old| Removed {
+        list: "parts".to_owned(),
+        name: old.name.to_string(),
+        from: old.from,
+        by: rung.label.clone(),
+    }));
+    let displaced_by = |new: &PlacedPart<'_>| {
+        let by = |old: &&Part| match rung.persona.parts_mode {
+            MergeMode::Append => old.name == new.part.name,
+            MergeMode::Replace => old.part_type == new.part.part_type,
+        };
+        replaced(displaced.iter().filter(by))
+    };
+    after
+        .iter()
+        .filter_map(|new| {
+            if !is_own(new) {
+                return kept.iter().find(|old| is(old, new)).cloned();
+            }
+            let piece_scope = rung.scope_of(Kind::Part, new.part.name.as_str());
+            Some(described(new, rung.label.clone(), piece_scope, displaced_by(new)))
+        })
+        .collect()
+}
+
+/// The chain up to one of its personas, as if that had been asked for.
+fn up_to(bundle: &Bundle, at: usize) -> Bundle {
+    let last = bundle.bases.get(at);
+    Bundle {
+        persona: last.map_or(&bundle.persona, |base| &base.persona).clone(),
+        meta: bundle.meta.clone(),
+        parts: last.map_or(&bundle.parts, |base| &base.parts).clone(),
+        traits: Vec::new(),
+        skills: Vec::new(),
+        guardrails: Vec::new(),
+        bases: bundle.bases.iter().take(at).cloned().collect(),
+        stage: None,
+        compiled: None,
+        override_parts: Vec::new(),
+        piece_scopes: Vec::new(),
+    }
+}
+
+/// Type and name together tell the parts of one outcome apart.
+fn is(part: &Part, placed: &PlacedPart<'_>) -> bool {
+    part.name == placed.part.name && part.part_type == placed.part.part_type
+}
+
+fn described(placed: &PlacedPart<'_>, from: String, piece_scope: Scope, replaced: Vec<Replaced>) -> Part {
+    Part {
+        name: placed.part.name.clone(),
+        part_type: placed.part.part_type,
+        order: placed.order,
+        priority: placed.priority,
+        from,
+        piece_scope,
+        replaced,
+    }
+}
+
+/// What stood there, with what that had replaced in its turn; the strongest first.
+fn replaced<'a>(old: impl Iterator<Item = &'a Part>) -> Vec<Replaced> {
+    let mut all: Vec<Replaced> = Vec::new();
+    let old: Vec<&Part> = old.collect();
+    let direct = old.iter().map(|old| Replaced { name: old.name.clone(), from: old.from.clone() });
+    for one in direct.chain(old.iter().flat_map(|old| old.replaced.iter().cloned())) {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    all
+}

@@ -1,0 +1,139 @@
+//! What a definition names of others: whether it is there, and whether anything names it.
+
+use std::collections::HashSet;
+
+use super::known::Known;
+use super::{Finding, Report, Rule, Settings, Subject};
+use crate::{AnyEntity, ChainError, Kind, Name, Persona, Scope, nearest};
+
+pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
+    match report.subject.entity {
+        AnyEntity::Persona(persona) => {
+            bases(report, known, persona);
+            for reference in persona.references().iter().filter(|reference| reference.field != "extends") {
+                find(report, known, reference.kind, &reference.name, reference.field);
+            }
+            providers(report, persona, settings);
+        }
+        AnyEntity::Arc(arc) => {
+            for stage in &arc.stages {
+                let field = format!("stages.{}.parts", stage.name);
+                stage.parts.iter().for_each(|part| find(report, known, Kind::Part, part, &field));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A fault in the chain is told of the persona that is at fault; of one that builds on it only
+/// where the former is not looked at.
+fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
+    let scope = report.subject.scope;
+    let Err(broken) = known.chain(scope, persona) else { return };
+    let (at_scope, at_name) = &broken.at;
+    let is_at_fault = *at_scope == scope && *at_name == persona.name;
+    if !is_at_fault && known.is_subject(*at_scope, Kind::Persona, at_name) {
+        return;
+    }
+    let rule = match broken.error {
+        ChainError::Missing(..) => Rule::UnknownReference,
+        _ => Rule::BaseChain,
+    };
+    report.add(rule, Some("extends"), broken.error.to_string(), None);
+}
+
+fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
+    let from = report.subject.scope;
+    if known.find(from, kind, name).is_some() {
+        return;
+    }
+    let stronger = Scope::ALL.iter().find(|scope| **scope > from && known.get(**scope, kind, name).is_some());
+    if let Some(stronger) = stronger {
+        let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
+        let hint =
+            format!("there is one in {stronger}, but a {from} definition sees {from} and weaker scopes only");
+        return report.add(Rule::UnknownReference, Some(field), message, Some(hint));
+    }
+    let others = Kind::ALL.iter().filter(|other| **other != kind);
+    let other =
+        others.copied().find(|other| key(*other).is_some() && known.find(from, *other, name).is_some());
+    if let Some(other) = other {
+        let message = format!("{:?} is {}, not {}", name.as_str(), with_article(other), with_article(kind));
+        let hint = match (report.subject.entity, key(other)) {
+            (AnyEntity::Persona(_), Some(key)) => format!("name it under {key:?}"),
+            _ => "a stage has parts only".to_owned(),
+        };
+        return report.add(Rule::WrongKind, Some(field), message, Some(hint));
+    }
+    let near = known.near(from, kind, name);
+    let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
+    report.add(Rule::UnknownReference, Some(field), message, did_you_mean(&near));
+}
+
+fn did_you_mean(near: &[String]) -> Option<String> {
+    let near: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
+}
+
+/// The field under which a persona names something of a kind.
+fn key(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail => Some(kind.table()),
+        Kind::Arc | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => Some(kind.as_str()),
+        Kind::Persona | Kind::TestInput => None,
+    }
+}
+
+fn with_article(kind: Kind) -> String {
+    let article = if kind == Kind::Arc { "an" } else { "a" };
+    format!("{article} {}", kind.spoken())
+}
+
+fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings) {
+    let Some(configured) = &settings.providers else { return };
+    let preferred = persona.preferred_models.iter().enumerate();
+    let preferred =
+        preferred.map(|(at, model)| (format!("preferred_models[{at}].provider"), model.provider.as_str()));
+    // A plan's model without a provider is the persona's own provider's.
+    let plan = persona.plan_persona.as_ref().and_then(|plan| plan.model.as_deref());
+    let plan = plan.and_then(|model| model.split_once('/'));
+    let plan = plan.map(|(provider, _)| ("plan_persona.model".to_owned(), provider));
+    for (field, provider) in preferred.chain(plan).filter(|(_, provider)| !configured.contains(*provider)) {
+        let known = configured.iter().map(String::as_str);
+        let near: Vec<String> = nearest(provider, known).into_iter().map(str::to_owned).collect();
+        let hint = did_you_mean(&near).unwrap_or_else(|| match configured.is_empty() {
+            true => "no provider is configured yet".to_owned(),
+            false => {
+                let known: Vec<&str> = configured.iter().map(String::as_str).collect();
+                format!("configure it, or use one of {}", known.join(", "))
+            }
+        });
+        let message = format!("the provider {provider:?} is not configured");
+        report.add(Rule::UnknownProvider, Some(&field), message, Some(hint));
+    }
+}
+
+/// Pieces and presets that nothing uses. Test inputs are for people to try by hand as well, and
+/// builtins are there to be used by others.
+pub(super) fn unused(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
+    let mut used: HashSet<(Scope, Kind, Name)> = HashSet::new();
+    for subject in subjects {
+        for reference in subject.entity.references() {
+            if let Some((scope, _)) = known.find(subject.scope, reference.kind, &reference.name) {
+                used.insert((scope, reference.kind, reference.name));
+            }
+        }
+    }
+    for subject in subjects {
+        let (scope, kind, name) = (subject.scope, subject.entity.kind(), subject.entity.name());
+        let exempt = scope == Scope::Builtin || key(kind).is_none();
+        if exempt || used.contains(&(scope, kind, name.clone())) || known.is_used_elsewhere(scope, kind, name)
+        {
+            continue;
+        }
+        let users = if kind == Kind::Part { "no persona and no arc uses" } else { "no persona uses" };
+        let message = format!("{users} this {}", kind.spoken());
+        let mut report = Report { subject: *subject, found };
+        report.add(Rule::Unused, None, message, None);
+    }
+}

@@ -1,0 +1,254 @@
+//! What is seen only once a persona's bases, pieces and arc are put together.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::known::Known;
+use super::{Finding, Level, Report, Rule, Subject};
+use crate::entity::said;
+use crate::{
+    AnyEntity, Base, Bundle, CharacterArc, Kind, LayerOrigin, Meta, Name, Part, PartType, Persona, Scope,
+    inherit, layers,
+};
+
+/// The types of which a persona should have one part. They say who speaks and how: two are two
+/// speakers, and a model takes turns between them. Goals, flaws, skills and the like add up.
+const SINGLE: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Voice, PartType::Archetype];
+
+/// The part types that the personas with an arc have; `None` once one of them cannot be resolved.
+type TypesByArc = HashMap<(Scope, Name), Option<BTreeSet<PartType>>>;
+
+pub(super) fn check(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
+    let mut types_by_arc = TypesByArc::new();
+    for subject in subjects {
+        if let AnyEntity::Persona(own) = subject.entity {
+            persona(&mut Report { subject: *subject, found }, known, own, &mut types_by_arc);
+        }
+    }
+    for subject in subjects {
+        if let AnyEntity::Arc(own) = subject.entity {
+            arc(&mut Report { subject: *subject, found }, known, own, &types_by_arc);
+        }
+    }
+}
+
+fn persona<'a>(
+    report: &mut Report<'a, '_>,
+    known: &Known<'a>,
+    persona: &'a Persona,
+    types_by_arc: &mut TypesByArc,
+) {
+    let scope = report.subject.scope;
+    let Ok(chain) = known.chain(scope, persona) else {
+        let arc =
+            persona.arc.as_ref().and_then(|arc| Some((known.find(scope, Kind::Arc, arc)?.0, arc.clone())));
+        types_by_arc.extend(arc.map(|arc| (arc, None)));
+        return;
+    };
+    useless_removals(report, known, persona, &chain[1..]);
+    no_prompt(report, &chain);
+    let bundle = skeleton(known, (scope, persona), &chain[1..]);
+    let placed = layers::authored(&bundle);
+    for part_type in SINGLE {
+        let of_type: Vec<_> = placed.iter().filter(|placed| placed.part.part_type == part_type).collect();
+        // Two parts that a base has already are the base's matter.
+        if of_type.iter().any(|placed| placed.origin == LayerOrigin::Own) {
+            conflict(report, "parts", part_type, of_type.iter().map(|placed| &placed.part.name));
+        }
+    }
+    let arc = chain.iter().find_map(|(scope, persona)| Some((*scope, persona.arc.as_ref()?)));
+    let arc = arc.and_then(|(scope, arc)| Some((known.find(scope, Kind::Arc, arc)?.0, arc.clone())));
+    if let Some(arc) = arc {
+        let types = types_by_arc.entry(arc).or_insert_with(|| Some(BTreeSet::new()));
+        types.iter_mut().for_each(|types| types.extend(placed.iter().map(|placed| placed.part.part_type)));
+    }
+}
+
+fn conflict<'n>(
+    report: &mut Report<'_, '_>,
+    field: &str,
+    part_type: PartType,
+    names: impl Iterator<Item = &'n Name>,
+) {
+    let names: Vec<&str> = names.map(Name::as_str).collect();
+    if names.len() > 1 {
+        let message = format!("{} {part_type} parts speak at once: {}", names.len(), names.join(", "));
+        let hint = "keep one, or put them into one part".to_owned();
+        report.add(Rule::ConflictingParts, Some(field), message, Some(hint));
+    }
+}
+
+fn useless_removals(
+    report: &mut Report<'_, '_>,
+    known: &Known<'_>,
+    persona: &Persona,
+    bases: &[(Scope, &Persona)],
+) {
+    let Some((nearest_base, further)) = bases.split_first() else {
+        for (field, what, name) in removals(persona) {
+            let message = format!("there is no {what} {name:?} to take away: the persona extends nothing");
+            report.add(Rule::UselessRemoval, Some(field), message, None);
+        }
+        return;
+    };
+    if removals(persona).next().is_none() {
+        return;
+    }
+    let bundle = skeleton(known, *nearest_base, further);
+    let inherited = inherit::fields(&bundle);
+    let mut parts: Vec<&Name> = layers::authored(&bundle).iter().map(|placed| &placed.part.name).collect();
+    // A part that a base links and that is nowhere may be meant to be taken away.
+    let links = bases.iter().flat_map(|(scope, base)| base.parts.iter().map(|link| (*scope, &link.name)));
+    parts.extend(links.filter(|(scope, name)| known.find(*scope, Kind::Part, name).is_none()).map(|it| it.1));
+    let in_list = |names: &[Name], name: &str| names.iter().any(|known| known.as_str() == name);
+    for (field, what, name) in removals(persona) {
+        let has = match field {
+            "remove_parts" => parts.iter().any(|known| known.as_str() == name),
+            "remove_traits" => in_list(&inherited.traits, name),
+            "remove_skills" => in_list(&inherited.skills, name),
+            "remove_guardrails" => in_list(&inherited.guardrails, name),
+            "remove_test_inputs" => in_list(&inherited.test_inputs, name),
+            _ => inherited.tags.iter().any(|tag| tag == name),
+        };
+        if !has {
+            let message = format!("no base has a {what} {name:?} to take away");
+            report.add(Rule::UselessRemoval, Some(field), message, None);
+        }
+    }
+}
+
+/// Everything that a persona takes away from its bases: the field, what it is in words, its name.
+fn removals(persona: &Persona) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
+    let lists = [
+        ("remove_parts", "part", &persona.remove_parts),
+        ("remove_traits", "trait", &persona.remove_traits),
+        ("remove_skills", "skill", &persona.remove_skills),
+        ("remove_guardrails", "guardrail", &persona.remove_guardrails),
+        ("remove_test_inputs", "test input", &persona.remove_test_inputs),
+    ];
+    let names = lists
+        .into_iter()
+        .flat_map(|(field, what, names)| names.iter().map(move |name| (field, what, name.as_str())));
+    names.chain(persona.remove_tags.iter().map(|tag| ("remove_tags", "tag", tag.as_str())))
+}
+
+fn no_prompt(report: &mut Report<'_, '_>, chain: &[(Scope, &Persona)]) {
+    let speaks = |persona: &Persona| {
+        let Persona { description, summary, detail, system_prompt, .. } = persona;
+        let texts =
+            [description, summary, detail, system_prompt].into_iter().any(|text| said(text).is_some());
+        let pieces = !persona.parts.is_empty()
+            || !persona.traits.is_empty()
+            || !persona.skills.is_empty()
+            || !persona.guardrails.is_empty();
+        texts || pieces || persona.arc.is_some()
+    };
+    if !chain.iter().any(|(_, persona)| speaks(persona)) {
+        let message = "the persona says nothing".to_owned();
+        let hint = "give it a system_prompt, a summary or parts".to_owned();
+        report.add(Rule::NoPrompt, None, message, Some(hint));
+    }
+}
+
+fn arc(report: &mut Report<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types_by_arc: &TypesByArc) {
+    let scope = report.subject.scope;
+    for stage in &arc.stages {
+        let field = format!("stages.{}.parts", stage.name);
+        let parts: Vec<(&Name, PartType)> =
+            stage.parts.iter().filter_map(|name| Some((name, part_type(known, scope, name)?))).collect();
+        for single in SINGLE {
+            let of_type = parts.iter().filter(|(_, part_type)| *part_type == single);
+            conflict(report, &field, single, of_type.map(|(name, _)| *name));
+        }
+        // What personas that are not looked at have is not known: they may have what it replaces.
+        let types = types_by_arc.get(&(scope, arc.name.clone()));
+        let Some(Some(types)) = types.filter(|_| !known.is_used_elsewhere(scope, Kind::Arc, &arc.name))
+        else {
+            continue;
+        };
+        // An arc that brings all parts itself has nothing to replace.
+        if types.is_empty() {
+            continue;
+        }
+        let (replacing, adding): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, it)| types.contains(it));
+        // Beside a part that replaces, one that adds is most likely meant to.
+        let level = if replacing.is_empty() { Rule::StagePartAdds.level() } else { Level::Note };
+        let have = types.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+        for (name, part_type) in adding {
+            let message = format!(
+                "{:?} is of type {part_type}, of which no persona with this arc has a part: it adds to them and replaces nothing",
+                name.as_str()
+            );
+            let hint = format!("they have parts of type {have}");
+            report.add_as(Rule::StagePartAdds, level, Some(&field), message, Some(hint));
+        }
+    }
+}
+
+fn part_type(known: &Known<'_>, from: Scope, name: &Name) -> Option<PartType> {
+    match known.find(from, Kind::Part, name)? {
+        (_, AnyEntity::Part(part)) => Some(part.part_type),
+        _ => None,
+    }
+}
+
+/// A persona and its bases (root last) as a bundle that has everything but texts, so that the one
+/// rule for layers applies to it.
+fn skeleton(known: &Known<'_>, own: (Scope, &Persona), bases: &[(Scope, &Persona)]) -> Bundle {
+    let bases = bases.iter().rev().map(|(scope, persona)| Base {
+        persona: without_texts(persona),
+        meta: Meta { scope: *scope, ..Meta::BUILTIN },
+        parts: parts_without_texts(known, *scope, persona),
+        traits: Vec::new(),
+        skills: Vec::new(),
+        guardrails: Vec::new(),
+        arc: None,
+        piece_scopes: Vec::new(),
+    });
+    let (scope, persona) = own;
+    Bundle {
+        persona: without_texts(persona),
+        meta: Meta { scope, ..Meta::BUILTIN },
+        parts: parts_without_texts(known, scope, persona),
+        traits: Vec::new(),
+        skills: Vec::new(),
+        guardrails: Vec::new(),
+        bases: bases.collect(),
+        stage: None,
+        compiled: None,
+        override_parts: Vec::new(),
+        piece_scopes: Vec::new(),
+    }
+}
+
+fn without_texts(persona: &Persona) -> Persona {
+    Persona {
+        parts: persona.parts.clone(),
+        parts_mode: persona.parts_mode,
+        traits: persona.traits.clone(),
+        skills: persona.skills.clone(),
+        guardrails: persona.guardrails.clone(),
+        test_inputs: persona.test_inputs.clone(),
+        tags: persona.tags.clone(),
+        remove_parts: persona.remove_parts.clone(),
+        remove_traits: persona.remove_traits.clone(),
+        remove_skills: persona.remove_skills.clone(),
+        remove_guardrails: persona.remove_guardrails.clone(),
+        remove_test_inputs: persona.remove_test_inputs.clone(),
+        remove_tags: persona.remove_tags.clone(),
+        ..Persona::new(persona.name.clone())
+    }
+}
+
+fn parts_without_texts(known: &Known<'_>, scope: Scope, persona: &Persona) -> Vec<Part> {
+    let types =
+        persona.parts.iter().filter_map(|link| Some((&link.name, part_type(known, scope, &link.name)?)));
+    let part = |(name, part_type): (&Name, PartType)| Part {
+        name: name.clone(),
+        part_type,
+        description: None,
+        summary: None,
+        content: None,
+        tags: Vec::new(),
+    };
+    types.map(part).collect()
+}

@@ -1,0 +1,110 @@
+//! The rules, each with its id, its level and one sentence that says what it finds.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How bad a finding is; the order of the variants is the order of severity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Level {
+    // Worth knowing; nothing needs to change.
+    Note,
+    // Probably not what was meant.
+    Warning,
+    // It will not work, or must not stay.
+    Error,
+}
+
+impl Level {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+macro_rules! rules {
+    ($($variant:ident = $id:literal, $level:ident, $description:literal;)+) => {
+        /// What a finding is about.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        #[schemars(inline)]
+        pub enum Rule { $(#[serde(rename = $id)] $variant),+ }
+
+        impl Rule {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The id, in kebab-case: it stands in every report and never changes its meaning.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $id),+ }
+            }
+
+            /// How bad a finding of this rule is, unless the finding itself says otherwise.
+            pub const fn level(self) -> Level {
+                match self { $(Self::$variant => Level::$level),+ }
+            }
+
+            /// What the rule finds, in one sentence.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$variant => $description),+ }
+            }
+        }
+    };
+}
+
+rules! {
+    UnknownReference = "unknown-reference", Error,
+        "A definition names a base, a piece or a preset that does not exist in its own scope or a weaker one.";
+    WrongKind = "wrong-kind", Error,
+        "A definition names something under the key of another kind, such as a trait among its parts.";
+    BaseChain = "base-chain", Error,
+        "The bases of a persona go in a circle, are too many, or lead to a stronger scope.";
+    UselessRemoval = "useless-removal", Warning,
+        "A persona takes away what none of its bases has.";
+    UnknownProvider = "unknown-provider", Warning,
+        "A model's provider is not configured.";
+    StagePartAdds = "stage-part-adds", Warning,
+        "A part of a stage has a type that no persona with this arc has a part of, so that it adds where stages replace; a note where the stage replaces others as well.";
+    Unused = "unused", Warning,
+        "A piece or a preset is used by no persona and by no arc.";
+    ConflictingParts = "conflicting-parts", Warning,
+        "Several parts of a type that should be single (identity, tone, voice, archetype) speak at once.";
+    NoPrompt = "no-prompt", Warning,
+        "A persona says nothing: it has no text, no parts and no other pieces, of its own or inherited.";
+    EmptyPiece = "empty-piece", Warning,
+        "A trait, skill, guardrail, arc or test input has nothing in it that could take effect.";
+    LongPart = "long-part", Warning,
+        "The content of a part has more tokens than the threshold.";
+    HiddenUnicode = "hidden-unicode", Error,
+        "A text has characters that a reader does not see: zero-width, bidirectional, tag, format, private-use or control characters; a warning in a test input, which may mean them.";
+    LookAlike = "look-alike", Warning,
+        "A word has letters of another script or style that pass for Latin ones.";
+    Secret = "secret", Error,
+        "A text holds what looks like a key, a token, a password or a private key.";
+    EnvNotAllowed = "env-not-allowed", Error,
+        "A ${env.NAME} is not on the [env] allow list of the user's own configuration, and stays literal.";
+    EnvUnset = "env-unset", Error,
+        "A ${env.NAME} is allowed, but not set, and stays literal.";
+    EnvInDatabase = "env-in-database", Warning,
+        "A ${env.NAME} stands in a shared or builtin definition, where it is never expanded.";
+    EnvMalformed = "env-malformed", Warning,
+        "A text has what looks like a ${env.NAME} and is none.";
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,46 @@
+//! Pieces with too much in them, and with nothing.
+
+use super::{Report, Rule, Settings};
+use crate::entity::said;
+use crate::{AnyEntity, TokenCounter};
+
+pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &dyn TokenCounter) {
+    if let AnyEntity::Part(part) = report.subject.entity
+        && let Some(content) = &part.content
+    {
+        long(report, content, settings.part_tokens, counter);
+    }
+    let empty = match report.subject.entity {
+        AnyEntity::Trait(it) if it.instruction_or_description().is_empty() => {
+            Some(("instruction", "the trait has neither an instruction nor a description"))
+        }
+        AnyEntity::Skill(it) if said(&it.content).is_none() => {
+            Some(("content", "the skill has no content that could be loaded"))
+        }
+        AnyEntity::Guardrail(it) if it.content_or_description().is_empty() && it.deny_tools.is_empty() => {
+            Some(("content", "the guardrail has neither a text nor tools that it denies"))
+        }
+        AnyEntity::Arc(it) if it.stages.is_empty() => Some(("stages", "the arc has no stages")),
+        AnyEntity::TestInput(it) if said(&it.content).is_none() => {
+            Some(("content", "the test input has no content"))
+        }
+        _ => None,
+    };
+    if let Some((field, message)) = empty {
+        report.add(Rule::EmptyPiece, Some(field), message.to_owned(), None);
+    }
+}
+
+fn long(report: &mut Report<'_, '_>, content: &str, most: usize, counter: &dyn TokenCounter) {
+    // No token is shorter than a byte: most parts need not be counted.
+    if content.len() <= most {
+        return;
+    }
+    let tokens = counter.count(content);
+    if tokens > most {
+        let tokenizer = counter.tokenizer();
+        let message = format!("the content has {tokens} tokens ({tokenizer}), more than {most}");
+        let hint = "shorten it, split it, or make it a skill, which is loaded on demand";
+        report.add(Rule::LongPart, Some("content"), message, Some(hint.to_owned()));
+    }
+}

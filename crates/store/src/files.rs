@@ -1,0 +1,22 @@
+//! The file scopes: a personas.toml in the user's configuration directory and one at the root of
+//! the project.
+
+mod problem;
+pub use problem::{Level, Problem};
+
+pub mod document;
+pub use document::{Document, Entry};
+
+pub mod edit;
+pub use edit::{Edit, EditError, Edited};
+
+pub mod disk;
+pub use disk::{Lock, ReplaceError};
+
+pub mod project;
+
+mod watch;
+pub use watch::{Mode, Watcher};
+
+mod schema;
+pub use schema::json_schema;

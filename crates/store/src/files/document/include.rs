@@ -1,0 +1,204 @@
+//! Texts that an entry takes from a file of its own: `content_file = "prompts/x.md"`.
+//!
+//! A personas.toml may be somebody else's, so such a path never leads out of the directory of the
+//! file: not by its steps, not by a symbolic link.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+use persona::limits;
+use sha2::{Digest, Sha256};
+
+use super::fault::Fault;
+
+/// Bytes that all included texts of one personas.toml have together, each use counted: a small
+/// file must not fill the memory by naming one large text over and over.
+pub(crate) const INCLUDED_BYTES: usize = limits::FILE_BYTES;
+
+/// Texts that take the place of files on disk, by path relative to the directory.
+pub(crate) type Overlay = BTreeMap<PathBuf, String>;
+
+/// The texts that one personas.toml includes.
+#[derive(Debug)]
+pub(crate) struct Includes {
+    path: PathBuf,
+    overlay: Overlay,
+    /// Found out at the first use: most files include nothing.
+    directory: OnceCell<Directory>,
+    /// What was read, by path; none where it could not be.
+    pub(crate) read: BTreeMap<PathBuf, Option<[u8; 32]>>,
+    /// How many fields take their text from a file, by the path relative to the directory.
+    pub(crate) uses: BTreeMap<PathBuf, usize>,
+    /// Uses by the entry that is being read: one that turns out to be broken is counted again.
+    pending: Vec<PathBuf>,
+    /// Bytes that may still be included.
+    left: usize,
+}
+
+#[derive(Debug)]
+struct Directory {
+    /// Where relative paths start.
+    path: PathBuf,
+    canonical: Option<PathBuf>,
+}
+
+/// The directory that relative paths start from: that of the file itself, where the path is a
+/// link to it, so that a linked configuration finds its texts beside it.
+pub fn directory_of(path: &Path) -> PathBuf {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match real.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => PathBuf::from("."),
+    }
+}
+
+impl Includes {
+    pub(crate) fn new(path: &Path, overlay: Overlay) -> Self {
+        let directory = OnceCell::new();
+        let path = path.to_owned();
+        Self {
+            path,
+            overlay,
+            directory,
+            read: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            pending: Vec::new(),
+            left: INCLUDED_BYTES,
+        }
+    }
+
+    fn directory(&self) -> &Directory {
+        self.directory.get_or_init(|| {
+            let path = directory_of(&self.path);
+            let canonical = fs::canonicalize(&path).ok();
+            Directory { path, canonical }
+        })
+    }
+
+    /// Notes that a field names a path, also where its text is never read.
+    pub(crate) fn note(&mut self, written: &str) {
+        if let Ok(relative) = lawful(written) {
+            let absolute = self.directory().path.join(&relative);
+            self.read.entry(absolute).or_default();
+            self.pending.push(relative);
+        }
+    }
+
+    /// Counts the uses by an entry that was read to its end.
+    pub(crate) fn settle(&mut self) {
+        for relative in self.pending.drain(..) {
+            *self.uses.entry(relative).or_default() += 1;
+        }
+    }
+
+    /// Forgets the uses by an entry that was not read to its end.
+    pub(crate) fn forget(&mut self) {
+        self.pending.clear();
+    }
+
+    /// The text of an included file, exactly as it is.
+    pub(crate) fn text(&mut self, written: &str) -> Result<String, Fault> {
+        self.note(written);
+        let relative = lawful(written)?;
+        let text = match self.overlay.get(&relative) {
+            Some(text) => text.clone(),
+            None => self.load(&relative, written)?,
+        };
+        let Some(left) = self.left.checked_sub(text.len()) else {
+            let message = format!("the included texts of this file have more than {INCLUDED_BYTES} bytes");
+            return Err(Fault::new(message, Some("split the file".into())));
+        };
+        self.left = left;
+        let absolute = self.directory().path.join(&relative);
+        self.read.insert(absolute, Some(Sha256::digest(&text).into()));
+        Ok(text)
+    }
+
+    fn load(&self, relative: &Path, written: &str) -> Result<String, Fault> {
+        let directory = self.directory();
+        let joined = directory.path.join(relative);
+        let real = fs::canonicalize(&joined).map_err(|error| unreadable(written, &error))?;
+        if directory.canonical.as_ref().is_none_or(|inside| !real.starts_with(inside)) {
+            let message = format!("{written:?} leads out of the directory of the file through a link");
+            return Err(Fault::new(message, Some("copy the text into the directory".into())));
+        }
+        let file = open(&real).map_err(|error| unreadable(written, &error))?;
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Err(Fault::new(format!("{written:?} is not a file"), Some("name a text file".into())));
+        }
+        let mut bytes = Vec::new();
+        let most = limits::LONG_TEXT_BYTES;
+        let limit = u64::try_from(most + 1).unwrap_or(u64::MAX);
+        file.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(written, &error))?;
+        if bytes.len() > most {
+            let message = format!("{written:?} has more than {most} bytes");
+            return Err(Fault::new(message, Some("split it".into())));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let message = format!("{written:?} is not UTF-8 (byte {at})");
+            Fault::new(message, Some("save it as UTF-8 text".into()))
+        })
+    }
+}
+
+/// Opens a file without waiting, should it be a pipe that nobody writes to.
+fn open(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+fn unreadable(written: &str, error: &std::io::Error) -> Fault {
+    if error.kind() == ErrorKind::NotFound {
+        let hint = "create it, relative to the directory of this file, or write the text here";
+        return Fault::new(format!("{written:?} is missing"), Some(hint.into()));
+    }
+    Fault::new(format!("{written:?} cannot be read: {error}"), None)
+}
+
+/// The steps of a path that stays below its directory, without the idle ones.
+pub(crate) fn lawful(written: &str) -> Result<PathBuf, Fault> {
+    let outside = || {
+        let hint = "write it relative to the directory of this file, without \"..\"";
+        Fault::new(format!("{written:?} leads out of the directory of the file"), Some(hint.into()))
+    };
+    let mut steps = PathBuf::new();
+    for component in Path::new(written).components() {
+        match component {
+            Component::Normal(step) => steps.push(step),
+            Component::CurDir => {}
+            _ => return Err(outside()),
+        }
+    }
+    if steps.as_os_str().is_empty() || written.contains('\0') {
+        return Err(Fault::new("expected the path of a text file", None));
+    }
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_use_of_a_text_counts() {
+        let overlay = Overlay::from([("a.md".into(), "x".repeat(40))]);
+        let mut includes = Includes { left: 100, ..Includes::new(Path::new("personas.toml"), overlay) };
+        assert!(includes.text("a.md").is_ok() && includes.text("./a.md").is_ok());
+        let fault = includes.text("a.md").expect_err("too much").to_string();
+        assert!(fault.starts_with("the included texts of this file have more than"), "{fault}");
+        includes.settle();
+        assert_eq!(includes.uses.get(Path::new("a.md")), Some(&3));
+    }
+}

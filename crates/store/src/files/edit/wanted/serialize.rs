@@ -1,0 +1,258 @@
+//! Builds what is wanted out of a type of the library: its serde form tells fields, their order
+//! and the names of the types.
+
+use std::fmt::Display;
+
+use serde::ser::{self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
+
+use super::{Field, Fields, Wanted};
+
+/// Something that no definition contains.
+#[derive(Debug, Clone, Default, thiserror::Error)]
+#[error("cannot be written as TOML: {0}")]
+pub(crate) struct Never(String);
+
+impl ser::Error for Never {
+    fn custom<T: Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+fn never<T>(what: impl Display) -> Result<T, Never> {
+    Err(Never(what.to_string()))
+}
+
+type Built = Result<Option<Wanted>, Never>;
+
+/// None is what is absent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Build {
+    /// Which element of a list it is.
+    pub(crate) position: usize,
+}
+
+macro_rules! integers {
+    ($($method:ident($type:ty)),+ $(,)?) => {
+        $(fn $method(self, value: $type) -> Built {
+            match i64::try_from(value) {
+                Ok(value) => Ok(Some(Wanted::Integer(value))),
+                Err(_) => never(value),
+            }
+        })+
+    };
+}
+
+impl Serializer for Build {
+    type Ok = Option<Wanted>;
+    type Error = Never;
+    type SerializeSeq = List;
+    type SerializeTuple = Impossible<Option<Wanted>, Never>;
+    type SerializeTupleStruct = Impossible<Option<Wanted>, Never>;
+    type SerializeTupleVariant = Impossible<Option<Wanted>, Never>;
+    type SerializeMap = Map;
+    type SerializeStruct = Struct;
+    type SerializeStructVariant = Impossible<Option<Wanted>, Never>;
+
+    integers!(
+        serialize_i8(i8),
+        serialize_i16(i16),
+        serialize_i32(i32),
+        serialize_i64(i64),
+        serialize_u8(u8),
+        serialize_u16(u16),
+        serialize_u32(u32),
+        serialize_u64(u64),
+    );
+
+    fn serialize_bool(self, value: bool) -> Built {
+        Ok(Some(Wanted::Boolean(value)))
+    }
+
+    fn serialize_f32(self, value: f32) -> Built {
+        self.serialize_f64(f64::from(value))
+    }
+
+    fn serialize_f64(self, value: f64) -> Built {
+        Ok(Some(Wanted::Float(value)))
+    }
+
+    fn serialize_char(self, value: char) -> Built {
+        Ok(Some(Wanted::Text(value.to_string())))
+    }
+
+    fn serialize_str(self, value: &str) -> Built {
+        Ok(Some(Wanted::Text(value.to_owned())))
+    }
+
+    fn serialize_bytes(self, _: &[u8]) -> Built {
+        never("bytes")
+    }
+
+    fn serialize_none(self) -> Built {
+        Ok(None)
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Built {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Built {
+        Ok(None)
+    }
+
+    fn serialize_unit_struct(self, name: &'static str) -> Built {
+        never(name)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Built {
+        Ok(Some(Wanted::Text(variant.to_owned())))
+    }
+
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Built {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        name: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Built {
+        never(name)
+    }
+
+    fn serialize_seq(self, length: Option<usize>) -> Result<List, Never> {
+        Ok(List(Vec::with_capacity(length.unwrap_or_default())))
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Never> {
+        never("a tuple")
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        name: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleStruct, Never> {
+        never(name)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleVariant, Never> {
+        never(name)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Map, Never> {
+        Ok(Map { fields: Vec::new(), key: None })
+    }
+
+    fn serialize_struct(self, type_name: &'static str, length: usize) -> Result<Struct, Never> {
+        Ok(Struct { type_name, position: self.position, fields: Vec::with_capacity(length) })
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeStructVariant, Never> {
+        never(name)
+    }
+}
+
+pub(crate) struct List(Vec<Wanted>);
+
+impl SerializeSeq for List {
+    type Ok = Option<Wanted>;
+    type Error = Never;
+
+    fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+        self.0.extend(value.serialize(Build { position: self.0.len() })?);
+        Ok(())
+    }
+
+    fn end(self) -> Built {
+        Ok(Some(Wanted::List(self.0)))
+    }
+}
+
+/// A table whose keys are free. Empty, it says what its absence says.
+pub(crate) struct Map {
+    fields: Vec<Field>,
+    key: Option<String>,
+}
+
+impl SerializeMap for Map {
+    type Ok = Option<Wanted>;
+    type Error = Never;
+
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Never> {
+        match key.serialize(Build { position: 0 })? {
+            Some(Wanted::Text(key)) => self.key = Some(key),
+            _ => return never("a key that is no text"),
+        }
+        Ok(())
+    }
+
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+        if let (Some(key), Some(value)) = (self.key.take(), value.serialize(Build { position: 0 })?) {
+            self.fields.push(Field { key, value, implied: false });
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Built {
+        let fields = Fields { fields: self.fields, positional: false, may_be_bare: false };
+        Ok(Some(Wanted::Table(fields)))
+    }
+}
+
+pub(crate) struct Struct {
+    type_name: &'static str,
+    position: usize,
+    fields: Vec<Field>,
+}
+
+impl Struct {
+    /// Whether reading gives a field this value where the file does not have it.
+    fn is_implied(&self, key: &str, value: &Wanted) -> bool {
+        let position = i64::try_from(self.position).unwrap_or(i64::MAX);
+        match (self.type_name, key, value) {
+            ("PartLink", "order", Wanted::Integer(order)) => *order == position,
+            ("PartLink", "priority", Wanted::Integer(priority)) => *priority == 0,
+            ("Stage", "order", Wanted::Integer(order)) => *order == position.saturating_add(1),
+            ("Persona", "system_prompt_mode" | "parts_mode", Wanted::Text(mode)) => mode == "replace",
+            ("ContextEntry", "view", Wanted::Text(view)) => view == "full",
+            (_, _, Wanted::List(list)) => list.is_empty(),
+            ("ToolPreset", "categories", Wanted::Table(map))
+            | ("BiasProfile", "multipliers", Wanted::Table(map)) => map.fields.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl SerializeStruct for Struct {
+    type Ok = Option<Wanted>;
+    type Error = Never;
+
+    fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
+        if let Some(value) = value.serialize(Build { position: 0 })? {
+            let implied = self.is_implied(key, &value);
+            self.fields.push(Field { key: key.to_owned(), value, implied });
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Built {
+        let positional = matches!(self.type_name, "PartLink" | "Stage");
+        let may_be_bare = matches!(self.type_name, "PartLink" | "PresetTool");
+        Ok(Some(Wanted::Table(Fields { fields: self.fields, positional, may_be_bare })))
+    }
+}

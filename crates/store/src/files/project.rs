@@ -1,0 +1,91 @@
+//! Which directory is the project.
+
+use std::path::{Path, PathBuf};
+
+/// The file at a project's root.
+pub const FILE_NAME: &str = "personas.toml";
+
+/// A project's root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub root: PathBuf,
+    /// Whether it has a personas.toml.
+    pub has_file: bool,
+}
+
+/// The nearest ancestor with a personas.toml, else the git root, else the directory itself. The
+/// search goes no further than the home directory, and never into a directory that somebody else
+/// owns: whoever can write there could otherwise speak through the personas of everybody below.
+pub fn find(from: &Path, home: Option<&Path>) -> Found {
+    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let mut git_root = None;
+    for directory in from.ancestors() {
+        let is_start = directory == from;
+        if !is_start && (home.as_deref() == Some(directory) || !is_ours(directory)) {
+            break;
+        }
+        if directory.join(FILE_NAME).is_file() {
+            return Found { root: directory.to_owned(), has_file: true };
+        }
+        if git_root.is_none() && directory.join(".git").exists() {
+            git_root = Some(directory.to_owned());
+        }
+        // Somebody at home does not work on whatever lies around their home.
+        if home.as_deref() == Some(directory) {
+            break;
+        }
+    }
+    Found { root: git_root.unwrap_or(from), has_file: false }
+}
+
+/// Whether the user that this process runs for owns a directory.
+#[cfg(unix)]
+fn is_ours(directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = std::fs::metadata(directory).map(|data| data.uid());
+    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_ours(_: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{FILE_NAME, find};
+
+    #[test]
+    fn the_nearest_file_wins_then_git_then_the_directory_itself() {
+        let tree = tempfile::tempdir().expect("a directory");
+        let top = tree.path().canonicalize().expect("it is there");
+        let deep = top.join("repo/crates/one");
+        fs::create_dir_all(&deep).expect("directories");
+        let found = |home| find(&deep, home);
+        assert_eq!(found(Some(top.as_path())).root, deep);
+
+        fs::create_dir(top.join("repo/.git")).expect("a directory");
+        let git = found(Some(top.as_path()));
+        assert_eq!((git.root, git.has_file), (top.join("repo"), false));
+
+        fs::write(top.join("repo/crates").join(FILE_NAME), "").expect("a file");
+        let near = found(Some(top.as_path()));
+        assert_eq!((near.root, near.has_file), (top.join("repo/crates"), true));
+    }
+
+    #[test]
+    fn the_search_stops_at_home() {
+        let tree = tempfile::tempdir().expect("a directory");
+        let home = tree.path().canonicalize().expect("it is there");
+        let work = home.join("work");
+        fs::create_dir(&work).expect("a directory");
+        fs::write(home.join(FILE_NAME), "").expect("a file");
+        assert_eq!(find(&work, Some(&home)).root, work, "a file in the home directory is no project");
+        let there = find(&home, Some(&home));
+        assert_eq!((there.root, there.has_file), (home.clone(), true), "unless one works right there");
+        assert_eq!(find(&work, None).root, home);
+    }
+}

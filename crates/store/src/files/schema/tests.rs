@@ -1,0 +1,77 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// Every object schema below, with its path.
+fn objects(schema: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    match schema {
+        Value::Object(fields) => {
+            visit(path, schema);
+            fields.iter().for_each(|(key, inner)| objects(inner, &format!("{path}/{key}"), visit));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, inner)| objects(inner, &format!("{path}/{at}"), visit));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_explained() {
+    let mut silent = Vec::new();
+    objects(&json_schema(), "", &mut |path, schema| {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+        for (field, schema) in properties {
+            let excluded = *schema == Value::Bool(false);
+            let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+            if !excluded && (!about.ends_with('.') || about.contains('\n')) {
+                silent.push(format!("{path}/{field}: {about:?}"));
+            }
+        }
+    });
+    assert!(silent.is_empty(), "a sentence is missing for:\n{}", silent.join("\n"));
+}
+
+#[test]
+fn every_explanation_has_its_field() {
+    for kind in Kind::ALL {
+        let mut schema = with_kind!(*kind, T => generated::<T>());
+        without_null(&mut schema);
+        let mut seen = BTreeSet::new();
+        for field in fields::of(*kind) {
+            let place = format!("{}.{}", kind.table(), field.path);
+            assert!(at(&mut schema, field.path).is_some(), "{place} is in no type");
+            assert!(seen.insert(field.path), "{place} is explained twice");
+        }
+    }
+}
+
+#[test]
+fn it_keeps_to_what_all_editors_read() {
+    let mut found = BTreeSet::new();
+    objects(&json_schema(), "", &mut |path, schema| {
+        let inside_properties = path.ends_with("/properties") || path.ends_with("/patternProperties");
+        let Some(schema) = schema.as_object().filter(|_| !inside_properties) else { return };
+        for keyword in
+            ["$ref", "$defs", "definitions", "format", "allOf", "unevaluatedProperties", "nullable"]
+        {
+            if schema.contains_key(keyword) {
+                found.insert(format!("{path}/{keyword}"));
+            }
+        }
+        if schema.values().any(Value::is_null) {
+            found.insert(format!("{path}: null"));
+        }
+    });
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_path_of_a_field_leads_through_lists_and_keys() {
+    let mut schema = json!({
+        "properties": { "a": { "additionalProperties": { "items": { "properties": { "b": { "x": 1 } } } } } }
+    });
+    assert_eq!(at(&mut schema, "a{}[].b"), Some(&mut json!({ "x": 1 })));
+    assert_eq!(at(&mut schema, "a[].b"), None);
+    assert!(at(&mut schema, "").is_some_and(|root| root.get("properties").is_some()));
+}

@@ -1,0 +1,299 @@
+//! Following files as they change, however an editor saves them.
+//!
+//! Directories are watched rather than files: a save may put another file in the place of the old
+//! one, a link may be turned to another target, a file may not be there yet. Where the system
+//! reports nothing, the files are looked at several times a second.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+
+/// A save is over when nothing has happened for this long.
+const CALM: Duration = Duration::from_millis(30);
+/// A burst that does not end is told after this long all the same.
+const BURST: Duration = Duration::from_millis(100);
+/// How often files are looked at where the system reports nothing.
+const POLL: Duration = Duration::from_millis(100);
+/// How often they are looked at besides, in case a report was lost.
+const GLANCE: Duration = Duration::from_secs(2);
+/// Links that are followed from one path.
+const LINKS: usize = 40;
+/// Forces looking instead of being told, for file systems that report nothing and say so nowhere.
+const FORCE: &str = "MASQUE_WATCH";
+
+/// How changes are noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// The system reports them.
+    Native,
+    /// The files are looked at several times a second.
+    Polling { reason: String },
+}
+
+/// Follows some files until it is dropped.
+pub struct Watcher {
+    commands: Sender<Message>,
+    mode: Arc<Mutex<Mode>>,
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").field("mode", &self.mode()).finish_non_exhaustive()
+    }
+}
+
+enum Message {
+    /// Something happened to these paths.
+    Event(Vec<PathBuf>),
+    /// Reports were lost, or the system says that something is wrong.
+    Doubt,
+    Paths(Vec<PathBuf>),
+    Stop,
+}
+
+impl Watcher {
+    /// Calls `changed` after any of the files has changed; once for a burst of changes.
+    pub fn start(paths: Vec<PathBuf>, changed: impl Fn() + Send + Sync + 'static) -> Self {
+        let (commands, messages) = mpsc::channel();
+        let mode = Arc::new(Mutex::new(Mode::Native));
+        let mut follower = Follower::new(paths, commands.clone(), mode.clone());
+        let started = std::thread::Builder::new()
+            .name("masque-watch".to_owned())
+            .spawn(move || follower.run(&messages, &changed));
+        if let Err(error) = started {
+            tracing::warn!(%error, "files are not followed");
+        }
+        Self { commands, mode }
+    }
+
+    /// Follows these files from now on, instead of those before.
+    pub fn set(&self, paths: Vec<PathBuf>) {
+        let _ = self.commands.send(Message::Paths(paths));
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.commands.send(Message::Stop);
+    }
+}
+
+/// What tells one state of a file from another.
+type Stamp = Option<(u64, u64, SystemTime, i64)>;
+type Look = Vec<Stamp>;
+
+struct Follower {
+    paths: Vec<PathBuf>,
+    /// The files, and every link on the way to them.
+    trail: BTreeSet<PathBuf>,
+    directories: BTreeSet<PathBuf>,
+    seen: Look,
+    commands: Sender<Message>,
+    system: Option<RecommendedWatcher>,
+    mode: Arc<Mutex<Mode>>,
+}
+
+impl Follower {
+    fn new(paths: Vec<PathBuf>, commands: Sender<Message>, mode: Arc<Mutex<Mode>>) -> Self {
+        let mut follower = Self {
+            paths,
+            trail: BTreeSet::new(),
+            directories: BTreeSet::new(),
+            seen: Look::new(),
+            commands,
+            system: None,
+            mode,
+        };
+        follower.connect();
+        follower.arm();
+        follower.seen = follower.look();
+        follower
+    }
+
+    fn connect(&mut self) {
+        if std::env::var_os(FORCE).is_some_and(|how| how == "poll") {
+            self.poll(format!("{FORCE}=poll asks for it"));
+            return;
+        }
+        let commands = self.commands.clone();
+        let report = move |event: notify::Result<notify::Event>| {
+            let message = match event {
+                // Reading a file changes nothing.
+                Ok(event) if event.kind.is_access() && !event.need_rescan() => return,
+                Ok(event) if event.need_rescan() => Message::Doubt,
+                Ok(event) => Message::Event(event.paths),
+                Err(_) => Message::Doubt,
+            };
+            let _ = commands.send(message);
+        };
+        match notify::recommended_watcher(report) {
+            Ok(system) => self.system = Some(system),
+            Err(error) => self.poll(format!("the system reports no changes of files: {error}")),
+        }
+    }
+
+    fn poll(&mut self, reason: String) {
+        self.system = None;
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Mode::Polling { reason };
+    }
+
+    /// Watches the directories that matter now. Links may lead elsewhere than before, and a
+    /// directory may have come into being.
+    fn arm(&mut self) {
+        self.trail = self.paths.iter().flat_map(|path| trail(path)).collect();
+        let directories: BTreeSet<PathBuf> = self.trail.iter().filter_map(|path| nearest(path)).collect();
+        let Some(system) = &mut self.system else { return };
+        for gone in self.directories.difference(&directories) {
+            let _ = system.unwatch(gone);
+        }
+        let mut refused = None;
+        for new in directories.difference(&self.directories) {
+            if let Err(error) = system.watch(new, RecursiveMode::NonRecursive)
+                // It may be gone again by now; the next event arms anew.
+                && new.exists()
+            {
+                refused = Some(format!("{} cannot be watched: {error}", new.display()));
+            }
+        }
+        self.directories = directories;
+        if let Some(reason) = refused {
+            self.poll(reason);
+        }
+    }
+
+    fn look(&self) -> Look {
+        let mut looks = Look::new();
+        for path in &self.paths {
+            looks.push(stamp(std::fs::symlink_metadata(path)));
+            looks.push(stamp(std::fs::metadata(path)));
+        }
+        looks
+    }
+
+    fn run(&mut self, messages: &Receiver<Message>, changed: &dyn Fn()) {
+        // When the burst that is under way began.
+        let mut burst: Option<Instant> = None;
+        loop {
+            let quiet = match (burst, &self.system) {
+                (Some(began), _) => CALM.min(BURST.saturating_sub(began.elapsed())),
+                (None, Some(_)) => GLANCE,
+                (None, None) => POLL,
+            };
+            let ours = match messages.recv_timeout(quiet) {
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Message::Paths(paths)) => self.follow(paths),
+                Ok(Message::Event(paths)) => {
+                    self.forget(&paths);
+                    self.concerns(&paths)
+                }
+                Ok(Message::Doubt) => true,
+                Err(RecvTimeoutError::Timeout) if burst.is_some() => {
+                    burst = None;
+                    self.tell(changed);
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => self.look() != self.seen,
+            };
+            if ours && burst.is_none() {
+                burst = Some(Instant::now());
+            }
+            if burst.is_some_and(|began| began.elapsed() >= BURST) {
+                burst = None;
+                self.tell(changed);
+            }
+        }
+    }
+
+    /// Follows other files; whether one that was followed before has changed meanwhile.
+    fn follow(&mut self, paths: Vec<PathBuf>) -> bool {
+        let before = std::mem::replace(&mut self.paths, paths);
+        let seen = std::mem::take(&mut self.seen);
+        self.arm();
+        self.seen = self.look();
+        // Each path has two looks: at itself and at what it leads to.
+        let now: BTreeMap<&PathBuf, &[Stamp]> = self.paths.iter().zip(self.seen.chunks(2)).collect();
+        before.iter().zip(seen.chunks(2)).any(|(path, looks)| now.get(path).is_some_and(|now| *now != looks))
+    }
+
+    /// Forgets a watched directory that something happened to: it may be another one of the same
+    /// name by now, which nobody watches yet.
+    fn forget(&mut self, paths: &[PathBuf]) {
+        for path in paths.iter().filter(|path| self.directories.remove(*path)).collect::<Vec<_>>() {
+            if let Some(system) = &mut self.system {
+                let _ = system.unwatch(path);
+            }
+        }
+    }
+
+    /// Whether an event is about one of the files. One about a directory on the way may be.
+    fn concerns(&self, paths: &[PathBuf]) -> bool {
+        let named = |path: &PathBuf| {
+            self.trail.contains(path) || self.trail.iter().any(|known| known.starts_with(path))
+        };
+        paths.is_empty() || paths.iter().any(named)
+    }
+
+    fn tell(&mut self, changed: &dyn Fn()) {
+        self.arm();
+        // Looked at before it is told: what changes from now on is another change.
+        self.seen = self.look();
+        changed();
+    }
+}
+
+fn stamp(data: std::io::Result<std::fs::Metadata>) -> Stamp {
+    let data = data.ok()?;
+    let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Some((data.ino(), data.len(), modified, data.ctime_nsec()))
+    }
+    #[cfg(not(unix))]
+    Some((0, data.len(), modified, 0))
+}
+
+/// The directory of a path, or the nearest one above it that is there.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|directory| directory.is_dir()).map(Path::to_owned)
+}
+
+/// Every link on the way to a file, and the file itself.
+fn trail(path: &Path) -> Vec<PathBuf> {
+    let mut found = vec![path.to_owned()];
+    let mut ahead: VecDeque<OsString> = path.components().map(|step| step.as_os_str().to_owned()).collect();
+    let mut at = PathBuf::new();
+    let mut links = 0;
+    while let Some(step) = ahead.pop_front() {
+        if Path::new(&step).components().next() == Some(Component::ParentDir) {
+            at.pop();
+            continue;
+        }
+        let next = at.join(&step);
+        match std::fs::read_link(&next) {
+            Ok(target) if links < LINKS => {
+                links += 1;
+                found.push(next);
+                for step in target.components().rev() {
+                    ahead.push_front(step.as_os_str().to_owned());
+                }
+            }
+            _ => at = next,
+        }
+    }
+    found.push(at);
+    found
+}
+
+#[cfg(test)]
+mod tests;

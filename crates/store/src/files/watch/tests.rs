@@ -1,0 +1,168 @@
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// How long a change may take to be told.
+const SOON: Duration = Duration::from_millis(1_000);
+/// How long nothing must happen to say that nothing happens.
+const SILENCE: Duration = Duration::from_millis(250);
+
+struct Followed {
+    directory: TempDir,
+    told: Arc<AtomicUsize>,
+    watcher: Watcher,
+}
+
+impl Followed {
+    fn new(name: &str, before: impl FnOnce(&Path)) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        before(directory.path());
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = told.clone();
+        let path = directory.path().join(name);
+        let watcher = Watcher::start(vec![path], move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        Self { directory, told, watcher }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Waits for the next call, and then makes sure that it was the only one.
+    fn once(&self, what: &str, act: impl FnOnce()) {
+        let before = self.told.load(Ordering::SeqCst);
+        let began = Instant::now();
+        act();
+        // On a busy machine the steps of one save may lie so far apart that they are two.
+        let in_one_go = began.elapsed() < CALM / 2;
+        let asked = Instant::now();
+        while self.told.load(Ordering::SeqCst) == before {
+            assert!(asked.elapsed() < SOON, "{what} was not told");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(SILENCE);
+        let times = self.told.load(Ordering::SeqCst) - before;
+        assert!(times == 1 || !in_one_go, "{what} was told {times} times");
+    }
+
+    fn never(&self, what: &str, act: impl FnOnce()) {
+        let before = self.told.load(Ordering::SeqCst);
+        act();
+        std::thread::sleep(SILENCE);
+        assert_eq!(self.told.load(Ordering::SeqCst), before, "{what} was told");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).expect("it can be written");
+}
+
+#[test]
+fn every_way_to_save_is_told_once() {
+    let followed = Followed::new("a.toml", |directory| write(&directory.join("a.toml"), "one"));
+    assert_eq!(followed.watcher.mode(), Mode::Native);
+    let path = followed.path("a.toml");
+    followed.once("truncating and writing", || write(&path, "two"));
+    followed.once("renaming over", || {
+        write(&followed.path("a.toml.new"), "three");
+        fs::rename(followed.path("a.toml.new"), &path).expect("it can be renamed");
+    });
+    followed.once("writing again after a rename", || write(&path, "four"));
+    followed.once("deleting", || fs::remove_file(&path).expect("it can be deleted"));
+    followed.once("creating", || write(&path, "five"));
+    followed.once("a burst", || (0..20).for_each(|turn| write(&path, &format!("turn {turn}"))));
+    followed.never("another file", || write(&followed.path("b.toml"), "x"));
+    followed.never("reading", || drop(fs::read(&path)));
+}
+
+#[cfg(unix)]
+#[test]
+fn turning_a_link_is_told() {
+    use std::os::unix::fs::symlink;
+    let followed = Followed::new("a.toml", |directory| {
+        for version in ["one", "two"] {
+            fs::create_dir(directory.join(version)).expect("a directory");
+            write(&directory.join(version).join("a.toml"), version);
+        }
+        symlink("one", directory.join("current")).expect("a link");
+        symlink("current/a.toml", directory.join("a.toml")).expect("a link");
+    });
+    followed.once("writing to the target", || write(&followed.path("one/a.toml"), "more"));
+    followed.once("turning the directory", || {
+        symlink("two", followed.path("next")).expect("a link");
+        fs::rename(followed.path("next"), followed.path("current")).expect("it can be renamed");
+    });
+    followed.once("writing to the new target", || write(&followed.path("two/a.toml"), "more"));
+    followed.never("writing to the old target", || write(&followed.path("one/a.toml"), "late"));
+}
+
+#[test]
+fn a_directory_that_is_not_there_yet_is_waited_for() {
+    let followed = Followed::new("config/masque/a.toml", |_| ());
+    followed.once("creating the file with its directories", || {
+        fs::create_dir_all(followed.path("config/masque")).expect("directories");
+        write(&followed.path("config/masque/a.toml"), "one");
+    });
+    followed.once("writing it", || write(&followed.path("config/masque/a.toml"), "two"));
+}
+
+#[test]
+fn a_directory_that_another_one_takes_the_place_of_is_followed_on() {
+    let followed = Followed::new("conf/personas.toml", |directory| {
+        fs::create_dir(directory.join("conf")).expect("a directory");
+        write(&directory.join("conf/personas.toml"), "one");
+    });
+    followed.once("another directory", || {
+        fs::remove_dir_all(followed.path("conf")).expect("it can be deleted");
+        fs::create_dir(followed.path("conf")).expect("a directory");
+        write(&followed.path("conf/personas.toml"), "two");
+    });
+    followed.once("a file in it", || write(&followed.path("conf/personas.toml"), "three"));
+}
+
+#[test]
+fn other_files_are_followed_when_they_are_named() {
+    let followed = Followed::new("a.toml", |directory| {
+        write(&directory.join("a.toml"), "one");
+        write(&directory.join("b.md"), "one");
+    });
+    followed.never("a file that is not named", || write(&followed.path("b.md"), "two"));
+    followed.watcher.set(vec![followed.path("a.toml"), followed.path("b.md")]);
+    std::thread::sleep(Duration::from_millis(50));
+    followed.once("a file that is named now", || write(&followed.path("b.md"), "three"));
+}
+
+#[test]
+fn looking_finds_what_nobody_reports() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("a.toml");
+    write(&path, "one");
+    let told = Arc::new(AtomicUsize::new(0));
+    let (commands, messages) = mpsc::channel();
+    let mode = Arc::new(Mutex::new(Mode::Native));
+    let mut follower = Follower::new(vec![path.clone()], commands.clone(), mode.clone());
+    follower.poll("a test asks for it".to_owned());
+    assert!(
+        matches!(&*mode.lock().expect("unpoisoned"), Mode::Polling { reason } if reason.contains("test"))
+    );
+    let count = told.clone();
+    let looking = std::thread::spawn(move || {
+        follower.run(&messages, &move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+    });
+    write(&path, "one and more");
+    let asked = Instant::now();
+    while told.load(Ordering::SeqCst) == 0 && asked.elapsed() < SOON {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(told.load(Ordering::SeqCst), 1);
+    commands.send(Message::Stop).expect("it listens");
+    looking.join().expect("it ends");
+}

@@ -1,0 +1,322 @@
+//! The history of files: what is seen in one is recorded once, whoever sees it first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use persona::{AnyEntity, Kind, Meta, Name, Scope};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{ScopeFile, Scopes, is_still};
+use crate::engine::{Transaction, Value};
+use crate::files::{Document, Entry};
+use crate::history::Ref;
+use crate::state::now;
+use crate::write::{Action, Attribution};
+use crate::{Result, documents};
+
+mod refs;
+use refs::{closure, refs};
+mod rows;
+use rows::{Known, NewRevision, insert};
+
+/// Revisions that are recorded at a time.
+const CHUNK: usize = 1_000;
+/// The front under which edits made by hand stand in a history.
+const BY_HAND: &str = "file";
+
+/// The newest revision of an entry, as it was last recorded.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    pub(crate) guid: Uuid,
+    pub(crate) revision: i64,
+    pub(crate) hash: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
+}
+
+/// One change of an entry that is to be recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    pub(crate) action: Action,
+    /// The entity after the change; before it, where it is deleted.
+    pub(crate) entity: AnyEntity,
+    pub(crate) hash: String,
+    /// The name before a rename.
+    pub(crate) renamed_from: Option<Name>,
+}
+
+const HEAD: &str = "json_object('kind', e.kind, 'name', e.name, 'guid', e.guid, 'revision', e.revision, \
+                    'hash', e.content_hash, 'created_at', e.created_at, 'updated_at', e.updated_at)";
+
+fn shelf(file: &ScopeFile) -> [Value; 2] {
+    [Value::from(file.scope.as_str()), Value::from(file.origin.as_str())]
+}
+
+impl Scopes {
+    /// Place, revision and times of an entry of a file.
+    pub(crate) async fn file_meta(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<Meta> {
+        Ok(match self.head(file, kind, name).await? {
+            Some(head) => Meta {
+                scope: file.scope,
+                revision: head.revision,
+                guid: None,
+                created_at: Some(head.created_at),
+                updated_at: Some(head.updated_at),
+            },
+            // Its history could not be written; it is in force all the same.
+            None => Meta { scope: file.scope, ..Meta::BUILTIN },
+        })
+    }
+
+    pub(crate) async fn head(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<Option<Head>> {
+        let sql = format!(
+            "SELECT {HEAD} FROM file_entries e WHERE e.scope = $1 AND e.origin = $2 AND e.kind = $3 AND e.name = $4"
+        );
+        let mut values = shelf(file).to_vec();
+        values.extend([Value::from(kind.as_str()), Value::from(name)]);
+        let row = self.local().engine().texts(sql, &values).await?.into_iter().next();
+        Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
+    }
+
+    /// The newest revision that a name of a file ever had; it is never used again.
+    pub(crate) async fn newest(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<i64> {
+        let mut values = shelf(file).to_vec();
+        values.extend([Value::from(kind.as_str()), Value::from(name)]);
+        Ok(self.local().engine().number(NEWEST.to_owned(), &values).await?.unwrap_or(0))
+    }
+
+    /// What was last recorded of a file, for one that cannot be read any more.
+    pub(crate) async fn last_good(&self, file: &ScopeFile) -> Document {
+        match self.recorded(file).await {
+            Ok(document) => document,
+            Err(error) => {
+                tracing::warn!(%error, path = %file.path.display(), "the file's history cannot be read");
+                Document::empty(&file.path)
+            }
+        }
+    }
+
+    async fn recorded(&self, file: &ScopeFile) -> Result<Document> {
+        #[derive(Deserialize)]
+        struct Row {
+            kind: Kind,
+            entity: serde_json::Value,
+        }
+        let sql = "SELECT json_object('kind', e.kind, 'entity', json(r.entity)) FROM file_entries e \
+                   JOIN agent_revisions r ON r.guid = e.guid AND r.revision = e.revision \
+                   WHERE e.scope = $1 AND e.origin = $2";
+        let mut document = Document::empty(&file.path);
+        for row in self.local().engine().texts(sql.to_owned(), &shelf(file)).await? {
+            let Row { kind, entity } = serde_json::from_str(&row)?;
+            let entity = AnyEntity::from_json(kind, entity)?;
+            let entries = document.entries.entry(kind).or_default();
+            entries.insert(entity.name().clone(), Arc::new(Entry::new(entity)));
+        }
+        Ok(document)
+    }
+
+    /// Records what is different in a file from what was recorded last: edits made by hand. False
+    /// where the file is another one by now, and must be read again first.
+    pub(crate) async fn record_seen(&self, file: &ScopeFile, document: &Document) -> Result<bool> {
+        let seen = "SELECT content_hash FROM file_origins WHERE scope = $1 AND origin = $2";
+        let known = self.local().engine().text(seen, &shelf(file)).await?;
+        if known.as_deref() == Some(document.hash.as_str()) || known.is_none() && document.entries.is_empty()
+        {
+            return Ok(true);
+        }
+        let mut transaction = self.local().engine().begin().await?;
+        // Whoever writes the file does so while holding this very database. What changed since it
+        // was read is recorded already, and must not be taken for undone.
+        if !is_still(&file.path, document).await? {
+            return Ok(false);
+        }
+        let sql = format!("SELECT {HEAD} FROM file_entries e WHERE e.scope = $1 AND e.origin = $2");
+        let rows = transaction.texts(&sql, &shelf(file)).await?;
+        let heads: Vec<Head> =
+            rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
+        let changes = self.seen_changes(file, heads, document).await?;
+        let path = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let attribution =
+            Attribution { who: path.unwrap_or_default(), front: BY_HAND.to_owned(), message: None };
+        self.record(&mut transaction, file, &changes, document, &attribution).await?;
+        put_origin(&mut transaction, file, &document.hash).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    async fn seen_changes(
+        &self,
+        file: &ScopeFile,
+        heads: Vec<Head>,
+        document: &Document,
+    ) -> Result<Vec<Recorded>> {
+        let mut gone: BTreeMap<(Kind, Name), Head> =
+            heads.into_iter().map(|head| ((head.kind, head.name.clone()), head)).collect();
+        let mut changes = Vec::new();
+        let mut new = Vec::new();
+        for (kind, entries) in &document.entries {
+            for (name, entry) in entries {
+                match gone.remove(&(*kind, name.clone())) {
+                    Some(head) if head.hash == entry.hash => {}
+                    Some(_) => changes.push(Recorded {
+                        action: Action::Update,
+                        entity: entry.entity.clone(),
+                        hash: entry.hash.clone(),
+                        renamed_from: None,
+                    }),
+                    None => new.push((*kind, entry)),
+                }
+            }
+        }
+        let mut by_content: BTreeMap<(Kind, String), Vec<Name>> = BTreeMap::new();
+        for ((kind, name), head) in &gone {
+            by_content.entry((*kind, head.hash.clone())).or_default().push(name.clone());
+        }
+        for (kind, entry) in new {
+            // The same content under another name is a rename: its history goes on.
+            let same = by_content.get_mut(&(kind, entry.hash.clone()));
+            let renamed_from = same.and_then(Vec::pop);
+            if let Some(old) = &renamed_from {
+                gone.remove(&(kind, old.clone()));
+            }
+            changes.push(Recorded {
+                action: if renamed_from.is_some() { Action::Rename } else { Action::Create },
+                entity: entry.entity.clone(),
+                hash: entry.hash.clone(),
+                renamed_from,
+            });
+        }
+        if !gone.is_empty() {
+            let last = self.recorded(file).await?;
+            for ((kind, name), head) in gone {
+                let Some(entry) = last.entries.get(&kind).and_then(|entries| entries.get(&name)) else {
+                    continue;
+                };
+                let entity = entry.entity.clone();
+                changes.push(Recorded {
+                    action: Action::Delete,
+                    entity,
+                    hash: head.hash,
+                    renamed_from: None,
+                });
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Records changes of a file's entries; `document` is the file as it is after them.
+    pub(crate) async fn record(
+        &self,
+        transaction: &mut Transaction,
+        file: &ScopeFile,
+        changes: &[Recorded],
+        document: &Document,
+        attribution: &Attribution,
+    ) -> Result<()> {
+        let shared = self.shared_revisions(file, changes, document).await?;
+        for changes in portions(changes) {
+            let known = Known::of(transaction, file, changes).await?;
+            let rows: Vec<NewRevision> = changes
+                .iter()
+                .map(|change| {
+                    let refs = match change.action {
+                        Action::Delete => Vec::new(),
+                        _ => refs(self, file, document, &change.entity, &shared),
+                    };
+                    NewRevision::new(change, &known, &refs)
+                })
+                .collect::<Result<_>>()?;
+            insert(transaction, file, &rows, attribution).await?;
+        }
+        Ok(())
+    }
+
+    /// The revisions of all shared pieces that changed entries may mean.
+    async fn shared_revisions(
+        &self,
+        file: &ScopeFile,
+        changes: &[Recorded],
+        document: &Document,
+    ) -> Result<BTreeMap<(Kind, Name), Vec<Ref>>> {
+        let mut wanted: BTreeSet<(Kind, Name)> = BTreeSet::new();
+        for change in changes {
+            closure(self, file, document, &change.entity, &mut |kind, scope, name, _| {
+                if scope == Scope::Shared {
+                    wanted.insert((kind, name.clone()));
+                }
+            });
+        }
+        let mut found = BTreeMap::new();
+        let database = self.database();
+        let dialect = database.engine().dialect();
+        for kind in Kind::ALL {
+            let names: Vec<&Name> =
+                wanted.iter().filter(|(of, _)| of == kind).map(|(_, name)| name).collect();
+            let reference = dialect.object(&[
+                ("kind", format!("'{kind}'")),
+                ("name", "a.name".to_owned()),
+                ("scope", "'shared'".to_owned()),
+                ("revision", "a.revision".to_owned()),
+            ]);
+            if names.is_empty() {
+                continue;
+            }
+            let sql = format!(
+                "SELECT {} FROM {} a WHERE {}",
+                dialect.text(&reference),
+                documents::table(*kind),
+                dialect.in_list("a.name", "$1")
+            );
+            for row in database.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await? {
+                let own: Ref = serde_json::from_str(&row)?;
+                let mut all = Vec::new();
+                if let Some(sql) = documents::references(dialect, *kind, "s.name = $1") {
+                    for row in database.engine().texts(sql, &[Value::from(&own.name)]).await? {
+                        all.push(serde_json::from_str(&row)?);
+                    }
+                }
+                let key = (*kind, own.name.clone());
+                all.push(own);
+                found.insert(key, all);
+            }
+        }
+        Ok(found)
+    }
+}
+
+const NEWEST: &str =
+    "SELECT max(revision) FROM agent_revisions WHERE scope = $1 AND origin = $2 AND kind = $3 AND name = $4";
+
+/// Changes in portions in which each entry stands once: whatever follows in a later portion goes on
+/// from what the earlier one recorded.
+fn portions(mut changes: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
+    std::iter::from_fn(move || {
+        let mut seen: BTreeSet<(Kind, &Name)> = BTreeSet::new();
+        let fresh = changes.iter().take(CHUNK).take_while(|change| {
+            let kind = change.entity.kind();
+            let before = change.renamed_from.as_ref().is_none_or(|old| seen.insert((kind, old)));
+            before & seen.insert((kind, change.entity.name()))
+        });
+        let (now, later) = changes.split_at(fresh.count());
+        changes = later;
+        (!now.is_empty()).then_some(now)
+    })
+}
+
+/// Remembers the text that was recorded, so that the next reader need not compare its entries.
+pub(crate) async fn put_origin(transaction: &mut Transaction, file: &ScopeFile, hash: &str) -> Result<()> {
+    let mut values = shelf(file).to_vec();
+    values.extend([Value::from(hash), Value::Time(now())]);
+    transaction
+        .run(
+            "INSERT INTO file_origins (scope, origin, content_hash, seen_at) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (scope, origin) DO UPDATE SET content_hash = excluded.content_hash, seen_at = excluded.seen_at",
+            &values,
+        )
+        .await?;
+    Ok(())
+}

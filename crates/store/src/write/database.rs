@@ -1,0 +1,394 @@
+//! Writing to the database: one transaction that keeps entities, their links, their history and
+//! their words.
+
+use chrono::Utc;
+use persona::{Kind, Meta, Name, Scope, Stored};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{Action, Attribution, Held, Keep};
+use crate::dialect::Dialect;
+use crate::documents::{definition, meta, search_number, table};
+use crate::engine::{Transaction, Value};
+use crate::feed::{self, Change};
+use crate::{Error, Result, Store, documents};
+
+/// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
+#[derive(Debug)]
+pub struct DatabaseWrite {
+    store: Store,
+    transaction: Transaction,
+    attribution: Attribution,
+    changes: Vec<Change>,
+    /// Changes that make no revision, such as a persona's stage.
+    state: Vec<Change>,
+    /// Set once a step has failed: what went before it must not be kept without it.
+    failed: bool,
+}
+
+impl Store {
+    pub async fn write(&self, attribution: Attribution) -> Result<DatabaseWrite> {
+        let transaction = self.engine().begin().await?;
+        let store = self.clone();
+        Ok(DatabaseWrite {
+            store,
+            transaction,
+            attribution,
+            changes: Vec::new(),
+            state: Vec::new(),
+            failed: false,
+        })
+    }
+}
+
+impl DatabaseWrite {
+    pub(crate) fn transaction(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+
+    pub(crate) fn state_changed(&mut self, persona: &Name) {
+        self.state.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
+    }
+
+    /// For changes that go past `insert`, `replace` and `remove`.
+    pub(crate) fn everything_changed(&mut self) {
+        self.state.push(Change::Everything);
+    }
+
+    /// The shared entity of that name, held until the transaction ends: nobody else changes it.
+    pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+        let dialect = self.transaction.dialect();
+        let table = table(T::KIND);
+        if dialect == Dialect::Postgres {
+            // First the lock, then the read: a statement that waits for a lock still sees the
+            // links as they were before it waited.
+            let lock = format!("SELECT a.id FROM {table} a WHERE a.name = $1 FOR UPDATE");
+            self.transaction.number(&lock, &[Value::from(name)]).await?;
+        }
+        self.peek(name).await
+    }
+
+    /// The same without holding it: others may change it meanwhile.
+    pub async fn peek<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+        let dialect = self.transaction.dialect();
+        let table = table(T::KIND);
+        let row = dialect.object(&[
+            ("id", "a.id".to_owned()),
+            ("entity", definition(dialect, T::KIND, "a")),
+            ("meta", meta(dialect, "a")),
+        ]);
+        let sql = format!("SELECT {} FROM {table} a WHERE a.name = $1", dialect.text(&row));
+        let row = self.transaction.text(&sql, &[Value::from(name)]).await?;
+        Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
+    }
+
+    /// Whether the shared scope has this name.
+    pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
+        Ok(self.transaction.number(&sql, &[Value::from(name)]).await?.is_some())
+    }
+
+    /// Keeps a new entity; what it links must be there.
+    pub async fn insert<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let inserted = self.insert_row(entity, action).await;
+        self.failed |= inserted.is_err();
+        inserted
+    }
+
+    async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let now = crate::state::now();
+        let guid = Uuid::now_v7();
+        let revision = self.newest_revision(T::KIND, entity.name()).await? + 1;
+        let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
+        columns.extend(entity.columns()?);
+        columns.extend([
+            ("tags", Value::Tags(entity.tags().clone())),
+            ("revision", Value::Int(revision)),
+            ("created_at", Value::Time(now)),
+            ("updated_at", Value::Time(now)),
+        ]);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let places: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES ({}) RETURNING id",
+            table(T::KIND),
+            names.join(", "),
+            places.join(", ")
+        );
+        let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
+        let inserted = self.transaction.number(&sql, &values).await;
+        let id = inserted.map_err(|error| named(error, T::KIND, entity.name()))?.unwrap_or_default();
+        let revision = self.count_on(T::KIND, entity.name(), id, revision).await?;
+        let stored = Stored {
+            entity: entity.clone(),
+            meta: Meta {
+                scope: Scope::Shared,
+                revision,
+                guid: Some(guid),
+                created_at: Some(now),
+                updated_at: Some(now),
+            },
+        };
+        self.after_write(id, &stored, action).await?;
+        Ok(stored)
+    }
+
+    /// Puts a new definition in the place of the one that is held.
+    pub async fn replace<T: Keep + Clone>(
+        &mut self,
+        held: &Held<T>,
+        entity: &T,
+        action: Action,
+    ) -> Result<Stored<T>> {
+        let replaced = self.replace_row(held, entity, action).await;
+        self.failed |= replaced.is_err();
+        replaced
+    }
+
+    async fn replace_row<T: Keep + Clone>(
+        &mut self,
+        held: &Held<T>,
+        entity: &T,
+        action: Action,
+    ) -> Result<Stored<T>> {
+        let old = &held.stored;
+        let now = crate::state::now();
+        let earlier = self.newest_revision(T::KIND, entity.name()).await?;
+        let revision = old.meta.revision.max(earlier) + 1;
+        let mut columns = vec![("name", Value::from(entity.name()))];
+        columns.extend(entity.columns()?);
+        columns.extend([
+            ("tags", Value::Tags(entity.tags().clone())),
+            ("revision", Value::Int(revision)),
+            ("updated_at", Value::Time(now)),
+        ]);
+        let assignments: Vec<String> =
+            columns.iter().enumerate().map(|(at, (name, _))| format!("{name} = ${}", at + 1)).collect();
+        let count = columns.len();
+        let sql = format!(
+            "UPDATE {} SET {} WHERE id = ${} AND revision = ${}",
+            table(T::KIND),
+            assignments.join(", "),
+            count + 1,
+            count + 2
+        );
+        let mut values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
+        values.extend([Value::Int(held.id), Value::Int(old.meta.revision)]);
+        let updated = self.transaction.run(&sql, &values).await;
+        if updated.map_err(|error| named(error, T::KIND, entity.name()))? != 1 {
+            return Err(Error::Raced { kind: T::KIND, name: entity.name().clone() });
+        }
+        let renamed = old.entity.name() != entity.name();
+        let revision =
+            if renamed { self.count_on(T::KIND, entity.name(), held.id, revision).await? } else { revision };
+        let stored = Stored {
+            entity: entity.clone(),
+            meta: Meta { revision, updated_at: Some(now), ..old.meta.clone() },
+        };
+        if renamed {
+            self.move_state(T::KIND, old.entity.name(), entity.name()).await?;
+            // Whoever holds the old name must look again.
+            self.changes.push(Change::Entity {
+                kind: T::KIND,
+                name: old.entity.name().clone(),
+                listed: true,
+            });
+        }
+        self.after_write(held.id, &stored, action).await?;
+        Ok(stored)
+    }
+
+    /// A persona's stage in an arc that it inherits goes with its name, and with that of the arc.
+    async fn move_state(&mut self, kind: Kind, old: &Name, new: &Name) -> Result<()> {
+        if kind == Kind::Arc {
+            let rename =
+                "UPDATE persona_state SET arc = $2 WHERE scope = 'shared' AND origin = '' AND arc = $1";
+            self.transaction.run(rename, &[Value::from(old), Value::from(new)]).await?;
+        }
+        if kind == Kind::Persona {
+            let delete = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
+            self.transaction.run(delete, &[Value::from(new)]).await?;
+            let rename =
+                "UPDATE persona_state SET name = $2 WHERE scope = 'shared' AND origin = '' AND name = $1";
+            self.transaction.run(rename, &[Value::from(old), Value::from(new)]).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what is held. Its own links go with it; links to it must be gone already.
+    pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        let removed = self.remove_row(held).await;
+        self.failed |= removed.is_err();
+        removed
+    }
+
+    async fn remove_row<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        let sql = format!("DELETE FROM {} WHERE id = $1", table(T::KIND));
+        let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
+        deleted.map_err(|error| named(error, T::KIND, held.stored.entity.name()))?;
+        self.unindex(T::KIND, held.id).await?;
+        if T::KIND == Kind::Persona {
+            let sql = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
+            self.transaction.run(sql, &[Value::from(held.stored.entity.name())]).await?;
+        }
+        let mut last = held.stored.meta.clone();
+        last.revision += 1;
+        self.record(&held.stored.entity, &last, Action::Delete, "[]".to_owned()).await
+    }
+
+    /// Which personas and arcs use a piece.
+    pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
+        #[derive(Deserialize)]
+        struct User {
+            kind: Kind,
+            name: Name,
+        }
+        let mut users = Vec::new();
+        for sql in documents::user_queries(self.transaction.dialect(), T::KIND) {
+            let values = [Value::Int(held.id), Value::from(held.stored.entity.name())];
+            for row in self.transaction.texts(&sql, &values).await? {
+                let User { kind, name } = serde_json::from_str(&row)?;
+                users.push((kind, name));
+            }
+        }
+        Ok(users)
+    }
+
+    /// Makes everything durable and visible.
+    pub async fn commit(mut self) -> Result<()> {
+        if self.failed {
+            return Err(Error::Invalid(super::STEP_FAILED.to_owned()));
+        }
+        if self.transaction.dialect() == Dialect::Postgres {
+            let all = [self.changes.clone(), self.state.clone()].concat();
+            if !all.is_empty() {
+                let values = [Value::Text(feed::payload(&all)?)];
+                self.transaction.run(&feed::notify_statement(), &values).await?;
+            }
+        }
+        self.transaction.commit().await?;
+        self.store.feed().committed(self.store.engine(), self.state);
+        Ok(())
+    }
+
+    async fn newest_revision(&mut self, kind: Kind, name: &Name) -> Result<i64> {
+        // A name that is used again counts on, so that no old revision number fits a new entity.
+        let sql = "SELECT max(revision) FROM agent_revisions WHERE scope = 'shared' AND origin = '' AND kind = $1 AND name = $2";
+        Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
+    }
+
+    /// The revision of a row that just took its name, once more: on PostgreSQL whoever held the
+    /// name may have given it up while this transaction waited for it, and counted on meanwhile.
+    async fn count_on(&mut self, kind: Kind, name: &Name, id: i64, revision: i64) -> Result<i64> {
+        if self.transaction.dialect() == Dialect::Sqlite {
+            return Ok(revision);
+        }
+        let newest = self.newest_revision(kind, name).await?;
+        if newest < revision {
+            return Ok(revision);
+        }
+        let sql = format!("UPDATE {} SET revision = $1 WHERE id = $2", table(kind));
+        self.transaction.run(&sql, &[Value::Int(newest + 1), Value::Int(id)]).await?;
+        Ok(newest + 1)
+    }
+
+    async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
+        // What is linked may be deleted by somebody else in this very moment.
+        let linked = stored.entity.write_links(self, id).await;
+        linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
+        self.index(T::KIND, id, &stored.entity).await?;
+        let refs = self.references(T::KIND, id).await?;
+        self.record(&stored.entity, &stored.meta, action, refs).await
+    }
+
+    async fn record<T: Keep>(&mut self, entity: &T, meta: &Meta, action: Action, refs: String) -> Result<()> {
+        let Attribution { who, front, message } = self.attribution.clone();
+        let values = [
+            Value::from(T::KIND.as_str()),
+            Value::Uuid(meta.guid.unwrap_or_default()),
+            Value::from(entity.name()),
+            Value::Int(meta.revision),
+            Value::from(action.as_str()),
+            Value::Text(who),
+            Value::Text(front),
+            Value::MaybeText(message),
+            Value::Json(serde_json::to_string(entity)?),
+            Value::Json(refs),
+            Value::Time(Utc::now()),
+        ];
+        self.transaction
+            .run(
+                "INSERT INTO agent_revisions (kind, guid, name, revision, action, author, front, message, entity, refs, created_at) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                &values,
+            )
+            .await?;
+        let listed = matches!(action, Action::Create | Action::Delete | Action::Rename);
+        self.changes.push(Change::Entity { kind: T::KIND, name: entity.name().clone(), listed });
+        Ok(())
+    }
+
+    pub(crate) async fn index<T: Keep>(&mut self, kind: Kind, id: i64, entity: &T) -> Result<()> {
+        let words = entity.words();
+        match self.transaction.dialect() {
+            Dialect::Sqlite => {
+                self.unindex(kind, id).await?;
+                let values = [
+                    Value::Int(id * 16 + search_number(kind)),
+                    Value::Text(words.name.join(" ")),
+                    Value::Text(words.text.join(" ")),
+                ];
+                self.transaction
+                    .run("INSERT INTO library_search (rowid, name, words) VALUES ($1, $2, $3)", &values)
+                    .await?;
+            }
+            Dialect::Postgres => {
+                let values = [Value::Int(search_number(kind)), Value::Int(id), Value::Text(words.vector())];
+                self.transaction
+                    .run(
+                        "INSERT INTO library_search (kind, entity_id, words) VALUES ($1::smallint, $2, $3::tsvector) \
+                         ON CONFLICT (kind, entity_id) DO UPDATE SET words = excluded.words",
+                        &values,
+                    )
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn unindex(&mut self, kind: Kind, id: i64) -> Result<()> {
+        match self.transaction.dialect() {
+            Dialect::Sqlite => {
+                let row = Value::Int(id * 16 + search_number(kind));
+                self.transaction.run("DELETE FROM library_search WHERE rowid = $1", &[row]).await?
+            }
+            Dialect::Postgres => {
+                let values = [Value::Int(search_number(kind)), Value::Int(id)];
+                self.transaction
+                    .run("DELETE FROM library_search WHERE kind = $1::smallint AND entity_id = $2", &values)
+                    .await?
+            }
+        };
+        Ok(())
+    }
+}
+
+/// A database's refusal, told in terms of the entity that was written.
+fn named(error: Error, kind: Kind, name: &Name) -> Error {
+    let Error::Database(source) = &error else {
+        return error;
+    };
+    let Some(refusal) = source.as_database_error() else {
+        return error;
+    };
+    // SQLite counts a restricted deletion among the failures of triggers; newer PostgreSQLs have a
+    // code of its own for it.
+    let restricted = refusal.code().is_some_and(|code| matches!(&*code, "1811" | "23001"));
+    if refusal.is_unique_violation() {
+        Error::Exists { kind, name: name.clone() }
+    } else if refusal.is_foreign_key_violation() || restricted {
+        Error::Raced { kind, name: name.clone() }
+    } else {
+        error
+    }
+}

@@ -1,0 +1,211 @@
+//! Personas that build on others, in shared and on builtins: whole chains, and what is wrong with one.
+
+use persona::{Bundle, Persona, View, limits};
+use store::{Error, ErrorKind, Store};
+use testkit::on_each_engine;
+
+use crate::samples::{
+    base, change, extending, full_persona, keep, keep_pieces, linking, name, names, open, part, persona,
+    remove, tone, trait_,
+};
+
+async fn bundle(store: &Store, of: &str) -> Bundle {
+    store.load(&name(of), &[]).await.unwrap().unwrap().bundle.clone()
+}
+
+async fn refused(store: &Store, of: &str) -> Error {
+    let loaded = store.load(&name(of), &[]).await;
+    let error = loaded.map(|_| format!("{of} is loaded")).unwrap_err();
+    let again = store.plain(&name(of), View::Summary).await.map(|_| ()).unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
+    error
+}
+
+/// What a persona builds on, root first.
+fn bases(bundle: &Bundle) -> Vec<String> {
+    bundle.bases.iter().map(|base| format!("{}:{}", base.meta.scope, base.persona.name)).collect()
+}
+
+async fn prompt(store: &Store, of: &str) -> String {
+    persona::compile(&bundle(store, of).await.assembled()).detail
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chain_goes_through_shared_into_the_builtins() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("root")).await;
+        keep(&store, &tone("dry")).await;
+        keep(&store, &trait_("curious")).await;
+        let middle = Persona {
+            extends: base("shared:root"),
+            traits: names(&["curious"]),
+            remove_traits: names(&["bold"]),
+            system_prompt: Some("You are in the middle.".to_owned()),
+            ..linking("middle", &["dry"])
+        };
+        let middle = keep(&store, &middle).await;
+        keep(&store, &extending("leaf", "middle")).await;
+        let leaf = bundle(&store, "leaf").await;
+        assert_eq!(bases(&leaf), ["builtin:critic", "shared:root", "shared:middle"]);
+        let above = &leaf.bases[2];
+        assert_eq!((&above.persona, &above.meta), (&middle.entity, &middle.meta));
+        assert_eq!((&above.parts[..], &above.traits[..]), (&[tone("dry")][..], &[trait_("curious")][..]));
+        let root = &leaf.bases[1];
+        assert_eq!(root.persona, full_persona("root"), "removals included");
+        assert_eq!((root.parts.len(), root.traits.len(), root.skills.len()), (2, 2, 1));
+        assert_eq!(root.arc.as_ref().unwrap().arc.name, name("path"));
+        assert_eq!(root.arc.as_ref().unwrap().parts, [tone("cold")]);
+        let critic = &leaf.bases[0];
+        assert_eq!(critic.parts.len(), critic.persona.parts.len());
+        assert!(!critic.parts.is_empty() && !critic.guardrails.is_empty());
+        assert_eq!(leaf.stage.as_ref().unwrap().stage, name("start"), "of the arc that it inherits");
+
+        let assembled = leaf.assembled();
+        let traits: Vec<&str> = assembled.traits.iter().map(|item| item.name.as_str()).collect();
+        assert!(traits.contains(&"patient") && traits.contains(&"curious"), "{traits:?}");
+        assert!(!traits.contains(&"bold"), "{traits:?}");
+        let text = prompt(&store, "leaf").await;
+        assert!(text.contains("You are in the middle."), "{text}");
+        assert!(!text.contains("You review code."), "the middle one replaces it: {text}");
+        store.close().await;
+    })
+    .await;
+}
+
+/// Without a scope, a base is looked up from the persona's own scope downwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_is_in_shared_before_it_is_a_builtin() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &extending("mine", "critic")).await;
+        keep(&store, &extending("exact", "builtin:critic")).await;
+        assert_eq!(bases(&bundle(&store, "mine").await), ["builtin:critic"]);
+        // A persona may build on the builtin that it hides.
+        keep(&store, &extending("critic", "builtin:critic")).await;
+        assert_eq!(bases(&bundle(&store, "critic").await), ["builtin:critic"]);
+        assert_eq!(bases(&bundle(&store, "mine").await), ["builtin:critic", "shared:critic"]);
+        assert_eq!(bases(&bundle(&store, "exact").await), ["builtin:critic"]);
+        store.close().await;
+    })
+    .await;
+}
+
+/// Whatever changes in a base is in the next answer for those that build on it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_below_is_seen_above() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &part("warm", persona::PartType::Tone, "Be warm.")).await;
+        keep(&store, &linking("root", &["warm"])).await;
+        keep(&store, &extending("middle", "root")).await;
+        keep(&store, &extending("leaf", "middle")).await;
+        let answer =
+            async || store.plain(&name("leaf"), View::Detail).await.unwrap().unwrap().json().to_owned();
+        assert!(answer().await.contains("Be warm."));
+        change::<persona::Part>(&store, "warm", |part| part.content = Some("Be hot.".to_owned())).await;
+        assert!(answer().await.contains("Be hot."));
+        change::<Persona>(&store, "root", |root| root.system_prompt = Some("Rooted.".to_owned())).await;
+        assert!(answer().await.contains("Rooted."));
+        change::<Persona>(&store, "middle", |middle| middle.extends = None).await;
+        let plain = answer().await;
+        assert!(!plain.contains("Rooted.") && !plain.contains("Be hot."), "{plain}");
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_circle_is_printed() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &persona("a")).await;
+        keep(&store, &extending("b", "a")).await;
+        keep(&store, &extending("c", "shared:b")).await;
+        keep(&store, &extending("outside", "c")).await;
+        change::<Persona>(&store, "a", |a| a.extends = base("c")).await;
+        let error = refused(&store, "a").await;
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert_eq!(
+            error.to_string(),
+            "shared:a extends itself: shared:a → shared:c → shared:b → shared:a; \
+             take one extends out, or name another scope, as in \"global:a\""
+        );
+        let error = refused(&store, "outside").await.to_string();
+        assert!(error.starts_with("shared:c extends itself: shared:outside → shared:c → "), "{error}");
+        keep(&store, &extending("self", "self")).await;
+        let error = refused(&store, "self").await.to_string();
+        assert!(error.starts_with("shared:self extends itself: shared:self → shared:self;"), "{error}");
+        // Everybody else is loaded as before, and the circle can be opened again.
+        keep(&store, &persona("fine")).await;
+        assert!(bundle(&store, "fine").await.bases.is_empty());
+        change::<Persona>(&store, "a", |a| a.extends = None).await;
+        assert_eq!(bases(&bundle(&store, "outside").await), ["shared:a", "shared:b", "shared:c"]);
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chain_is_at_most_so_deep() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &persona("p1")).await;
+        for at in 2..=limits::CHAIN + 1 {
+            keep(&store, &extending(&format!("p{at}"), &format!("p{}", at - 1))).await;
+        }
+        let deepest = format!("p{}", limits::CHAIN);
+        assert_eq!(bundle(&store, &deepest).await.bases.len(), limits::CHAIN - 1);
+        let error = refused(&store, &format!("p{}", limits::CHAIN + 1)).await;
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let message = error.to_string();
+        assert!(message.ends_with("is more than 16 personas deep; shorten it"), "{message}");
+        assert!(
+            message.starts_with("shared:p17 → shared:p16 → ") && message.contains("→ shared:p2"),
+            "{message}"
+        );
+        // A builtin at the end counts like any other.
+        change::<Persona>(&store, "p1", |root| root.extends = base("builtin:critic")).await;
+        assert!(refused(&store, &deepest).await.to_string().contains("personas deep"));
+        let one_less = format!("p{}", limits::CHAIN - 1);
+        assert_eq!(bundle(&store, &one_less).await.bases.len(), limits::CHAIN - 1);
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_base_is_printed_with_its_chain() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &persona("root")).await;
+        keep(&store, &extending("middle", "root")).await;
+        keep(&store, &extending("leaf", "middle")).await;
+        let mut write = crate::samples::begin(&store).await;
+        let root = crate::samples::held::<Persona>(&mut write, "root").await;
+        assert_eq!(write.users(&root).await.unwrap().len(), 1, "who deletes it can know");
+        drop(write);
+        remove::<Persona>(&store, "root").await;
+        let error = refused(&store, "leaf").await;
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert_eq!(error.to_string(), "shared:leaf → shared:middle → root: there is no such persona");
+        for (of, extends, says) in [
+            ("scoped", "shared:critic", "shared:scoped → shared:critic: there is no such persona"),
+            ("builtin", "builtin:middle", "shared:builtin → builtin:middle: there is no such persona"),
+            (
+                "upwards",
+                "global:middle",
+                "shared:upwards → global:middle: a persona builds on its own scope or on weaker ones",
+            ),
+            ("far", "project:middle", "and project:middle is in a stronger one"),
+        ] {
+            keep(&store, &extending(of, extends)).await;
+            let error = refused(&store, of).await;
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{of}");
+            assert!(error.to_string().contains(says), "{error}");
+        }
+        store.close().await;
+    })
+    .await;
+}
