@@ -41,5 +41,5 @@ async def gives_builtins_back(masque: Connection) -> None:
     mine = await masque.call("get_agent_persona", name="critic")
     same("a builtin that was changed", (mine["summary"], mine["scope"]), ("Mine now.", "shared"))
     gone = await masque.call("delete_agent_persona", name="critic")
-    same("the builtin is in force again", (gone["deleted"], gone["builtin_in_force"]), (True, True))
+    same("the builtin is in force again", (gone["deleted"], gone["in_force"]), (True, "builtin"))
     same("as it was", await masque.call("get_agent_persona", name="critic"), original)

@@ -35,7 +35,7 @@ async def turns_pages(masque: Connection) -> None:
     same("entries on every page but the last", {len(page) for page in pages[:-1]}, {7})
     same("all pages together", [name for page in pages for name in page], names(whole["items"]))
     await masque.refused("list_agent_parts", "cursor", cursor="not-one-of-yours")
-    pages = await every_page(masque, "search_library", query="harbour", limit=1)
+    pages = await every_page(masque, "search_library", query="harbour", scope="shared", limit=1)
     found = sorted(name for page in pages for name in page)
     # The arc has a stage of that name.
     same("all pages of a search together", found, ["harbour-identity", "pilot", "voyage"])

@@ -20,6 +20,7 @@ import loading
 import meeting
 import menus
 import mistakes
+import presets
 from connection import ERAS, Place, connect, same
 from mcp import MCPDeprecationWarning
 
@@ -49,6 +50,7 @@ STEPS = [
     menus.offers_resources,
     menus.tells_what_changed,
     menus.offers_skills,
+    presets.come_and_go,
     mistakes.are_answered_with_advice,
     mistakes.are_protocol_errors_only_for_unknown_tools,
     mistakes.leave_the_server_well,

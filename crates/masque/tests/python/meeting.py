@@ -9,6 +9,7 @@ LOAD = """
 """.split()
 
 AUTHOR = """
+    list_library get_entity save_entity delete_entity
     create_agent_persona update_agent_persona delete_agent_persona
     create_agent_part update_agent_part delete_agent_part list_agent_parts
     create_agent_trait update_agent_trait delete_agent_trait list_agent_traits

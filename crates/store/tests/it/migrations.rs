@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use persona::Kind;
-use store::{ErrorKind, Location, Store};
+use persona::{Aggregation, Kind, Part, Persona, Scope};
+use store::{ErrorKind, Location, RevisionRef, Scopes, Store};
 use tempfile::TempDir;
 use testkit::{Database, on_each_engine};
 use tokio::task::JoinSet;
 
-use crate::samples::{keep, open, tone};
+use crate::samples::{change, keep, name, open, tone};
 
 /// Where a child process of these tests finds the library that it is to open.
 const CHILD: &str = "MASQUE_TEST_CHILD_OPENS";
@@ -51,6 +51,59 @@ async fn a_fresh_database_is_migrated_once() {
         assert_eq!(tables(database).await, before);
         assert_eq!(third.names_with_prefix(Kind::Part, "warm", 2).await.unwrap().len(), 1);
         third.close().await;
+    })
+    .await;
+}
+
+/// The first schema, and a persona with a revision as it was written then.
+fn first_version(engine: &str) -> [&'static str; 4] {
+    let schema = match engine {
+        "sqlite" => include_str!("../../migrations/sqlite/0001_library.sql"),
+        _ => include_str!("../../migrations/postgres/0001_library.sql"),
+    };
+    let table = "CREATE TABLE masque_migrations (version bigint PRIMARY KEY, applied_at text NOT NULL); \
+                 INSERT INTO masque_migrations VALUES (1, 'then')";
+    let entities = "INSERT INTO agent_parts (guid, name, part_type, content, created_at, updated_at) \
+         VALUES ('018f0000-0000-7000-8000-000000000001', 'warm', 'tone', 'Be warm.', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'); \
+         INSERT INTO agent_personas (guid, name, aggregation_strategy, created_at, updated_at) \
+         VALUES ('018f0000-0000-7000-8000-000000000002', 'old', 'auto', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'); \
+         INSERT INTO agent_personas (guid, name, aggregation_strategy, created_at, updated_at) \
+         VALUES ('018f0000-0000-7000-8000-000000000003', 'set', 'full', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'); \
+         INSERT INTO agent_persona_parts (persona_id, part_id) SELECT p.id, x.id FROM agent_personas p, agent_parts x WHERE p.name = 'old'";
+    let revisions = r#"INSERT INTO agent_revisions (kind, guid, name, revision, action, author, front, entity, refs, created_at)
+         VALUES ('part', '018f0000-0000-7000-8000-000000000001', 'warm', 1, 'create', 'Ada', 'cli',
+         '{"name": "warm", "part_type": "tone", "content": "Be warm.", "tags": []}', '[]', '2026-01-01T00:00:00.000000Z'),
+         ('persona', '018f0000-0000-7000-8000-000000000002', 'old', 1, 'create', 'Ada', 'cli',
+         '{"name": "old", "aggregation_strategy": "auto", "parts": [{"name": "warm", "order": 0, "priority": 0}], "traits": [], "skills": [], "guardrails": [], "tags": []}',
+         '[{"kind": "part", "name": "warm", "revision": 1}]', '2026-01-01T00:00:00.000000Z')"#;
+    [schema, table, entities, revisions]
+}
+
+/// What an earlier Masque wrote means the same to this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_library_is_brought_up_to_date() {
+    on_each_engine(async |database| {
+        for script in first_version(database.engine) {
+            database.execute(script).await;
+        }
+        let store = open(database).await;
+        assert_eq!(versions(database).await, ["1", "2"]);
+        let strategy = async |of: &str| {
+            store.get::<Persona>(&name(of)).await.unwrap().unwrap().entity.aggregation_strategy
+        };
+        assert_eq!((strategy("old").await, strategy("set").await), (None, Some(Aggregation::Full)));
+        // Its history is frozen as it was, though its references named no scope.
+        change::<Part>(&store, "warm", |part| part.content = Some("Changed.".to_owned())).await;
+        let scopes = Scopes::of_database(store.clone());
+        let first = RevisionRef::Number(1);
+        let first =
+            scopes.revision(Scope::Shared, Kind::Persona, &name("old"), &first).await.unwrap().unwrap();
+        let frozen = scopes.frozen(Scope::Shared, &first).await.unwrap().unwrap();
+        assert_eq!(frozen.parts[0].content.as_deref(), Some("Be warm."));
+        scopes.tag(Scope::Shared, &first.about, "v1").await.unwrap();
+        change::<Part>(&store, "warm", |part| part.content = Some("Again.".to_owned())).await;
+        assert_eq!(scopes.prune(1).await.unwrap(), 1, "the second of three revisions of warm");
+        store.close().await;
     })
     .await;
 }
@@ -180,7 +233,7 @@ async fn what_is_no_library_is_told_so() {
     check("garbled.db", false, ErrorKind::Broken, "").await;
     // Cut off in the middle: it may open, but no answer may be a wrong one.
     if let Ok(cut) = Store::open(Location::parse(&path("cut.db")).unwrap(), false).await {
-        let read = cut.get::<persona::Part>(&crate::samples::name("warm")).await;
+        let read = cut.get::<Part>(&name("warm")).await;
         assert!(!matches!(read, Ok(Some(_))), "{read:?}");
         cut.close().await;
     }

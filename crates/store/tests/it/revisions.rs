@@ -7,7 +7,8 @@ use store::{Action, Attribution, Scopes, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{
-    arc, begin, change, full_persona, held, keep, keep_pieces, link, name, open, persona, remove, stage, tone,
+    arc, base, begin, bias_profile, change, context_preset, extending, full_persona, held, keep, keep_pieces,
+    link, name, open, persona, remove, stage, tone, tool_preset,
 };
 
 #[derive(Debug, Deserialize)]
@@ -160,6 +161,63 @@ async fn one_transaction_records_each_change() {
         );
         // A persona's revision freezes its arc's parts too.
         assert_eq!(rows[3].refs, json!([reference("arc", "path", 1), reference("part", "warm", 1)]));
+        store.close().await;
+    })
+    .await;
+}
+
+/// Bases and what they link, presets, arcs, and the parts of all their stages: each once, as it is
+/// at that moment.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_refers_to_everything_below_it() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_pieces(&store).await;
+        keep(&store, &tool_preset("tools")).await;
+        keep(&store, &tool_preset("reading")).await;
+        keep(&store, &bias_profile("bias")).await;
+        keep(&store, &context_preset("context")).await;
+        keep(&store, &tone("staged")).await;
+        keep(&store, &tone("unrelated")).await;
+        change::<Part>(&store, "warm", |part| part.content = Some("Warmer.".to_owned())).await;
+        let stages = vec![stage("now", 1, &["staged", "warm"]), stage("then", 2, &["cold"])];
+        keep(&store, &arc("climb", stages)).await;
+        keep(&store, &full_persona("root")).await;
+        keep(&store, &Persona { arc: Some(name("climb")), ..extending("middle", "shared:root") }).await;
+        let skip = length(database).await;
+        keep(&store, &extending("leaf", "middle")).await;
+        let expected = [
+            reference("arc", "climb", 1),
+            reference("arc", "path", 1),
+            reference("bias_profile", "bias", 1),
+            reference("context_preset", "context", 1),
+            reference("guardrail", "honest", 1),
+            reference("part", "cold", 1),
+            reference("part", "staged", 1),
+            reference("part", "warm", 2),
+            reference("persona", "middle", 1),
+            reference("persona", "root", 1),
+            reference("skill", "tracing", 1),
+            reference("test_input", "evening", 1),
+            reference("test_input", "morning", 1),
+            reference("tool_preset", "reading", 1),
+            reference("tool_preset", "tools", 1),
+            reference("trait", "bold", 1),
+            reference("trait", "patient", 1),
+        ];
+        assert_eq!(history(database, skip).await[0].refs, Value::from(expected.to_vec()));
+        // An arc refers to the parts of its stages; a circle is gone around once.
+        let rows = history(database, 0).await;
+        let climb = rows.iter().find(|row| row.name == "climb").unwrap();
+        let parts =
+            [reference("part", "cold", 1), reference("part", "staged", 1), reference("part", "warm", 2)];
+        assert_eq!(climb.refs, Value::from(parts.to_vec()));
+        let skip = length(database).await;
+        change::<Persona>(&store, "root", |root| root.extends = base("leaf")).await;
+        let around = history(database, skip).await.remove(0).refs;
+        assert_eq!(around.as_array().unwrap().len(), expected.len() + 1, "{around}");
+        remove::<Persona>(&store, "leaf").await;
+        assert_eq!(history(database, skip + 1).await[0].refs, json!([]), "what is gone refers to nothing");
         store.close().await;
     })
     .await;

@@ -3,15 +3,15 @@
 use std::fmt::Debug;
 
 use persona::{
-    CharacterArc, Guardrail, Kind, Name, Part, PartLink, PartType, Persona, PreferredModel, Skill, Trait,
-    limits,
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Name, Part, PartLink, PartType, Persona,
+    PreferredModel, Skill, TestInput, ToolPreset, Trait, limits,
 };
 use store::{Action, ErrorKind, Filter, Keep, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, begin, full_persona, guardrail, keep, keep_pieces, name, open, part, persona, remove, skill, stage,
-    tone, trait_, words,
+    arc, begin, bias_profile, context_preset, full_persona, guardrail, keep, keep_pieces, name, open, part,
+    persona, remove, skill, stage, test_input, tone, tool_preset, trait_, words,
 };
 
 /// Texts on which quoting, encoding or JSON could stumble.
@@ -35,7 +35,7 @@ const AWKWARD: &[&str] = &[
     "0012e3",
 ];
 
-async fn survives<T: Keep + Clone + PartialEq + Debug>(store: &Store, entity: &T) {
+async fn survives<T: Keep + Debug>(store: &Store, entity: &T) {
     entity.check().unwrap();
     let stored = keep(store, entity).await;
     assert_eq!(stored.entity, *entity);
@@ -79,6 +79,27 @@ async fn awkward_texts_survive_in_every_field() {
             let mut fields: CharacterArc = arc("odd", vec![stage("one", 1, &["warm"])]);
             (fields.description, fields.summary, fields.tags) = (some(), some(), tags.clone());
             (fields.stages[0].description, fields.stages[0].condition) = (some(), some());
+            survives(&store, &fields).await;
+            let fields = TestInput {
+                description: some(),
+                content: some(),
+                expectations: vec![(*text).to_owned(), "plain".to_owned()],
+                tags: tags.clone(),
+                ..test_input("odd")
+            };
+            survives(&store, &fields).await;
+            let mut fields = ToolPreset { description: some(), tags: tags.clone(), ..tool_preset("odd") };
+            let mut tools = fields.categories.remove("files").unwrap();
+            tools[0].parameter_bias.insert((*text).to_owned(), (*text).to_owned());
+            tools[1].name.clone_from(&one_line);
+            fields.categories.insert(one_line.clone(), tools);
+            survives(&store, &fields).await;
+            let mut fields = BiasProfile { description: some(), tags: tags.clone(), ..bias_profile("odd") };
+            fields.multipliers.insert(one_line.clone(), 0.1 + 0.2);
+            survives(&store, &fields).await;
+            let mut fields =
+                ContextPreset { description: some(), tags: tags.clone(), ..context_preset("odd") };
+            fields.entries[0].glob = some();
             survives(&store, &fields).await;
             let mut fields = Persona {
                 display_name: Some(one_line),
@@ -236,6 +257,11 @@ async fn nul_is_refused_everywhere() {
         let mut stages = arc("odd", vec![stage("one", 1, &[])]);
         stages.stages[0].condition = nul();
         refuses(&store, &stages).await;
+        refuses(&store, &TestInput { expectations: vec!["a\0b".to_owned()], ..test_input("odd") }).await;
+        let mut tools = tool_preset("odd");
+        tools.categories.insert("a\0b".to_owned(), Vec::new());
+        refuses(&store, &tools).await;
+        refuses(&store, &Persona { remove_tags: vec!["a\0b".to_owned()], ..persona("odd") }).await;
 
         let invalid = |error: store::Error| assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         let tagged = Filter { tags: words(&["a\0"]), ..Filter::default() };
@@ -253,7 +279,7 @@ async fn nul_is_refused_everywhere() {
     .await;
 }
 
-async fn refuses<T: Keep + Clone>(store: &Store, entity: &T) {
+async fn refuses<T: Keep>(store: &Store, entity: &T) {
     let mut write = begin(store).await;
     let error = write.insert(entity, Action::Create).await.map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid, "{}: {error}", T::KIND);

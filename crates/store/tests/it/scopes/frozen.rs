@@ -103,6 +103,39 @@ async fn a_persona_over_files_and_shared_is_frozen_whole() {
     .await;
 }
 
+/// What a revision of a file refers to: entries of files by their content, others by number.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_of_a_file_refers_to_everything_below_it() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let scopes = files.open(database).await;
+        keep_team(&scopes).await;
+        change::<Part>(scopes.database(), "voice", |voice| voice.summary = Some("x".to_owned())).await;
+        files.write(Scope::Global, GLOBAL);
+        files.write(Scope::Project, PROJECT);
+        reread(&scopes, Scope::Global).await;
+        reread(&scopes, Scope::Project).await;
+        let sql = "SELECT (j.value ->> 'scope') || ' ' || (j.value ->> 'kind') || ' ' || (j.value ->> 'name') || ' ' || \
+                   coalesce(j.value ->> 'revision', length(j.value ->> 'hash') || ' digits') \
+                   FROM agent_revisions r, json_each(r.refs) j WHERE r.scope = 'project' AND r.name = 'here' ORDER BY 1";
+        let refs = files.local(database).texts(sql).await;
+        let expected = [
+            "global part aim 64 digits",
+            "global persona user 64 digits",
+            "project guardrail strict 64 digits",
+            "project part flaw 64 digits",
+            "shared arc climb 1",
+            "shared part hushed 1",
+            "shared part voice 2",
+            "shared persona root 1",
+            "shared persona team 1",
+        ];
+        assert_eq!(refs, expected);
+        scopes.close().await;
+    })
+    .await;
+}
+
 /// Within one file, with an arc, under a name that changes and for an entry that goes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persona_of_one_file_is_frozen_whole() {

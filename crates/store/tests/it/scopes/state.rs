@@ -1,7 +1,9 @@
 //! The state of personas in files: in the local database, never in a team's, and never in the file.
 
-use persona::{CharacterArc, CompiledText, Persona, Scope};
-use store::{FileScopes, Overrides, Scopes};
+use std::time::Duration;
+
+use persona::{CharacterArc, CompiledText, Kind, Persona, Scope};
+use store::{Change, FileScopes, Overrides, Scopes};
 use testkit::{Database, Files, on_each_engine};
 
 use super::{begin_in, change_in, held_in, load, remove_in, reread};
@@ -145,6 +147,28 @@ async fn stages_change_with_their_persona_or_not_at_all() {
         // A stage that is taken out of the file takes them back to the first.
         change_in::<CharacterArc>(&scopes, Scope::Project, "path", |path| path.stages.truncate(2)).await;
         assert_eq!(standing(&scopes, "walker").await, "one");
+        scopes.close().await;
+    })
+    .await;
+}
+
+/// Whoever listens is told of a new stage or text, wherever the state is kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_state_are_announced() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Project, FILE);
+        let scopes = files.open(database).await;
+        let mut changes = scopes.changes();
+        let mut told = async |of: &str| {
+            let expected = Change::Entity { kind: Kind::Persona, name: name(of), listed: false };
+            let wait = async { while changes.recv().await.unwrap() != expected {} };
+            tokio::time::timeout(Duration::from_secs(5), wait).await.expect("news in time");
+        };
+        put(&scopes, "walker", "two").await;
+        told("walker").await;
+        compile(&scopes, "idle").await;
+        told("idle").await;
         scopes.close().await;
     })
     .await;
