@@ -15,6 +15,7 @@ mod frozen;
 mod state;
 
 mod broken;
+mod users;
 mod writing;
 
 mod racing;
