@@ -15,9 +15,9 @@ use sqlx::Executor as _;
 use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast};
 
-use crate::Result;
 use crate::engine::{Engine, Value};
 use crate::hot::HotReader;
+use crate::{Error, Result};
 
 /// Changes that a slow subscriber may fall behind before it is told that everything changed.
 const BACKLOG: usize = 1_024;
@@ -167,6 +167,10 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
         } else {
             pass_over(&strong, &engine, &mut passed).await
         };
+        // A library that is being closed may close under a look at it.
+        if matches!(&looked, Err(Error::Database(sqlx::Error::PoolClosed))) {
+            return;
+        }
         if let Err(error) = looked {
             tracing::warn!(%error, "changes could not be read; they are read again later");
         }
