@@ -59,7 +59,7 @@ pub(crate) struct NewArgs {
 #[command(after_help = "\
   masque duplicate reviewer strict-reviewer
   masque duplicate part calm-tone calmer-tone
-  masque duplicate reviewer reviewer --from shared --to project")]
+  masque duplicate reviewer reviewer --from shared --scope project")]
 pub(crate) struct DuplicateArgs {
     /// Its name and the copy's, with its kind before them unless it is a persona
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
@@ -68,7 +68,7 @@ pub(crate) struct DuplicateArgs {
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) from: Option<Scope>,
     /// Where the copy goes [default: beside it; of a builtin, where `create` writes]
-    #[arg(long, value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
+    #[arg(long = "scope", alias = "to", value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
     pub(crate) to: Option<Scope>,
     #[command(flatten)]
     pub(crate) why: Why,

@@ -258,7 +258,7 @@ fn a_duplicate_is_independent() {
         &home.ok(&["duplicate", "mentor", "teacher"]),
         &["created persona teacher, a copy of mentor (shared, ", "copied from"],
     );
-    let across = home.json(&["duplicate", "part", "calm", "calm", "--from", "shared", "--to", "global"]);
+    let across = home.json(&["duplicate", "part", "calm", "calm", "--from", "shared", "--scope", "global"]);
     assert_eq!(across["scope"], "global");
     contains(&home.read(".config/masque/personas.toml"), &["[parts.calm]"]);
     contains(&home.fails(3, &["duplicate", "nobody", "x"]), &["nobody"]);
