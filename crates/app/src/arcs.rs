@@ -7,7 +7,7 @@ use crate::change::{Opened, Terms, keep};
 use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
 use crate::library::near_hint;
 use crate::outputs::{Piece, StageState, Written};
-use crate::pieces::{set, set_text, some_text};
+use crate::pieces::{named_users, set, set_text, some_text};
 use crate::{Author, Error, Library, Result};
 
 fn unknown_stage(arc: &CharacterArc, stage: &Name) -> Error {
@@ -24,7 +24,7 @@ fn stage_mut<'a>(arc: &'a mut CharacterArc, name: &Name) -> Result<&'a mut Stage
 }
 
 /// The order in which the store reads stages back, so that unchanged ones compare equal.
-fn sort_stages(arc: &mut CharacterArc) {
+pub(crate) fn sort_stages(arc: &mut CharacterArc) {
     arc.stages.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
 }
 
@@ -65,11 +65,11 @@ impl Library {
         let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
             let standing = write.personas_in_stage(&arc.name, &stage).await?;
             if !standing.is_empty() && !force {
-                let names: Vec<&str> = standing.iter().take(10).map(Name::as_str).collect();
+                let names: Vec<String> = standing.iter().map(Name::to_string).collect();
                 return Err(Error::InUse {
                     kind: persona::Kind::Arc,
                     name: arc.name.clone(),
-                    users: format!("{} in stage {stage}", names.join(", ")),
+                    users: format!("{} in stage {stage}", named_users(&names)),
                 });
             }
             arc.stages.retain(|known| known.name != stage);
@@ -106,7 +106,7 @@ impl Library {
         let AssignArc { persona, arc, stage, if_revision, message, scope } = input;
         let scope = self.scope_for_change(persona::Kind::Persona, &persona, scope).await?;
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
-        let Opened { held, mut copied } =
+        let Opened { held, mut copied, .. } =
             self.open_for_change::<Persona>(&mut write, &persona, if_revision).await?;
         self.ensure(&mut write, persona::Kind::Arc, &arc, &mut copied).await?;
         let definition = self.held_arc(&mut write, &arc).await?;
@@ -138,8 +138,7 @@ impl Library {
     /// Moves a persona to the next stage of its arc.
     pub async fn advance_stage(&self, input: &OfPersona) -> Result<StageState> {
         let persona = &input.persona;
-        let next = |arc: &CharacterArc, current: Option<&Name>| {
-            let Some(current) = current else { return first_stage(arc).cloned() };
+        let next = |arc: &CharacterArc, current: &Name| {
             arc.stage_after(current.as_str()).cloned().ok_or_else(|| {
                 Error::Invalid(format!(
                     "persona {:?} is in {:?}, the last stage of arc {:?}; reset its stage to start over",
@@ -160,7 +159,7 @@ impl Library {
     async fn move_stage(
         &self,
         input: &OfPersona,
-        choose: impl FnOnce(&CharacterArc, Option<&Name>) -> Result<Stage>,
+        choose: impl FnOnce(&CharacterArc, &Name) -> Result<Stage>,
     ) -> Result<StageState> {
         let persona = &input.persona;
         let Some(loaded) = self.scopes.load(persona, input.scope, &store::Overrides::new()).await? else {
@@ -171,7 +170,7 @@ impl Library {
         let attribution = Author::new("masque", "state").because(None)?;
         let keeper = if scope == Scope::Builtin { Scope::Shared } else { scope };
         let mut write = self.scopes.write(keeper, attribution).await?;
-        let Some((_, arc)) = self.look_up::<CharacterArc>(from, arc).await? else {
+        let Some((_, arc)) = self.look_up::<CharacterArc>(from, None, arc).await? else {
             return Err(self.missing(persona::Kind::Arc, arc).await);
         };
         // Read again while the persona is held: two callers may move it at once.
@@ -183,7 +182,7 @@ impl Library {
                 Some(stage) => stage,
                 None => first_stage(&arc)?.name.clone(),
             };
-            let stage = choose(&arc, Some(&current))?;
+            let stage = choose(&arc, &current)?;
             database.set_builtin_stage(persona, &arc.name, &stage.name).await?;
             write.commit().await?;
             return Ok(state(persona.clone(), scope, 0, &arc, &stage, Vec::new()));
@@ -195,7 +194,7 @@ impl Library {
             Some(stage) if arc.stage(stage.as_str()).is_some() => stage,
             _ => first_stage(&arc)?.name.clone(),
         };
-        let stage = choose(&arc, Some(&current))?;
+        let stage = choose(&arc, &current)?;
         write.set_stage(&held, &arc.name, &stage.name).await?;
         write.commit().await?;
         let revision = held.stored.meta.revision;
@@ -208,7 +207,7 @@ impl Library {
         if let Some(held) = held {
             return Ok(held.stored.entity);
         }
-        match self.look_up::<CharacterArc>(write.scope(), arc).await? {
+        match self.look_up::<CharacterArc>(write.scope(), None, arc).await? {
             Some((_, arc)) => Ok(arc),
             None => Err(self.missing(persona::Kind::Arc, arc).await),
         }

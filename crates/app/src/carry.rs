@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::{AnyEntity, Kind, Name, Scope};
-use store::{Builtins, Write};
+use persona::{AnyEntity, Kind, Name, Scope, Stored, with_entity};
+use store::{Builtins, Keep, Write};
 
 use crate::diff::{changes, in_order, same};
 use crate::documents::{entities_of, toml_of};
 use crate::inputs::Delete;
 use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece, Promoted};
 use crate::rename::User;
+use crate::scope::reach;
 use crate::{Author, Error, Library, Result};
 
 /// An entity that is to go to another scope.
@@ -28,7 +29,7 @@ pub struct Promotion {
 }
 
 /// Entities by kind and name, what is referred to before what refers to it.
-pub(crate) type Cargo = Vec<(Scope, AnyEntity)>;
+pub(crate) type Cargo = Vec<Stored<AnyEntity>>;
 
 impl Library {
     /// An entity and everything that it refers to, directly or not, as far as it is in one of the
@@ -45,28 +46,24 @@ impl Library {
         };
         let mut cargo: Cargo = Vec::new();
         let mut seen: BTreeSet<(Kind, Name, Scope)> = BTreeSet::from([(kind, name.clone(), scope)]);
-        let mut pending = vec![(scope, stored.entity)];
-        while let Some((from, entity)) = pending.pop() {
-            for reference in entity.references() {
-                let scopes: Vec<Scope> = match reference.scope {
-                    Some(scope) => vec![scope],
-                    None => from.downwards().collect(),
-                };
-                for scope in scopes {
+        let mut pending = vec![stored];
+        while let Some(stored) = pending.pop() {
+            for reference in stored.entity.references() {
+                for scope in reach(stored.meta.scope, reference.scope) {
                     let found = self.scopes.get_any(reference.kind, &reference.name, Some(scope)).await?;
                     let Some(found) = found else { continue };
                     if carried(scope) && seen.insert((reference.kind, reference.name.clone(), scope)) {
-                        pending.push((scope, found.entity));
+                        pending.push(found);
                     }
                     break;
                 }
             }
-            cargo.push((from, entity));
+            cargo.push(stored);
         }
         // What was found last is referred to by what was found before; pieces come before arcs,
         // arcs before personas.
         cargo.reverse();
-        cargo.sort_by_key(|(_, entity)| match entity.kind() {
+        cargo.sort_by_key(|stored| match stored.entity.kind() {
             Kind::Persona => 2,
             Kind::Arc => 1,
             _ => 0,
@@ -86,16 +83,18 @@ impl Library {
             return Err(Error::Invalid(format!("{} {:?} is in {to} already", kind.spoken(), name.as_str())));
         }
         // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
-        let cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
-        let cargo: Cargo = if from < to { only_of(cargo, from) } else { cargo };
+        let mut cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
+        if from < to {
+            cargo.retain(|stored| stored.meta.scope == from);
+        }
         one_of_each(&cargo)?;
         let message = message.unwrap_or_else(|| format!("from {from}"));
         let mut write = self.scopes.write(to, author.because(Some(message.clone()))?).await?;
         let mut carried = Vec::new();
-        for (scope, entity) in &cargo {
+        for Stored { entity, meta } in &cargo {
             let entity = rebased(entity, from, to);
-            if let Some(there) = self.scopes.get_any(entity.kind(), entity.name(), Some(to)).await?
-                && !same(&there.entity, &entity)
+            if let Some(there) = in_place_of(&mut write, &entity).await?
+                && !same(&there, &entity)
                 && !replace
             {
                 return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
@@ -103,7 +102,7 @@ impl Library {
             if self.put_any(&mut write, &entity, None, &mut Vec::new()).await?.changed {
                 carried.push(Piece { kind: entity.kind(), name: entity.name().clone() });
                 if entity.kind() == Kind::Persona {
-                    self.carry_stage(&mut write, entity.name(), *scope).await?;
+                    self.carry_stage(&mut write, entity.name(), meta.scope).await?;
                 }
             }
         }
@@ -125,7 +124,7 @@ impl Library {
         outcome: &mut Promoted,
     ) -> Result<()> {
         let (from, to) = (outcome.from, outcome.to);
-        for (_, entity) in cargo.iter().rev().filter(|(scope, _)| *scope == from) {
+        for Stored { entity, .. } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
             let piece = Piece { kind: entity.kind(), name: entity.name().clone() };
             // Scopes in between do not see where it went, and `scope:name` says where it was.
             let users = self.users_of(entity.kind(), entity.name(), from).await?;
@@ -155,16 +154,15 @@ impl Library {
         let mut all: Cargo = Vec::new();
         for (kind, name) in names {
             let found = match scope {
-                Some(scope) => Some(scope),
-                None => self.scopes.scopes_of(*kind, name).await?.first().copied(),
+                Some(scope) => scope,
+                None => self.scope_of(*kind, name).await?,
             };
-            let Some(found) = found else { return Err(self.missing(*kind, name).await) };
             all.extend(self.closure(*kind, name, found, |_| true).await?);
         }
         one_of_each(&all)?;
         let bundle: BTreeMap<(Kind, Name), AnyEntity> = all
             .iter()
-            .map(|(_, entity)| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
+            .map(|Stored { entity, .. }| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
             .collect();
         toml_of(&bundle.into_values().collect::<Vec<_>>())
     }
@@ -203,7 +201,7 @@ impl Library {
         let mut plan = ImportPlan { scope, items: Vec::new(), warnings };
         let mut coming = Vec::new();
         for entity in entities {
-            let item = self.import_item(&entity, scope).await?;
+            let item = self.import_item(&mut write, &entity).await?;
             if matches!(item.change, ImportChange::Create | ImportChange::Update) {
                 coming.push(entity);
             }
@@ -214,12 +212,12 @@ impl Library {
     }
 
     /// What becomes of one entity of an import.
-    async fn import_item(&self, entity: &AnyEntity, scope: Scope) -> Result<ImportItem> {
-        let (kind, name) = (entity.kind(), entity.name().clone());
-        let (change, fields) = match self.scopes.get_any(kind, &name, Some(scope)).await? {
-            Some(there) if same(&there.entity, entity) => (ImportChange::Unchanged, Vec::new()),
+    async fn import_item(&self, write: &mut Write, entity: &AnyEntity) -> Result<ImportItem> {
+        let (kind, name, scope) = (entity.kind(), entity.name().clone(), write.scope());
+        let (change, fields) = match in_place_of(write, entity).await? {
+            Some(there) if same(&there, entity) => (ImportChange::Unchanged, Vec::new()),
             Some(there) => {
-                let changed = changes(&there.entity, entity);
+                let changed = changes(&there, entity);
                 (ImportChange::Update, changed.into_iter().map(|change| change.field).collect())
             }
             None => {
@@ -267,18 +265,24 @@ impl Library {
     }
 }
 
-fn only_of(cargo: Cargo, from: Scope) -> Cargo {
-    cargo.into_iter().filter(|(scope, _)| *scope == from).collect()
+/// What the scope that is written to has under an entity's name; nobody else changes it until the
+/// write is done. A file is read for it as it is, edits by hand included.
+async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<AnyEntity>> {
+    async fn find<T: Keep>(write: &mut Write, like: &T) -> Result<Option<AnyEntity>> {
+        Ok(write.find::<T>(like.name()).await?.map(|held| held.stored.entity.into()))
+    }
+    with_entity!(entity, entity => find(write, entity).await)
 }
 
 /// Two scopes' definitions of one name cannot stand side by side in one place, unless they say the
 /// same.
 fn one_of_each(cargo: &Cargo) -> Result<()> {
     let mut seen: BTreeMap<(Kind, &Name), (Scope, &AnyEntity)> = BTreeMap::new();
-    for (scope, entity) in cargo {
-        let other = seen.insert((entity.kind(), entity.name()), (*scope, entity));
+    for Stored { entity, meta } in cargo {
+        let scope = meta.scope;
+        let other = seen.insert((entity.kind(), entity.name()), (scope, entity));
         if let Some((other, _)) = other.filter(|(_, other)| !same(other, entity)) {
-            let (weaker, stronger) = (other.min(*scope), other.max(*scope));
+            let (weaker, stronger) = (other.min(scope), other.max(scope));
             return Err(Error::Invalid(format!(
                 "both {weaker} and {stronger} have {} {:?}, and both are needed; rename one of them first",
                 entity.kind().spoken(),

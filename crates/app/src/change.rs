@@ -4,7 +4,7 @@ use persona::{Kind, Name, Rename, Scope};
 use store::{Action, Held, Keep, Write};
 
 use crate::library::checked;
-use crate::outputs::{Piece, Written};
+use crate::outputs::{Piece, Renamed, Written};
 use crate::rename::Followers;
 use crate::{Author, Error, Library, Result};
 
@@ -30,6 +30,8 @@ pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, act
 pub(crate) struct Opened<T> {
     pub(crate) held: Held<T>,
     pub(crate) copied: Vec<Piece>,
+    /// Whether the entity itself is one of them.
+    builtin: bool,
 }
 
 impl Library {
@@ -45,7 +47,7 @@ impl Library {
         let builtin = copied.iter().any(|piece| piece.kind == T::KIND && piece.name == *name);
         let actual = if builtin { 0 } else { held.stored.meta.revision };
         check_revision(T::KIND, name, if_revision, actual)?;
-        Ok(Opened { held, copied })
+        Ok(Opened { held, copied, builtin })
     }
 
     /// Changes one entity; where nothing is different afterwards, nothing is written.
@@ -57,26 +59,39 @@ impl Library {
         action: Action,
         edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
     ) -> Result<Written> {
+        let Renamed { written, not_followed, .. } =
+            self.change_with_followers(author, name, terms, action, edit).await?;
+        if !not_followed.is_empty() {
+            tracing::warn!(old = %name, new = %written.name, count = not_followed.len(), "some references still have the old name");
+        }
+        Ok(written)
+    }
+
+    /// The same, with what followed where the entity has another name afterwards.
+    pub(crate) async fn change_with_followers<T: Keep>(
+        &self,
+        author: &Author,
+        name: &Name,
+        terms: Terms,
+        action: Action,
+        edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
+    ) -> Result<Renamed> {
         let scope = self.scope_for_change(T::KIND, name, terms.scope).await?;
         let message = terms.message.clone().unwrap_or_else(|| format!("{name} has a new name"));
         let mut write = self.scopes.write(scope, author.because(terms.message)?).await?;
-        let Opened { held, mut copied } =
+        let Opened { held, mut copied, builtin } =
             self.open_for_change::<T>(&mut write, name, terms.if_revision).await?;
         let old = &held.stored;
         let mut new = old.entity.clone();
         edit(&mut write, &mut new, &mut copied).await?;
         if new == old.entity {
             // Dropped without a commit: a builtin that was copied for nothing is not copied.
-            let builtin = copied.iter().any(|piece| piece.kind == T::KIND && piece.name == *name);
-            return Ok(Written {
-                kind: T::KIND,
-                name: name.clone(),
-                scope: if builtin { Scope::Builtin } else { old.meta.scope },
-                revision: if builtin { 0 } else { old.meta.revision },
-                changed: false,
-                created: Vec::new(),
-                copied: Vec::new(),
-            });
+            let mut written =
+                Written { changed: false, ..Written::changed(T::KIND, name.clone(), &old.meta) };
+            if builtin {
+                (written.scope, written.revision) = (Scope::Builtin, 0);
+            }
+            return Ok(Renamed { written, followed: Vec::new(), not_followed: Vec::new() });
         }
         checked(&new)?;
         let rename = Rename { kind: T::KIND, old: name.clone(), new: new.name().clone(), scope };
@@ -87,19 +102,9 @@ impl Library {
         let stored = keep(&mut write, &held, &new, action).await?;
         followers.follow_here(&mut write, &rename).await?;
         write.commit().await?;
-        let (_, left) = self.follow_elsewhere(author, followers, &rename, &message).await;
-        if !left.is_empty() {
-            tracing::warn!(old = %rename.old, new = %rename.new, count = left.len(), "some references still have the old name");
-        }
-        Ok(Written {
-            kind: T::KIND,
-            name: new.name().clone(),
-            scope: stored.meta.scope,
-            revision: stored.meta.revision,
-            changed: true,
-            created: Vec::new(),
-            copied,
-        })
+        let (followed, not_followed) = self.follow_elsewhere(author, followers, &rename, &message).await;
+        let written = Written { copied, ..Written::changed(T::KIND, rename.new, &stored.meta) };
+        Ok(Renamed { written, followed, not_followed })
     }
 }
 

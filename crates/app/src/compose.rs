@@ -1,6 +1,8 @@
 //! Creating personas, with the pieces that come with them, and changing their fields.
 
-use persona::{BaseRef, Chain, ChainError, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait};
+use persona::{
+    BaseRef, Chain, ChainError, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill, Trait,
+};
 use store::{Action, Keep, Write};
 
 use crate::change::Terms;
@@ -13,6 +15,44 @@ use crate::links::place;
 use crate::outputs::{Piece, Written};
 use crate::pieces::{set, set_text, some_text};
 use crate::{Author, Error, Library, Result};
+
+/// Gives a persona the fields that creating and updating take alike.
+macro_rules! apply_fields {
+    ($persona:ident, $input:ident) => {
+        set_text(&mut $persona.display_name, $input.display_name);
+        set_text(&mut $persona.description, $input.description);
+        set_text(&mut $persona.summary, $input.summary);
+        set_text(&mut $persona.detail, $input.detail);
+        set_text(&mut $persona.system_prompt, $input.system_prompt);
+        set(&mut $persona.tags, $input.tags);
+        set(&mut $persona.preferred_models, $input.preferred_models);
+        set_preset(&mut $persona.tool_preset, "tool_preset", $input.tool_preset)?;
+        set_preset(&mut $persona.bias_profile, "bias_profile", $input.bias_profile)?;
+        set_preset(&mut $persona.context_preset, "context_preset", $input.context_preset)?;
+        if $input.aggregation_strategy.is_some() {
+            $persona.aggregation_strategy = $input.aggregation_strategy;
+        }
+        if $input.max_tool_rounds.is_some() {
+            // As an empty text does, 0 takes back what was set.
+            $persona.max_tool_rounds = $input.max_tool_rounds.filter(|rounds| *rounds > 0);
+        }
+        if let Some(plan) = $input.plan_persona {
+            $persona.plan_persona = Some(plan).filter(|plan| *plan != PlanPersona::default());
+        }
+        if $input.extends.is_some() {
+            $persona.extends = base($input.extends)?;
+        }
+        set(&mut $persona.system_prompt_mode, $input.system_prompt_mode);
+        set(&mut $persona.parts_mode, $input.parts_mode);
+        set(&mut $persona.remove_parts, $input.remove_parts);
+        set(&mut $persona.remove_traits, $input.remove_traits);
+        set(&mut $persona.remove_skills, $input.remove_skills);
+        set(&mut $persona.remove_guardrails, $input.remove_guardrails);
+        set(&mut $persona.remove_tags, $input.remove_tags);
+        set(&mut $persona.remove_test_inputs, $input.remove_test_inputs);
+        set(&mut $persona.test_inputs, $input.test_inputs);
+    };
+}
 
 impl Library {
     /// Creates a persona and, in the same transaction, the pieces that come with it.
@@ -46,28 +86,7 @@ impl Library {
             self.ensure(&mut write, Kind::Arc, arc, &mut pieces.copied).await?;
         }
         persona.arc = input.arc;
-        persona.display_name = some_text(input.display_name);
-        persona.description = some_text(input.description);
-        persona.summary = some_text(input.summary);
-        persona.detail = some_text(input.detail);
-        persona.system_prompt = some_text(input.system_prompt);
-        persona.tags = input.tags.unwrap_or_default();
-        persona.preferred_models = input.preferred_models.unwrap_or_default();
-        persona.tool_preset = preset("tool_preset", input.tool_preset)?;
-        persona.bias_profile = preset("bias_profile", input.bias_profile)?;
-        persona.context_preset = preset("context_preset", input.context_preset)?;
-        persona.aggregation_strategy = input.aggregation_strategy;
-        persona.plan_persona = input.plan_persona.filter(|plan| *plan != persona::PlanPersona::default());
-        persona.extends = base(input.extends)?;
-        persona.system_prompt_mode = input.system_prompt_mode.unwrap_or_default();
-        persona.parts_mode = input.parts_mode.unwrap_or_default();
-        persona.remove_parts = input.remove_parts.unwrap_or_default();
-        persona.remove_traits = input.remove_traits.unwrap_or_default();
-        persona.remove_skills = input.remove_skills.unwrap_or_default();
-        persona.remove_guardrails = input.remove_guardrails.unwrap_or_default();
-        persona.remove_tags = input.remove_tags.unwrap_or_default();
-        persona.remove_test_inputs = input.remove_test_inputs.unwrap_or_default();
-        persona.test_inputs = input.test_inputs.unwrap_or_default();
+        apply_fields!(persona, input);
         for test_input in &persona.test_inputs {
             self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
         }
@@ -75,15 +94,8 @@ impl Library {
         self.check_base(&mut write, &persona).await?;
         let stored = write.insert(&persona, Action::Create).await?;
         write.commit().await?;
-        Ok(Written {
-            kind: Kind::Persona,
-            name: persona.name,
-            scope: stored.meta.scope,
-            revision: stored.meta.revision,
-            changed: true,
-            created: pieces.created,
-            copied: pieces.copied,
-        })
+        let Pieces { created, copied } = pieces;
+        Ok(Written { created, copied, ..Written::changed(Kind::Persona, persona.name, &stored.meta) })
     }
 
     /// Updates a persona's own fields; its links have calls of their own.
@@ -92,7 +104,8 @@ impl Library {
         let terms =
             Terms { scope: input.scope, if_revision: input.if_revision, message: input.message.clone() };
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
-            apply(persona, input)?;
+            set(&mut persona.name, input.new_name);
+            apply_fields!(persona, input);
             for test_input in &persona.test_inputs {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
@@ -134,39 +147,6 @@ impl Library {
     }
 }
 
-fn apply(persona: &mut Persona, input: UpdatePersona) -> Result<()> {
-    set(&mut persona.name, input.new_name);
-    set_text(&mut persona.display_name, input.display_name);
-    set_text(&mut persona.description, input.description);
-    set_text(&mut persona.summary, input.summary);
-    set_text(&mut persona.detail, input.detail);
-    set_text(&mut persona.system_prompt, input.system_prompt);
-    set(&mut persona.tags, input.tags);
-    set(&mut persona.preferred_models, input.preferred_models);
-    set_preset(&mut persona.tool_preset, "tool_preset", input.tool_preset)?;
-    set_preset(&mut persona.bias_profile, "bias_profile", input.bias_profile)?;
-    set_preset(&mut persona.context_preset, "context_preset", input.context_preset)?;
-    if input.aggregation_strategy.is_some() {
-        persona.aggregation_strategy = input.aggregation_strategy;
-    }
-    if input.extends.is_some() {
-        persona.extends = base(input.extends)?;
-    }
-    set(&mut persona.system_prompt_mode, input.system_prompt_mode);
-    set(&mut persona.parts_mode, input.parts_mode);
-    set(&mut persona.remove_parts, input.remove_parts);
-    set(&mut persona.remove_traits, input.remove_traits);
-    set(&mut persona.remove_skills, input.remove_skills);
-    set(&mut persona.remove_guardrails, input.remove_guardrails);
-    set(&mut persona.remove_tags, input.remove_tags);
-    set(&mut persona.remove_test_inputs, input.remove_test_inputs);
-    set(&mut persona.test_inputs, input.test_inputs);
-    if let Some(plan) = input.plan_persona {
-        persona.plan_persona = Some(plan).filter(|plan| *plan != persona::PlanPersona::default());
-    }
-    Ok(())
-}
-
 /// A base of a stronger scope, with what to do about it.
 fn upwards(error: &ChainError, scope: Scope) -> Error {
     Error::Invalid(format!("{error}; promote it to {scope} first"))
@@ -179,15 +159,11 @@ fn base(given: Option<String>) -> Result<Option<BaseRef>> {
 }
 
 /// A preset's name; empty text is none.
-fn preset(field: &str, given: Option<String>) -> Result<Option<Name>> {
+fn set_preset(target: &mut Option<Name>, field: &str, given: Option<String>) -> Result<()> {
     let parse =
         |text: String| Name::parse(&text).map_err(|error| Error::Invalid(format!("{field}: {error}")));
-    some_text(given).map(parse).transpose()
-}
-
-fn set_preset(target: &mut Option<Name>, field: &str, given: Option<String>) -> Result<()> {
     if given.is_some() {
-        *target = preset(field, given)?;
+        *target = some_text(given).map(parse).transpose()?;
     }
     Ok(())
 }
@@ -199,7 +175,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// Sees to it that a piece is in shared: by name, or by creating what is defined.
+    /// Sees to it that a piece can be referred to: by name, or by creating what is defined.
     async fn add<T: Keep, D>(
         &mut self,
         library: &Library,

@@ -10,6 +10,7 @@ use crate::diff::fields;
 use crate::entities::parse;
 use crate::inputs::Delete;
 use crate::outputs::{Conflict, FieldConflict, Place, Resolved};
+use crate::pieces::named_users;
 use crate::rename::User;
 use crate::scope::is_linked;
 use crate::{Author, Error, Library, Result};
@@ -147,7 +148,7 @@ impl Library {
             .collect();
         match left.is_empty() {
             true => Ok(()),
-            false => Err(Error::Needed { kind, name: name.clone(), scope, users: left.join(", ") }),
+            false => Err(Error::Needed { kind, name: name.clone(), scope, users: named_users(&left) }),
         }
     }
 

@@ -6,7 +6,9 @@ use persona::{AnyEntity, Kind, Name, Scope};
 use serde_json::Value;
 use store::RevisionRef;
 
+use crate::arcs::sort_stages;
 use crate::documents::toml_of;
+use crate::links::sort_parts;
 use crate::outputs::{DiffSide, FieldChange, RevisionDiff};
 use crate::{Error, Library, Result};
 
@@ -15,12 +17,8 @@ use crate::{Error, Library, Result};
 pub(crate) fn in_order(entity: &AnyEntity) -> AnyEntity {
     let mut entity = entity.clone();
     match &mut entity {
-        AnyEntity::Persona(persona) => {
-            persona.parts.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
-        }
-        AnyEntity::Arc(arc) => {
-            arc.stages.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
-        }
+        AnyEntity::Persona(persona) => sort_parts(persona),
+        AnyEntity::Arc(arc) => sort_stages(arc),
         _ => {}
     }
     entity

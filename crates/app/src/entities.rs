@@ -7,7 +7,7 @@ use store::{Action, Keep, Write};
 
 use crate::change::{check_revision, keep};
 use crate::diff::same;
-use crate::inputs::{Delete, DeleteEntity, GetEntity, SaveEntity};
+use crate::inputs::{self, Delete, DeleteEntity, GetEntity, SaveEntity};
 use crate::library::checked;
 use crate::outputs::{Deleted, Document, Piece, Written};
 use crate::{Author, Error, Library, Result};
@@ -40,10 +40,7 @@ impl Library {
     pub async fn save_entity(&self, author: &Author, input: SaveEntity) -> Result<Written> {
         let SaveEntity { kind, name, entity, if_revision, message, scope } = input;
         let entity = parse(kind, name.as_str(), entity)?;
-        let scope = match scope {
-            Some(scope) => scope,
-            None => self.scope_for_change(kind, &name, None).await?,
-        };
+        let scope = self.scope_for_change(kind, &name, scope).await?;
         self.save(author, scope, entity, if_revision, message).await
     }
 
@@ -109,15 +106,7 @@ impl Library {
             Some(held) => (keep(write, &held, entity, Action::Update).await?.meta, true),
             None => (write.insert(entity, Action::Create).await?.meta, true),
         };
-        Ok(Written {
-            kind: T::KIND,
-            name: entity.name().clone(),
-            scope: write.scope(),
-            revision: meta.revision,
-            changed,
-            created: Vec::new(),
-            copied: Vec::new(),
-        })
+        Ok(Written { changed, ..Written::changed(T::KIND, entity.name().clone(), &meta) })
     }
 }
 
@@ -136,33 +125,6 @@ pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> R
     }
     entity.retain(|_, value| !value.is_null() && *value != "");
     entity.insert("name".to_owned(), Value::from(name));
-    let entity = Value::Object(entity);
-    with_kind!(kind, T => serde_path_to_error::deserialize::<_, T>(&entity).map(AnyEntity::from)).map_err(
-        |error| {
-            let place = error.path().to_string();
-            let said = explain(&place, &error.into_inner().to_string());
-            Error::Invalid(format!("{} {name:?}: {said}", kind.spoken()))
-        },
-    )
-}
-
-/// The parser's message with the field that it is about and, for one that there is not, the
-/// nearest that there is.
-fn explain(place: &str, said: &str) -> String {
-    let Some(rest) = said.strip_prefix("unknown field `") else {
-        return match place.trim_matches('.') {
-            "" => said.to_owned(),
-            place => format!("{place}: {said}"),
-        };
-    };
-    let mut words = rest.split('`').step_by(2);
-    let field = words.next().unwrap_or_default();
-    let known: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let hint = match persona::nearest(field, known.iter().copied()).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => format!("use one of {}", known.join(", ")),
-    };
-    let place = place.strip_suffix(field).unwrap_or(place).trim_matches('.');
-    let inside = if place.is_empty() { String::new() } else { format!(" in {place}") };
-    format!("unknown field {field:?}{inside}; {hint}")
+    with_kind!(kind, T => inputs::parse::<T>(&entity).map(AnyEntity::from))
+        .map_err(|said| Error::Invalid(format!("{} {name:?}: {said}", kind.spoken())))
 }

@@ -28,6 +28,9 @@ pub enum Error {
     Absent(String),
     #[error("{0}")]
     Denied(String),
+    /// A session is busy with something else.
+    #[error("{0}")]
+    Running(String),
     #[error("{}", stale(*kind, name, *expected, *actual))]
     Stale { kind: Kind, name: Name, expected: i64, actual: i64 },
     #[error(
@@ -53,7 +56,8 @@ impl Error {
             | Self::Stale { .. }
             | Self::InUse { .. }
             | Self::Needed { .. }
-            | Self::Occupied { .. } => ErrorKind::Conflict,
+            | Self::Occupied { .. }
+            | Self::Running(_) => ErrorKind::Conflict,
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
             Self::Store(error) => error.kind(),

@@ -195,14 +195,9 @@ impl Library {
         if persona::fingerprint(&then.assembled()) != persona::fingerprint(&now.bundle.assembled()) {
             return Ok(false);
         }
-        for (scope, entity) in self.closure(Kind::Persona, name, scope, |_| true).await? {
-            let stored = self.scopes.get_any(entity.kind(), entity.name(), Some(scope)).await?;
-            // What was written with the persona has its time.
-            if stored.is_some_and(|stored| stored.meta.updated_at > meta.updated_at) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        // What was written with the persona has its time.
+        let everything = self.closure(Kind::Persona, name, scope, |_| true).await?;
+        Ok(everything.iter().all(|stored| stored.meta.updated_at <= meta.updated_at))
     }
 
     /// Records a persona as it is, with the pieces that it refers to now.
@@ -235,7 +230,7 @@ fn no_history(kind: Kind, name: &Name) -> Error {
 fn check_tag(tag: &str) -> Result<()> {
     let wrong = |problem: &str| Err(Error::Invalid(format!("the tag {tag:?} {problem}")));
     if tag.is_empty() || tag.len() > TAG_BYTES || tag.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return wrong("must be one word of at most 64 bytes, such as \"production\"");
+        return wrong(&format!("must be one word of at most {TAG_BYTES} bytes, such as \"production\""));
     }
     if tag.parse::<i64>().is_ok() {
         return wrong("is a number, which means a revision; choose a word");

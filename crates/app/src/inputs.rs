@@ -13,6 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+mod parse;
+pub use parse::parse;
 mod revision;
 pub use revision::RevisionText;
 mod references;
@@ -32,6 +34,67 @@ macro_rules! inputs {
             // Reads: only this scope. Writes: where to; a name is changed where it is found.
             pub scope: Option<Scope>,
         })+
+    };
+}
+
+/// Declares inputs that write: each says why, for the history.
+macro_rules! writes {
+    ($($(#[$meta:meta])* $name:ident { $($fields:tt)* })+) => {
+        inputs! {
+            $($(#[$meta])* $name {
+                $($fields)*
+                /// Why, for the history
+                message: Option<String>,
+            })+
+        }
+    };
+}
+
+/// Declares inputs that change what is there.
+macro_rules! changes {
+    ($($(#[$meta:meta])* $name:ident { $($fields:tt)* })+) => {
+        writes! {
+            $($(#[$meta])* $name {
+                $($fields)*
+                /// Refuse if changed since this revision
+                if_revision: Option<i64>,
+            })+
+        }
+    };
+}
+
+/// Declares an input with the fields that are a persona's own.
+macro_rules! persona_fields {
+    ($declare:ident! $name:ident { $($before:tt)* } { $($after:tt)* }) => {
+        $declare! { $name {
+            $($before)*
+            display_name: Option<String>,
+            description: Option<String>,
+            summary: Option<String>,
+            detail: Option<String>,
+            system_prompt: Option<String>,
+            tags: Option<Tags>,
+            /// First choice, then escalation
+            preferred_models: Option<Vec<PreferredModel>>,
+            tool_preset: Option<String>,
+            bias_profile: Option<String>,
+            context_preset: Option<String>,
+            aggregation_strategy: Option<Aggregation>,
+            max_tool_rounds: Option<u32>,
+            plan_persona: Option<PlanPersona>,
+            /// Base persona: name, or scope:name
+            extends: Option<String>,
+            system_prompt_mode: Option<MergeMode>,
+            parts_mode: Option<MergeMode>,
+            remove_parts: Option<Vec<Name>>,
+            remove_traits: Option<Vec<Name>>,
+            remove_skills: Option<Vec<Name>>,
+            remove_guardrails: Option<Vec<Name>>,
+            remove_tags: Option<Tags>,
+            remove_test_inputs: Option<Vec<Name>>,
+            test_inputs: Option<Vec<Name>>,
+            $($after)*
+        } }
     };
 }
 
@@ -107,7 +170,26 @@ inputs! {
         /// As of this revision or tag
         revision: Option<RevisionText>,
     }
+}
 
+persona_fields! { writes! CreatePersona
+    { name: Name, }
+    {
+        /// Names, or definitions to create too
+        parts: Option<Vec<PartRef>>,
+        traits: Option<Vec<TraitRef>>,
+        skills: Option<Vec<SkillRef>>,
+        guardrails: Option<Vec<GuardrailRef>>,
+        arc: Option<Name>,
+    }
+}
+
+persona_fields! { changes! UpdatePersona
+    { name: Name, new_name: Option<Name>, }
+    {}
+}
+
+writes! {
     /// Creates it, or puts it in place of what is there.
     SaveEntity {
         kind: Kind,
@@ -116,99 +198,6 @@ inputs! {
         entity: Map<String, Value>,
         /// Refuse if changed since this revision; 0: refuse if it exists
         if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    DeleteEntity {
-        kind: Kind,
-        name: Name,
-        /// Also where others use it
-        #[serde(default)]
-        force: bool,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    Delete {
-        name: Name,
-        /// Also where others use it
-        #[serde(default)]
-        force: bool,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    CreatePersona {
-        name: Name,
-        display_name: Option<String>,
-        description: Option<String>,
-        summary: Option<String>,
-        detail: Option<String>,
-        system_prompt: Option<String>,
-        tags: Option<Tags>,
-        /// First choice, then escalation
-        preferred_models: Option<Vec<PreferredModel>>,
-        tool_preset: Option<String>,
-        bias_profile: Option<String>,
-        context_preset: Option<String>,
-        aggregation_strategy: Option<Aggregation>,
-        plan_persona: Option<PlanPersona>,
-        /// Base persona: name, or scope:name
-        extends: Option<String>,
-        system_prompt_mode: Option<MergeMode>,
-        parts_mode: Option<MergeMode>,
-        remove_parts: Option<Vec<Name>>,
-        remove_traits: Option<Vec<Name>>,
-        remove_skills: Option<Vec<Name>>,
-        remove_guardrails: Option<Vec<Name>>,
-        remove_tags: Option<Tags>,
-        remove_test_inputs: Option<Vec<Name>>,
-        test_inputs: Option<Vec<Name>>,
-        /// Names, or definitions to create too
-        parts: Option<Vec<PartRef>>,
-        traits: Option<Vec<TraitRef>>,
-        skills: Option<Vec<SkillRef>>,
-        guardrails: Option<Vec<GuardrailRef>>,
-        arc: Option<Name>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    UpdatePersona {
-        name: Name,
-        new_name: Option<Name>,
-        display_name: Option<String>,
-        description: Option<String>,
-        summary: Option<String>,
-        detail: Option<String>,
-        system_prompt: Option<String>,
-        tags: Option<Tags>,
-        preferred_models: Option<Vec<PreferredModel>>,
-        tool_preset: Option<String>,
-        bias_profile: Option<String>,
-        context_preset: Option<String>,
-        aggregation_strategy: Option<Aggregation>,
-        plan_persona: Option<PlanPersona>,
-        /// Base persona: name, or scope:name
-        extends: Option<String>,
-        system_prompt_mode: Option<MergeMode>,
-        parts_mode: Option<MergeMode>,
-        remove_parts: Option<Vec<Name>>,
-        remove_traits: Option<Vec<Name>>,
-        remove_skills: Option<Vec<Name>>,
-        remove_guardrails: Option<Vec<Name>>,
-        remove_tags: Option<Tags>,
-        remove_test_inputs: Option<Vec<Name>>,
-        test_inputs: Option<Vec<Name>>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     CreatePart {
@@ -218,22 +207,6 @@ inputs! {
         summary: Option<String>,
         content: Option<String>,
         tags: Option<Tags>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    UpdatePart {
-        name: Name,
-        new_name: Option<Name>,
-        part_type: Option<PartType>,
-        description: Option<String>,
-        summary: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     CreateTrait {
@@ -243,21 +216,6 @@ inputs! {
         /// How to apply it
         instruction: Option<String>,
         tags: Option<Tags>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    UpdateTrait {
-        name: Name,
-        new_name: Option<Name>,
-        trait_type: Option<TraitType>,
-        description: Option<String>,
-        instruction: Option<String>,
-        tags: Option<Tags>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     CreateSkill {
@@ -266,20 +224,6 @@ inputs! {
         description: Option<String>,
         content: Option<String>,
         tags: Option<Tags>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    UpdateSkill {
-        name: Name,
-        new_name: Option<Name>,
-        description: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     CreateGuardrail {
@@ -290,8 +234,58 @@ inputs! {
         /// Patterns of tools to refuse
         deny_tools: Option<Vec<String>>,
         tags: Option<Tags>,
-        /// Why, for the history
-        message: Option<String>,
+    }
+
+    CreateArc {
+        name: Name,
+        description: Option<String>,
+        summary: Option<String>,
+        stages: Option<Vec<Stage>>,
+        tags: Option<Tags>,
+    }
+}
+
+changes! {
+    DeleteEntity {
+        kind: Kind,
+        name: Name,
+        /// Also where others use it
+        #[serde(default)]
+        force: bool,
+    }
+
+    Delete {
+        name: Name,
+        /// Also where others use it
+        #[serde(default)]
+        force: bool,
+    }
+
+    UpdatePart {
+        name: Name,
+        new_name: Option<Name>,
+        part_type: Option<PartType>,
+        description: Option<String>,
+        summary: Option<String>,
+        content: Option<String>,
+        tags: Option<Tags>,
+    }
+
+    UpdateTrait {
+        name: Name,
+        new_name: Option<Name>,
+        trait_type: Option<TraitType>,
+        description: Option<String>,
+        instruction: Option<String>,
+        tags: Option<Tags>,
+    }
+
+    UpdateSkill {
+        name: Name,
+        new_name: Option<Name>,
+        description: Option<String>,
+        content: Option<String>,
+        tags: Option<Tags>,
     }
 
     UpdateGuardrail {
@@ -302,10 +296,6 @@ inputs! {
         content: Option<String>,
         deny_tools: Option<Vec<String>>,
         tags: Option<Tags>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     AddPart {
@@ -315,57 +305,27 @@ inputs! {
         part_order: Option<i32>,
         /// Higher survives trimming
         priority: Option<i32>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     PersonaPart {
         persona: Name,
         part: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     PersonaTrait {
         persona: Name,
         #[serde(rename = "trait")]
         trait_: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     PersonaSkill {
         persona: Name,
         skill: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     PersonaGuardrail {
         persona: Name,
         guardrail: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
-    }
-
-    CreateArc {
-        name: Name,
-        description: Option<String>,
-        summary: Option<String>,
-        stages: Option<Vec<Stage>>,
-        tags: Option<Tags>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     UpdateArc {
@@ -374,10 +334,6 @@ inputs! {
         description: Option<String>,
         summary: Option<String>,
         tags: Option<Tags>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     /// Adds a stage, or changes the one of that name.
@@ -389,10 +345,6 @@ inputs! {
         description: Option<String>,
         /// When to move on, for the calling agent
         condition: Option<String>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     RemoveStage {
@@ -400,20 +352,12 @@ inputs! {
         stage: Name,
         #[serde(default)]
         force: bool,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     StagePart {
         arc: Name,
         stage: Name,
         part: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     AssignArc {
@@ -421,17 +365,9 @@ inputs! {
         arc: Name,
         /// Default: the first
         stage: Option<Name>,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 
     UnassignArc {
         persona: Name,
-        /// Refuse if changed since this revision
-        if_revision: Option<i64>,
-        /// Why, for the history
-        message: Option<String>,
     }
 }

@@ -13,6 +13,9 @@ pub use error::{Error, ErrorKind, Result};
 mod library;
 pub use library::{Author, Library, ListQuery, OpenOptions};
 
+mod changes;
+pub use changes::Changes;
+
 mod change;
 mod scope;
 
@@ -39,6 +42,9 @@ mod templates;
 
 mod tokens;
 pub use tokens::Tokenizer;
+
+pub mod running;
+pub use running::{Runtime, RuntimeOptions};
 
 pub use persona::LoadedPersona;
 pub use store::RevisionRef;

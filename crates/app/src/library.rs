@@ -1,17 +1,13 @@
 //! An open library, as fronts hold it.
 
 use std::path::Path;
-use std::sync::{Arc, RwLock};
 
 use persona::{Entity, Kind, Name, Scope, nearest};
 use store::files::Problem;
-use store::{
-    Attribution, Change, CopyReport, DatabaseInfo, FileScopes, Keep, Location, Progress, Scopes, Store,
-};
-use tokio::sync::broadcast;
+use store::{Attribution, CopyReport, DatabaseInfo, FileScopes, Keep, Location, Progress, Scopes, Store};
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
-use crate::outputs::{Document, Item, Page, PlacedFinding};
+use crate::outputs::{Document, Item, Page};
 use crate::{Error, Result, Tokenizer};
 
 /// Which library to open.
@@ -110,8 +106,6 @@ pub struct Library {
     pub(crate) scopes: Scopes,
     pub(crate) default_scope: Scope,
     pub(crate) tokenizer: Tokenizer,
-    /// What lint found when the files were last loaded.
-    pub(crate) findings: Arc<RwLock<Vec<PlacedFinding>>>,
 }
 
 impl Library {
@@ -122,12 +116,7 @@ impl Library {
             Some(files) => Scopes::open(database, files).await?,
             None => Scopes::of_database(database),
         };
-        Ok(Self {
-            scopes,
-            default_scope: options.default_scope,
-            tokenizer: Tokenizer,
-            findings: Arc::default(),
-        })
+        Ok(Self { scopes, default_scope: options.default_scope, tokenizer: Tokenizer })
     }
 
     /// Follows changes of the files from now on, for fronts that stay.
@@ -192,11 +181,6 @@ impl Library {
     /// Names of a kind that begin with a text.
     pub async fn complete_names(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
         Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
-    }
-
-    /// Changes by whomever: this node, other processes, other nodes.
-    pub fn changes(&self) -> broadcast::Receiver<Change> {
-        self.scopes.changes()
     }
 
     /// Whether the database answers.

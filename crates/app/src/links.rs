@@ -76,6 +76,10 @@ pub(crate) fn place(persona: &mut Persona, part: Name, order: Option<i32>, prior
         let order = order.unwrap_or_else(|| last.map_or(0, |last| last.saturating_add(1)));
         persona.parts.push(PartLink { name: part, order, priority: priority.unwrap_or(0) });
     }
-    // The order in which the store reads links back, so that unchanged links compare equal.
+    sort_parts(persona);
+}
+
+/// The order in which the store reads links back, so that unchanged ones compare equal.
+pub(crate) fn sort_parts(persona: &mut Persona) {
     persona.parts.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
 }

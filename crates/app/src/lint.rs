@@ -1,18 +1,18 @@
 //! Lint over the library: reads what is to be looked at, and finds the places in the files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
 use std::time::Duration;
 
-use persona::lint::{Catalog, Settings, Subject};
-use persona::{AnyEntity, Kind, Name, Scope};
+use persona::lint::{Catalog, Finding, Settings, Subject};
+use persona::{AnyEntity, Kind, Name, Reference, Scope};
 use store::files::document::locate;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::outputs::{LintReport, PlacedFinding};
+use crate::scope::reach;
 use crate::{Error, Library, Result};
 
-/// How long changes are waited for before the files are looked at again.
+/// How long the files are left alone before they are looked at: whoever has just started answers
+/// first (lint loads the tokenizer), and whoever saves often is looked at once.
 const CALM: Duration = Duration::from_millis(300);
 
 /// What lint is to look at, and what it is to know.
@@ -50,12 +50,17 @@ impl Catalog for Everything {
 }
 
 impl Everything {
+    fn extend(&mut self, scope: Scope, entities: Vec<AnyEntity>) {
+        let keyed =
+            entities.into_iter().map(|entity| ((scope, entity.kind(), entity.name().clone()), entity));
+        self.entities.extend(keyed);
+    }
+
     fn note_uses(&mut self, wanted: &[Scope]) {
         let others = self.entities.iter().filter(|((scope, _, _), _)| !wanted.contains(scope));
         let meant = others.flat_map(|((from, _, _), entity)| {
             entity.references().into_iter().filter_map(|reference| {
-                let allowed = |scope: &Scope| reference.scope.is_none_or(|named| named == *scope);
-                let mut scopes = from.downwards().filter(allowed);
+                let mut scopes = reach(*from, reference.scope).into_iter();
                 let key = |scope| (scope, reference.kind, reference.name.clone());
                 scopes.find(|scope| self.entities.contains_key(&key(*scope))).map(key)
             })
@@ -83,9 +88,15 @@ impl Library {
         }
         let mut everything = Everything { entities: BTreeMap::new(), used: BTreeSet::new() };
         for scope in Scope::ALL {
-            for entity in self.known(*scope, &wanted).await? {
-                everything.entities.insert((*scope, entity.kind(), entity.name().clone()), entity);
+            // Shared may be huge; unless it is looked at itself, only what files refer to is read.
+            if *scope != Scope::Shared || wanted.contains(scope) {
+                everything.extend(*scope, self.scopes.all(*scope).await?);
             }
+        }
+        if !wanted.contains(&Scope::Shared) {
+            let files = everything.entities.iter().filter(|((scope, _, _), _)| scope.is_file());
+            let known = self.shared_behind(files.map(|(_, entity)| entity)).await?;
+            everything.extend(Scope::Shared, known);
         }
         everything.note_uses(&wanted);
         let settings = Settings {
@@ -109,8 +120,8 @@ impl Library {
         looked.await.map_err(|error| Error::Invalid(format!("lint was interrupted: {error}")))
     }
 
-    /// Looks for mistakes in the files now and whenever they change, for fronts that stay: what is
-    /// found is logged as warnings and told by [`Library::findings`].
+    /// Looks for mistakes in the files soon and whenever they change, for fronts that stay: what is
+    /// new among them is logged as warnings.
     pub fn lint_on_load(&self, options: LintOptions) {
         if self.path(Scope::Global).is_none() && self.path(Scope::Project).is_none() {
             return;
@@ -118,66 +129,57 @@ impl Library {
         let library = self.clone();
         let mut changes = library.changes();
         tokio::spawn(async move {
+            let mut known = Vec::new();
             loop {
-                library.look(options.clone()).await;
+                tokio::time::sleep(CALM).await;
+                // What has changed by now is looked at now.
+                changes.skip();
+                known = library.look(options.clone(), known).await;
                 // A change of the database may mend or break what a file refers to.
-                match changes.recv().await {
-                    Ok(_) | Err(RecvError::Lagged(_)) => tokio::time::sleep(CALM).await,
-                    Err(RecvError::Closed) => return,
+                if changes.next().await.is_none() {
+                    return;
                 }
-                while changes.try_recv().is_ok() {}
             }
         });
     }
 
-    async fn look(&self, options: LintOptions) {
+    /// Logs what is found besides what is known already; returns what is known from then on. A
+    /// finding is the same wherever in its file it stands.
+    async fn look(&self, options: LintOptions, known: Vec<Finding>) -> Vec<Finding> {
         match self.lint(options).await {
             Ok(report) => {
-                let mut known = self.findings.write().unwrap_or_else(PoisonError::into_inner);
-                for new in report.findings.iter().filter(|finding| !known.contains(finding)) {
-                    tracing::warn!("{}", new.finding);
+                let found: Vec<Finding> = report.findings.into_iter().map(|placed| placed.finding).collect();
+                for new in found.iter().filter(|finding| !known.contains(finding)) {
+                    tracing::warn!("{new}");
                 }
-                *known = report.findings;
+                found
             }
             // Whatever keeps lint from looking is told by those who need the library for more.
-            Err(error) => tracing::debug!(%error, "the files could not be checked"),
-        }
-    }
-
-    /// What was found when the files were last loaded.
-    pub fn findings(&self) -> Vec<PlacedFinding> {
-        self.findings.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// What a scope has. Of shared, which may be huge, only what the files refer to, unless it is
-    /// looked at itself.
-    async fn known(&self, scope: Scope, wanted: &[Scope]) -> Result<Vec<AnyEntity>> {
-        if scope != Scope::Shared || wanted.contains(&Scope::Shared) {
-            return Ok(self.scopes.all(scope).await?);
-        }
-        let mut known: BTreeMap<(Kind, Name), AnyEntity> = BTreeMap::new();
-        let mut pending: Vec<AnyEntity> = Vec::new();
-        for file in [Scope::Global, Scope::Project] {
-            pending.extend(self.scopes.all(file).await?);
-        }
-        let mut asked: BTreeSet<(Kind, Name)> = BTreeSet::new();
-        while let Some(entity) = pending.pop() {
-            for reference in entity.references() {
-                let key = (reference.kind, reference.name);
-                if !asked.insert(key.clone()) {
-                    continue;
-                }
-                if let Some(found) = self.scopes.get_any(key.0, &key.1, Some(Scope::Shared)).await? {
-                    pending.push(found.entity.clone());
-                    known.insert(key, found.entity);
-                }
+            Err(error) => {
+                tracing::debug!(%error, "the files could not be checked");
+                known
             }
         }
-        Ok(known.into_values().collect())
+    }
+
+    /// What definitions refer to in shared, directly or not.
+    async fn shared_behind(&self, files: impl Iterator<Item = &AnyEntity> + Send) -> Result<Vec<AnyEntity>> {
+        let mut known = Vec::new();
+        let mut asked: BTreeSet<(Kind, Name)> = BTreeSet::new();
+        let mut pending: Vec<Reference> = files.flat_map(AnyEntity::references).collect();
+        while let Some(Reference { kind, name, .. }) = pending.pop() {
+            if asked.insert((kind, name.clone()))
+                && let Some(found) = self.scopes.get_any(kind, &name, Some(Scope::Shared)).await?
+            {
+                pending.extend(found.entity.references());
+                known.push(found.entity);
+            }
+        }
+        Ok(known)
     }
 
     /// Adds the place in the file to what was found in one.
-    fn placed(&self, findings: Vec<persona::lint::Finding>) -> Vec<PlacedFinding> {
+    fn placed(&self, findings: Vec<Finding>) -> Vec<PlacedFinding> {
         let mut texts: BTreeMap<Scope, Option<String>> = BTreeMap::new();
         let placed = findings.into_iter().map(|finding| {
             let text = texts.entry(finding.scope).or_insert_with(|| self.scopes.text(finding.scope));

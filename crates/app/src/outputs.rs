@@ -46,6 +46,14 @@ pub struct Written {
     pub copied: Vec<Piece>,
 }
 
+impl Written {
+    /// An entity that is different now, and nothing besides.
+    pub(crate) fn changed(kind: Kind, name: Name, meta: &Meta) -> Self {
+        let (scope, revision) = (meta.scope, meta.revision);
+        Self { kind, name, scope, revision, changed: true, created: Vec::new(), copied: Vec::new() }
+    }
+}
+
 /// The outcome of a delete; deleting what is not there succeeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deleted {

@@ -60,7 +60,7 @@ impl Library {
         })
     }
 
-    async fn assemble<'a>(&self, bundle: &'a Bundle, request: &Request) -> Result<Assembled<'a>> {
+    pub(crate) async fn assemble<'a>(&self, bundle: &'a Bundle, request: &Request) -> Result<Assembled<'a>> {
         match assemble(bundle, request, &self.tokenizer) {
             Ok(assembled) => Ok(assembled),
             Err(error) => Err(self.bad_override(error).await),

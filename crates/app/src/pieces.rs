@@ -215,15 +215,7 @@ impl Library {
         }
         let stored = write.insert(&piece, Action::Create).await?;
         write.commit().await?;
-        Ok(Written {
-            kind: P::KIND,
-            name: piece.name().clone(),
-            scope: stored.meta.scope,
-            revision: stored.meta.revision,
-            changed: true,
-            created: Vec::new(),
-            copied,
-        })
+        Ok(Written { copied, ..Written::changed(P::KIND, piece.name().clone(), &stored.meta) })
     }
 
     /// Updates a piece where its name resolves; a builtin is copied first.
@@ -267,6 +259,8 @@ impl Library {
         check_revision(T::KIND, &name, if_revision, held.stored.meta.revision)?;
         let users = write.users(&held).await?;
         if !users.is_empty() && !force {
+            let users: Vec<String> =
+                users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken())).collect();
             return Err(Error::InUse { kind: T::KIND, name, users: named_users(&users) });
         }
         for (kind, user) in users {
@@ -279,12 +273,12 @@ impl Library {
     }
 }
 
-fn named_users(users: &[(Kind, Name)]) -> String {
-    let named: Vec<String> =
-        users.iter().take(USERS_NAMED).map(|(kind, name)| format!("{} {name}", kind.spoken())).collect();
+/// Those that use something, as a refusal names them: the first few, and how many more there are.
+pub(crate) fn named_users(users: &[String]) -> String {
+    let named = users[..users.len().min(USERS_NAMED)].join(", ");
     match users.len().saturating_sub(USERS_NAMED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 

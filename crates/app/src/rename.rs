@@ -3,8 +3,8 @@
 use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
 use store::{Action, Held, Keep, Write};
 
-use crate::change::keep;
-use crate::outputs::{Place, Renamed, Written};
+use crate::change::{Terms, keep};
+use crate::outputs::{Piece, Place, Renamed};
 use crate::scope::is_linked;
 use crate::{Author, Error, Library, Result};
 
@@ -40,36 +40,18 @@ impl Library {
         scope: Option<Scope>,
         message: Option<String>,
     ) -> Result<Renamed> {
-        let scope = self.scope_for_change(kind, name, scope).await?;
-        let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
-        let rename = Rename { kind, old: name.clone(), new: new_name, scope };
-        with_kind!(kind, T => self.rename_one::<T>(author, &rename, &message).await)
-    }
-
-    async fn rename_one<T: Keep>(&self, author: &Author, rename: &Rename, message: &str) -> Result<Renamed> {
-        let mut write = self.scopes.write(rename.scope, author.because(Some(message.to_owned()))?).await?;
-        let mut copied = Vec::new();
-        let held = self.hold::<T>(&mut write, &rename.old, &mut copied).await?;
-        if write.has(T::KIND, &rename.new).await? {
-            return Err(Error::Exists { kind: T::KIND, name: rename.new.clone() });
+        if *name == new_name {
+            return Err(Error::Exists { kind, name: new_name });
         }
-        let followers = self.followers(&mut write, &held, rename).await?;
-        let mut new = held.stored.entity.clone();
-        new.set_name(rename.new.clone());
-        let stored = keep(&mut write, &held, &new, Action::Rename).await?;
-        followers.follow_here(&mut write, rename).await?;
-        write.commit().await?;
-        let (followed, not_followed) = self.follow_elsewhere(author, followers, rename, message).await;
-        let written = Written {
-            kind: T::KIND,
-            name: rename.new.clone(),
-            scope: stored.meta.scope,
-            revision: stored.meta.revision,
-            changed: true,
-            created: Vec::new(),
-            copied,
-        };
-        Ok(Renamed { written, followed, not_followed })
+        let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
+        let terms = Terms { scope, if_revision: None, message: Some(message) };
+        with_kind!(kind, T => {
+            let edit = async |_: &mut Write, entity: &mut T, _: &mut Vec<Piece>| {
+                entity.set_name(new_name);
+                Ok(())
+            };
+            self.change_with_followers(author, name, terms, Action::Rename, edit).await
+        })
     }
 
     /// Everything that means a held entity by its old name.

@@ -27,10 +27,12 @@ impl Library {
         Ok(found.into_iter().find(|scope| *scope != Scope::Builtin).unwrap_or(self.default_scope))
     }
 
-    /// The scope that a name resolves to; where nothing has it, the one that it would be saved in
-    /// beside the project's other personas.
+    /// The scope that a name resolves to.
     pub async fn scope_of(&self, kind: Kind, name: &Name) -> Result<Scope> {
-        Ok(self.scopes.scopes_of(kind, name).await?.first().copied().unwrap_or(Scope::Project))
+        match self.scopes.scopes_of(kind, name).await?.first() {
+            Some(scope) => Ok(*scope),
+            None => Err(self.missing(kind, name).await),
+        }
     }
 
     /// Refuses a file that this library does not have.
@@ -44,9 +46,14 @@ impl Library {
         }))
     }
 
-    /// What a definition of a scope means by a name.
-    pub(crate) async fn look_up<T: Keep>(&self, from: Scope, name: &Name) -> Result<Option<(Scope, T)>> {
-        for scope in from.downwards() {
+    /// What a definition of a scope means by a name, or by `scope:name`.
+    pub(crate) async fn look_up<T: Keep>(
+        &self,
+        from: Scope,
+        named: Option<Scope>,
+        name: &Name,
+    ) -> Result<Option<(Scope, T)>> {
+        for scope in reach(from, named) {
             if let Some(stored) = self.scopes.get::<T>(name, Some(scope)).await? {
                 return Ok(Some((scope, stored.entity)));
             }
@@ -158,6 +165,12 @@ impl Library {
             None => Err(self.missing(T::KIND, name).await),
         }
     }
+}
+
+/// Where a definition of a scope looks for what it names, strongest first: in the scope that it
+/// says, else in its own and the weaker ones.
+pub(crate) fn reach(from: Scope, named: Option<Scope>) -> Vec<Scope> {
+    named.map_or_else(|| from.downwards().collect(), |scope| vec![scope])
 }
 
 /// Whether a shared entity has a link of its own to pieces of this kind, rather than their names.

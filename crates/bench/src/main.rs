@@ -4,6 +4,7 @@
 //! Started by `cargo xtask bench NAME`. Knows everything; nothing knows it.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod agent_loop;
 mod bare;
 mod files;
 mod library;
@@ -21,11 +22,16 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["library", rest @ ..] => run(library::measure(rest)),
         ["files", rest @ ..] => run(files::measure(rest)),
+        ["loop"] => run(agent_loop::measure()),
+        ["loop-model", script] => run(agent_loop::play(script)),
+        ["loop-bare", url, requests] => run(agent_loop::bare(url, requests)),
+        ["loop-masque", url, directory] => run(agent_loop::subject(url, directory)),
+        ["loop-streams", url, directory] => run(agent_loop::streams(url, directory)),
         ["mcp", masque] => run(mcp_load::measure(masque)),
         ["fill", file, size] => run(library::fill(file, size)),
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
-        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | mcp"),
+        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | loop | mcp"),
     }
 }
 

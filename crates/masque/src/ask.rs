@@ -64,6 +64,25 @@ pub(crate) async fn text(question: &str, help: &'static str, output: &mut Output
     Ok(Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()))
 }
 
+/// A line that `check` accepts, with what it made of it; none where the question was broken off.
+pub(crate) async fn parsed<T: Send + 'static>(
+    question: &'static str,
+    help: &'static str,
+    check: fn(&str) -> std::result::Result<T, String>,
+    output: &mut Output,
+) -> Result<Option<T>> {
+    let validate = move |answer: &str| match check(answer) {
+        Ok(_) => Ok(Validation::Valid),
+        Err(message) => Ok(Validation::Invalid(message.into())),
+    };
+    let ask = move || match Text::new(question).with_help_message(help).with_validator(validate).prompt() {
+        Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+        answer => answer.map(Some),
+    };
+    let answer = wait_for(output, ask).await?;
+    answer.map(|answer| check(&answer)).transpose().map_err(Failure::invalid)
+}
+
 /// A name; what is none is refused while it is typed.
 pub(crate) async fn name(question: &'static str, output: &mut Output) -> Result<Name> {
     let check = |answer: &str| match answer.trim().parse::<Name>() {

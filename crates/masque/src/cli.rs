@@ -39,13 +39,24 @@ pub(crate) use carry::{ExportArgs, ImportArgs, PromoteArgs};
 pub(crate) use lint::{Deny, LintArgs, LintFormat};
 pub(crate) use resolve::ConflictsArgs;
 
+mod run;
+pub(crate) use run::{
+    Approve, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs, Opening, PlanArgs, RunArgs,
+    RunCommand, SessionsArgs, SessionsCommand,
+};
+
+mod rehearse;
+pub(crate) use rehearse::RehearseArgs;
+
 mod system;
 pub(crate) use system::{
-    Client, CompletionsArgs, ConnectArgs, DEFAULT_ADDRESS, DbCommand, McpArgs, PruneArgs, ServeArgs,
+    Client, CompletionsArgs, ConnectArgs, DEFAULT_ADDRESS, DbCommand, DoctorArgs, McpArgs, PruneArgs, ServeArgs,
+    TrustArgs,
 };
 
 const AFTER_HELP: &str = "\
 Start here:
+  masque chat mentor                 talk to a persona
   masque list                        what is in the library
   masque show mentor                 one persona, readable
   masque compile mentor              the same as one prompt, ready to paste or pipe
@@ -56,8 +67,8 @@ A definition stands in one of four scopes; of a name, the strongest counts:
 
 Exit codes:
   0  done             3  not found          6  busy, try again
-  1  broken           4  conflict
-  2  invalid input    5  denied";
+  1  broken           4  conflict           7  a persona was stopped before its end
+  2  invalid input    5  denied           130  interrupted";
 
 /// Personas for AI agents: composed from reusable pieces, versioned, served over MCP
 #[derive(Debug, Parser)]
@@ -97,6 +108,8 @@ pub(crate) struct GlobalOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
+    Run(RunCommand),
+    #[command(flatten)]
     Library(LibraryCommand),
     /// Serve the library over HTTP, with MCP under /mcp
     Serve(ServeArgs),
@@ -104,8 +117,12 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Write the MCP configuration of a client
     Connect(ConnectArgs),
+    /// Trust a project: let its files start MCP servers, name providers and approve tools
+    Trust(TrustArgs),
     /// Check what is configured, what answers and what is wrong
-    Doctor,
+    Doctor(DoctorArgs),
+    /// Play a scripted model on a port, or record and replay a real one
+    Rehearse(RehearseArgs),
     /// Print the JSON Schema of a personas.toml, for editors
     Schema,
     /// Print a completion script for a shell

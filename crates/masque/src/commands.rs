@@ -2,10 +2,18 @@
 
 use app::ProblemLevel;
 
-use crate::cli::{Cli, Command, LibraryCommand};
+use crate::cli::{Cli, Command, LibraryCommand, RunCommand};
 use crate::failure::Result;
 use crate::output::{Output, Warning};
 use crate::session::{Session, Wanted};
+
+mod answer;
+mod chat;
+mod models;
+mod opening;
+mod plan;
+mod run;
+mod sessions;
 
 mod list;
 mod pages;
@@ -47,18 +55,31 @@ mod db;
 mod connect;
 mod mcp;
 mod retention;
+mod rehearse;
 mod serve;
 
 mod completions;
 mod doctor;
 mod health;
 mod schema;
+mod trust;
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;
     let database = global.db.as_deref();
-    let wanted = Wanted { database, project: global.project.as_deref() };
+    let wanted = Wanted { database, project: global.project.as_deref(), json: global.json };
     match command {
+        Command::Run(command) => {
+            let mut session = Session::open(wanted).await?;
+            // Before the talk: afterwards nobody would see what was not in force during it.
+            tell_problems(&session, global.verbose > 0, output)?;
+            if let RunCommand::Run(args) = &command {
+                session.config.max_tool_rounds = args.max_rounds.or(session.config.max_tool_rounds);
+            }
+            let outcome = with_models(command, &session, global.verbose > 0, output).await;
+            session.library.close().await;
+            outcome
+        }
         Command::Library(command) => {
             let session = Session::open(wanted).await?;
             // Lint's answer is about the files already.
@@ -77,9 +98,26 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
         Command::Serve(args) => serve::run(&args, wanted, output).await,
         Command::Mcp(args) => mcp::run(args, wanted, output).await,
         Command::Connect(args) => connect::run(&args, database, output),
-        Command::Doctor => doctor::run(wanted, output).await,
+        Command::Trust(args) => trust::run(args, wanted, output).await,
+        Command::Doctor(args) => doctor::run(args, wanted, output).await,
+        Command::Rehearse(args) => rehearse::run(args, output).await,
         Command::Schema => schema::run(output),
         Command::Completions(args) => completions::run(&args, output),
+    }
+}
+
+async fn with_models(
+    command: RunCommand,
+    session: &Session,
+    verbose: bool,
+    output: &mut Output,
+) -> Result<()> {
+    match command {
+        RunCommand::Chat(args) => chat::run(args, session, verbose, output).await,
+        RunCommand::Run(args) => run::run(args, session, verbose, output).await,
+        RunCommand::Sessions(args) => sessions::run(args, session, verbose, output).await,
+        RunCommand::Plan(args) => plan::run(args, session, verbose, output).await,
+        RunCommand::Models(args) => models::run(&args, session, output).await,
     }
 }
 

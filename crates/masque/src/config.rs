@@ -3,36 +3,54 @@
 //! Only the user writes it: what a project's files may do is decided here, never by them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::time::Duration;
 
+use app::ErrorKind;
+use providers::Providers;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use tools::{FetchSettings, ServerSettings, ShellSettings};
 
+use crate::definition::{self, read_text};
 use crate::failure::{Failure, Result};
 
-/// Bytes of the file; nobody writes that much by hand.
-const MOST_BYTES: u64 = 1024 * 1024;
-
-/// The tables and what each may have; none where the names inside are the user's choice.
-const KNOWN: [(&str, Option<&[&str]>); 7] = [
+/// The tables and what each may have; none where the names inside are the user's choice, or are
+/// checked by whoever reads them.
+const KNOWN: [(&str, Option<&[&str]>); 9] = [
     ("env", Some(&["allow"])),
     ("providers", None),
+    ("mcp_servers", None),
+    ("tools", Some(&["shell", "fetch"])),
+    ("run", Some(&["max_tool_rounds", "escalation_cooldown_s"])),
     ("history", Some(&["keep"])),
     ("lint", Some(&["part_tokens"])),
     ("server", None),
-    ("mcp_servers", None),
     ("prices", None),
 ];
+
+/// Seconds for which a model that answered in another's place can be kept: a day.
+const COOLDOWN_S: RangeInclusive<u64> = 0..=86_400;
 
 /// What the user has set. A missing file sets nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     /// The names that `${env.NAME}` may stand for in files.
     pub(crate) env_allow: BTreeSet<String>,
-    /// The names of the providers that are configured.
-    pub(crate) providers: BTreeSet<String>,
+    /// The providers of models, by name.
+    pub(crate) providers: BTreeMap<String, providers::Settings>,
+    /// The MCP servers whose tools personas may use, by name.
+    pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
+    pub(crate) shell: ShellSettings,
+    /// None unless it is switched on.
+    pub(crate) fetch: Option<FetchSettings>,
+    /// For personas that do not say how often they may use tools in a run.
+    pub(crate) max_tool_rounds: Option<u32>,
+    /// How long a model that answered in another's place is kept.
+    pub(crate) escalation_cooldown: Option<Duration>,
     /// How many revisions of each entity servers keep; all of them where it is not set.
     pub(crate) history_keep: Option<usize>,
     /// A part with more tokens than this is long.
@@ -41,34 +59,52 @@ pub(crate) struct Config {
     pub(crate) warnings: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct File {
     env: Env,
-    providers: BTreeMap<String, IgnoredTable>,
+    providers: BTreeMap<String, providers::Settings>,
+    mcp_servers: BTreeMap<String, ServerSettings>,
+    tools: Tools,
+    run: Run,
     history: History,
     lint: Lint,
-    server: IgnoredTable,
-    mcp_servers: BTreeMap<String, IgnoredTable>,
-    prices: IgnoredTable,
+    #[serde(rename = "server")]
+    _server: IgnoredTable,
+    #[serde(rename = "prices")]
+    _prices: IgnoredTable,
 }
 
 /// A table whose content is not read here.
 type IgnoredTable = BTreeMap<String, IgnoredAny>;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct Env {
     allow: BTreeSet<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-struct History {
-    keep: Option<usize>,
+struct Tools {
+    shell: Option<Spanned<ShellSettings>>,
+    fetch: FetchSettings,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Run {
+    max_tool_rounds: Option<Spanned<u64>>,
+    escalation_cooldown_s: Option<Spanned<u64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct History {
+    keep: Option<Spanned<usize>>,
+}
+
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct Lint {
     part_tokens: Option<usize>,
@@ -76,48 +112,87 @@ struct Lint {
 
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let mut text = String::new();
-        let file = match std::fs::File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Failure::file("read", path, &error)),
+        let text = match read_text(path) {
+            Err(Failure::Told { kind: ErrorKind::Missing, .. }) => return Ok(Self::default()),
+            text => text?,
         };
-        file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => {
-                Failure::invalid(format!("{} is not UTF-8 text; save it as UTF-8", path.display()))
-            }
-            _ => Failure::file("read", path, &error),
-        })?;
-        if text.len() as u64 > MOST_BYTES {
-            let most = MOST_BYTES / (1024 * 1024);
-            return Err(Failure::invalid(format!("{} has more than {most} MiB", path.display())));
-        }
         Self::parse(path, &text)
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
-        let broken = |error: &toml::de::Error| {
+        let broken = |error: toml::de::Error| {
             let offset = error.span().map_or(0, |span| span.start);
-            let message = error.message().trim_end().replace('\n', ", ");
-            Failure::invalid(format!("{}: {message}", place(path, text, offset)))
+            Failure::invalid(format!("{}: {}", place(path, text, offset), without_value(error.message())))
         };
-        let table = DeTable::parse(text).map_err(|error| broken(&error))?;
-        let File { env, providers, history, lint, .. } =
-            toml::from_str(text).map_err(|error| broken(&error))?;
-        if history.keep == Some(0) {
-            let path = path.display();
-            return Err(Failure::invalid(format!(
-                "{path}: history.keep must be at least 1: the newest revision is always kept"
-            )));
+        let at =
+            |offset, message: &str| Failure::invalid(format!("{}: {message}", place(path, text, offset)));
+        let table = DeTable::parse(text).map_err(broken)?;
+        let file: File = toml::from_str(text).map_err(broken)?;
+        let File { env, providers, mcp_servers, tools, run, history, lint, .. } = file;
+        if let Err(error) = Providers::build(providers.clone(), &|_| None) {
+            return Err(at(offset_of(table.get_ref(), &error.place), &error.to_string()));
         }
+        if let Some(keep) = history.keep.as_ref().filter(|keep| *keep.get_ref() == 0) {
+            let message = "history.keep must be at least 1: the newest revision is always kept";
+            return Err(at(keep.span().start, message));
+        }
+        let shell_times = 1..=tools::limits::MOST_COMMAND_TIME.as_secs();
+        if let Some(shell) = &tools.shell
+            && shell.get_ref().timeout_s.is_some_and(|seconds| !shell_times.contains(&seconds))
+        {
+            let offset = offset_of(table.get_ref(), "tools.shell.timeout_s");
+            return Err(at(offset, &between("tools.shell.timeout_s", &shell_times)));
+        }
+        let within = |name: &str, value: Option<Spanned<u64>>, bounds: RangeInclusive<u64>| match value {
+            Some(value) if !bounds.contains(value.get_ref()) => {
+                Err(at(value.span().start, &between(name, &bounds)))
+            }
+            value => Ok(value.map(Spanned::into_inner)),
+        };
+        let rounds = 1..=u64::from(persona::limits::TOOL_ROUNDS);
+        let rounds = within("run.max_tool_rounds", run.max_tool_rounds, rounds)?;
+        let cooldown = within("run.escalation_cooldown_s", run.escalation_cooldown_s, COOLDOWN_S)?;
         Ok(Self {
             env_allow: env.allow,
-            providers: providers.into_keys().collect(),
-            history_keep: history.keep,
+            providers,
+            mcp_servers,
+            shell: tools.shell.map(Spanned::into_inner).unwrap_or_default(),
+            fetch: Some(tools.fetch).filter(|fetch| fetch.enabled),
+            max_tool_rounds: rounds.and_then(|rounds| u32::try_from(rounds).ok()),
+            escalation_cooldown: cooldown.map(Duration::from_secs),
+            history_keep: history.keep.map(Spanned::into_inner),
             lint_part_tokens: lint.part_tokens,
             warnings: unknown(path, text, table.get_ref()),
         })
     }
+}
+
+fn between(name: &str, bounds: &RangeInclusive<u64>) -> String {
+    let (least, most) = (bounds.start(), bounds.end());
+    format!("{name} must be a number from {least} to {most}; leave it out for the usual one")
+}
+
+/// What is wrong with a value, without the value: a key may stand where something else belongs.
+pub(crate) fn without_value(message: &str) -> String {
+    let message = message.trim_end().replace('\n', ", ");
+    for said in ["invalid type: string \"", "invalid value: string \""] {
+        let Some(rest) = message.strip_prefix(said) else { continue };
+        if let Some((_, expected)) = rest.rsplit_once("\", expected ") {
+            return format!("{}, expected {expected}", said.trim_end_matches(" \""));
+        }
+    }
+    message
+}
+
+/// Where a setting stands, by its dotted name; as far as that leads.
+pub(crate) fn offset_of(table: &DeTable<'_>, name: &str) -> usize {
+    let (mut offset, mut table) = (0, Some(table));
+    for step in name.split('.') {
+        let Some((key, value)) = table.and_then(|table| table.get_key_value(step)) else { break };
+        offset = key.span().start;
+        table = value.get_ref().as_table();
+    }
+    offset
 }
 
 /// The keys that have no meaning, each with its place and what was probably meant.
@@ -148,8 +223,8 @@ fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<String> {
 }
 
 /// `path:line:column` of a byte.
-fn place(path: &Path, text: &str, offset: usize) -> String {
-    let (line, column) = crate::definition::place(text, offset);
+pub(crate) fn place(path: &Path, text: &str, offset: usize) -> String {
+    let (line, column) = definition::place(text, offset);
     format!("{}:{line}:{column}", path.display())
 }
 

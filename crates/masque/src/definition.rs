@@ -1,5 +1,6 @@
 //! What somebody wants to write: the fields of a file, with the flags on top.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
@@ -168,11 +169,14 @@ fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
             Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
         });
     }
-    toml::from_str(text).map_err(|error| {
-        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-        let message = error.message().trim_end().replace('\n', ", ");
-        Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
-    })
+    toml::from_str(text).map_err(|error| not_toml(origin, text, &error))
+}
+
+/// What is wrong with a TOML text, and where.
+pub(crate) fn not_toml(origin: impl Display, text: &str, error: &toml::de::Error) -> Failure {
+    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+    let message = error.message().trim_end().replace('\n', ", ");
+    Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
 }
 
 /// Line and column of a byte, both from 1.

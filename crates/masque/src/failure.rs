@@ -5,12 +5,23 @@ use std::path::Path;
 
 use app::ErrorKind;
 
+/// How messages that speak of parameters are to speak of flags.
+const FLAGS: [(&str, &str); 3] = [
+    ("repeat with force", "repeat with --force"),
+    ("repeat with replace", "repeat with --replace"),
+    ("repeat without if_revision", "repeat without --if-revision"),
+];
+
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A sentence for a person, which says what to do next.
     Told { kind: ErrorKind, message: String },
+    /// A persona was stopped before it came to its end, as was told.
+    Unfinished,
+    /// The user stopped it.
+    Interrupted,
     /// The answer itself says what is wrong, as that of `doctor` does.
     Answered,
     /// Whoever read our output has stopped, as `head` does: there is nothing to tell.
@@ -54,6 +65,9 @@ impl Failure {
         match self {
             Self::OutputClosed => 0,
             Self::Answered => 1,
+            Self::Unfinished => 7,
+            // What shells say of a program that ended by Ctrl-C.
+            Self::Interrupted => 130,
             Self::Told { kind, .. } => match kind {
                 ErrorKind::Broken => 1,
                 ErrorKind::Invalid => 2,
@@ -69,11 +83,8 @@ impl Failure {
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         // A parameter everywhere else, a flag here.
-        let mut message = error.to_string();
-        for flag in ["force", "replace"] {
-            message = message.replace(&format!("repeat with {flag}"), &format!("repeat with --{flag}"));
-        }
-        let message = message.replace("repeat with replace", "repeat with --replace");
+        let message =
+            FLAGS.iter().fold(error.to_string(), |message, (said, flag)| message.replace(said, flag));
         Self::told(error.kind(), message)
     }
 }

@@ -25,6 +25,12 @@ impl Directories {
         Ok(Self { home: base.home_dir().to_path_buf(), config: base.config_dir(), data: base.data_dir() })
     }
 
+    /// Those of a user whose home is this directory.
+    #[cfg(test)]
+    pub(crate) fn below(home: &Path) -> Self {
+        Self { home: home.to_owned(), config: home.join("config"), data: home.join("data") }
+    }
+
     pub(crate) fn masque_config(&self) -> PathBuf {
         self.config.join("masque")
     }
@@ -46,6 +52,11 @@ impl Directories {
     /// The local database: the default one, and where the history of files is kept.
     pub(crate) fn local_database(&self) -> PathBuf {
         self.masque_data().join("masque.db")
+    }
+
+    /// The projects that the user trusts.
+    pub(crate) fn trusted_file(&self) -> PathBuf {
+        self.masque_data().join("trusted.toml")
     }
 
     /// Locks of files against other processes.

@@ -10,7 +10,9 @@ mod definition;
 mod failure;
 mod locations;
 mod project;
+mod runtime;
 mod session;
+mod trust;
 
 mod commands;
 mod output;
@@ -49,7 +51,9 @@ fn run(cli: Cli) -> Result<()> {
     let mut output = Output::new(cli.global.json, cli.global.color);
     // Only the servers have work for several threads; the others start faster without them.
     let mut builder = match cli.command {
-        Command::Serve(_) | Command::Mcp(_) => tokio::runtime::Builder::new_multi_thread(),
+        Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_) => {
+            tokio::runtime::Builder::new_multi_thread()
+        }
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = builder.enable_all().build();
@@ -77,7 +81,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// Sends events to standard error: those of MASQUE_LOG's filter, or what `--verbose` asks for.
 fn log(cli: &Cli) -> Result<()> {
-    let serves = matches!(cli.command, Command::Serve(_) | Command::Mcp(_));
+    let serves = matches!(cli.command, Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_));
     let directives = match (std::env::var("MASQUE_LOG"), cli.global.verbose) {
         (Ok(filter), _) if !filter.is_empty() => filter,
         // A client's mistake is the client's to read; rmcp would warn of each here as well.

@@ -49,9 +49,19 @@ impl ColorChoice {
     }
 }
 
+/// Where something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Output,
+    /// Beside the answer, so that the answer can be piped. Nothing can be done where it is closed.
+    Error,
+}
+
 /// The few ways in which text stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
+    /// Not at all.
+    Plain,
     Title,
     Name,
     Faint,
@@ -70,6 +80,7 @@ pub(crate) enum Style {
 impl Style {
     const fn code(self) -> &'static str {
         match self {
+            Self::Plain => "0",
             Self::Title => "1",
             Self::Name => "36",
             Self::Faint => "2",
@@ -159,6 +170,35 @@ impl Output {
         self.write("\n")
     }
 
+    /// Text that was cleaned and styled where it was made, without the end of its line.
+    pub(crate) fn styled_text(&mut self, text: &str) -> Result<()> {
+        self.write(text)
+    }
+
+    /// Pieces of a line, each cleaned and in its style, on standard output or standard error.
+    pub(crate) fn pieces(&mut self, to: Stream, pieces: &[(Style, &str)]) -> Result<()> {
+        let color = match to {
+            Stream::Output => self.color,
+            Stream::Error => self.error_color,
+        };
+        let mut line = String::new();
+        for (style, text) in pieces {
+            let text = clean(text);
+            match color && *style != Style::Plain {
+                true => line.push_str(&format!("\x1b[{}m{text}\x1b[0m", style.code())),
+                false => line.push_str(&text),
+            }
+        }
+        match to {
+            Stream::Output => self.styled_line(&line),
+            Stream::Error => {
+                self.flush()?;
+                let _ = writeln!(io::stderr(), "{line}");
+                Ok(())
+            }
+        }
+    }
+
     pub(crate) fn blank(&mut self) -> Result<()> {
         self.write("\n")
     }
@@ -226,6 +266,11 @@ impl Output {
     fn write(&mut self, text: &str) -> Result<()> {
         self.stdout.write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
     }
+}
+
+/// Warnings where no answer is being written yet.
+pub(crate) fn warn(warnings: &[Warning], json: bool) {
+    warning::write(warnings, json, false);
 }
 
 /// Tells a person, or a program that asked for JSON, what went wrong.

@@ -7,6 +7,9 @@ use app::project::FILE_NAME;
 
 use crate::failure::{Failure, Result};
 
+mod connections;
+pub(crate) use connections::Connections;
+
 /// The variable that names the project where no flag does.
 const VARIABLE: &str = "MASQUE_PROJECT";
 
@@ -85,6 +88,18 @@ impl Project {
 
     pub(crate) fn file(&self) -> PathBuf {
         self.root.join(FILE_NAME)
+    }
+
+    /// Whether its personas.toml is a link that leads out of the project.
+    pub(crate) fn file_leads_out(&self) -> bool {
+        let file = self.file();
+        let is_link = file.symlink_metadata().is_ok_and(|data| data.is_symlink());
+        is_link
+            && match (file.canonicalize(), self.root.canonicalize()) {
+                (Ok(file), Ok(root)) => !file.starts_with(root),
+                // A link to nothing would be written through.
+                _ => true,
+            }
     }
 
     /// Whether it is open: new personas then belong to it.

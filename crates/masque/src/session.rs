@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::failure::Result;
 use crate::locations::{self, Directories};
 use crate::project::Project;
+use crate::trust::Trust;
 
 /// What opens sooner than this needs no explanation.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -20,6 +21,13 @@ pub(crate) struct Session {
     pub(crate) library: Library,
     pub(crate) author: Author,
     pub(crate) config: Config,
+    /// The project, unless what is open has none.
+    pub(crate) project: Option<Project>,
+    /// None where a database was named and there is no home.
+    pub(crate) directories: Option<Directories>,
+    pub(crate) audience: Audience,
+    /// Whether warnings are for a program.
+    pub(crate) json: bool,
 }
 
 /// What somebody wants to open.
@@ -27,6 +35,8 @@ pub(crate) struct Session {
 pub(crate) struct Wanted<'a> {
     pub(crate) database: Option<&'a str>,
     pub(crate) project: Option<&'a Path>,
+    /// Whether the answer is for a program.
+    pub(crate) json: bool,
 }
 
 /// Who reaches what is opened.
@@ -53,12 +63,18 @@ impl Session {
             Err(_) if wanted.database.is_some() && wanted.project.is_none() => None,
             Err(error) => return Err(error),
         };
-        let config = match &directories {
+        let mut config = match &directories {
             Some(directories) => Config::read(&directories.config_file())?,
             None => Config::default(),
         };
         let home = directories.as_ref().map(|directories| directories.home.as_path());
-        let project = Project::find(wanted.project, home)?;
+        let mut project = Project::find(wanted.project, home)?;
+        if let Some(foreign) = project.take_if(|found| is_foreign(found, directories.as_ref())) {
+            config.warnings.push(format!(
+                "{} is a link that leads out of the project; it is not read until you run `masque trust` there",
+                foreign.file().display()
+            ));
+        }
         let database = locations::database(wanted.database)?;
         locations::make_parent(&database)?;
         let files = match &directories {
@@ -73,8 +89,16 @@ impl Session {
         };
         let options = OpenOptions { database, create: true, files, default_scope };
         let library = patiently(Library::open(options)).await?;
-        Ok(Self { library, author: Author::new(user(), "cli"), config })
+        let author = Author::new(user(), "cli");
+        Ok(Self { library, author, config, project, directories, audience, json: wanted.json })
     }
+}
+
+/// Whether a project would have files read that are not its own. Only a project that the user
+/// trusts may do that.
+fn is_foreign(project: &Project, directories: Option<&Directories>) -> bool {
+    let is_trusted = |directories| Trust::read(directories).is_ok_and(|trust| trust.holds(&project.root));
+    project.file_leads_out() && !directories.is_some_and(is_trusted)
 }
 
 /// The files that belong to the library. A file that is not there yet reads as an empty one.

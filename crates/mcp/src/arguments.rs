@@ -1,6 +1,5 @@
 //! A call's arguments: parsed into an input of `app`, or refused with what to do about it.
 
-use persona::nearest;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 
@@ -8,63 +7,26 @@ use serde::de::DeserializeOwned;
 /// null too often for that to be a mistake.
 pub(crate) fn parse<T: DeserializeOwned>(mut arguments: JsonObject) -> Result<T, String> {
     arguments.retain(|_, value| !value.is_null());
-    match T::deserialize(&arguments) {
-        Ok(input) => Ok(input),
-        // Only a failure pays for the search of its place.
-        Err(_) => serde_path_to_error::deserialize(&arguments).map_err(|error| {
-            let place = error.path().to_string();
-            explain(&place, &error.into_inner().to_string())
-        }),
-    }
-}
-
-/// Turns the parser's message into a sentence that names the field and the way out.
-fn explain(place: &str, message: &str) -> String {
-    let place = place.trim_matches('.');
-    let inside = if place.is_empty() { String::new() } else { format!(" in {place}") };
-    if let Some(rest) = message.strip_prefix("unknown field ") {
-        return unknown_field(place, rest);
-    }
-    if let Some(field) = message.strip_prefix("missing field ") {
-        return format!("{} is missing{inside}; add it", quoted(field));
-    }
-    let problem = plain_words(message);
-    if place.is_empty() { problem } else { format!("{place}: {problem}") }
-}
-
-fn unknown_field(place: &str, rest: &str) -> String {
-    let mut words = rest.split('`').skip(1).step_by(2);
-    let field = words.next().unwrap_or_default();
-    let known: Vec<&str> = words.collect();
-    // The place ends with the field itself where the parser got as far as its name.
-    let parent = place.strip_suffix(field).unwrap_or(place).trim_end_matches('.');
-    let inside = if parent.is_empty() { String::new() } else { format!(" in {parent}") };
-    let hint = match nearest(field, known.iter().copied()).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None if known.is_empty() => "it takes no fields; leave it out".to_owned(),
-        None => format!("use {}", known.join(", ")),
-    };
-    format!("unknown field {field:?}{inside}; {hint}")
-}
-
-fn quoted(backticked: &str) -> String {
-    format!("{:?}", backticked.trim_matches('`'))
-}
-
-/// Says "expected u32" in words that mean something to somebody who does not write Rust.
-fn plain_words(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
-        ("expected u32", "expected a whole number, 0 or more"),
-        ("expected i32", "expected a whole number"),
-        ("expected i64", "expected a whole number"),
-        ("expected f64", "expected a number"),
-        ("expected a sequence", "expected a list"),
-        ("expected a map", "expected an object"),
-        ("expected a string", "expected a text"),
-        ("expected struct ", "expected an object: "),
-    ];
-    WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to))
+    app::inputs::parse(&arguments)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use app::inputs::GetPersona;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn null_is_absent() {
+        let parsed = |arguments: Value| match arguments {
+            Value::Object(arguments) => parse::<GetPersona>(arguments),
+            _ => panic!("an object"),
+        };
+        let input = parsed(json!({ "name": "a", "detail": null, "limit": null }));
+        let input = input.expect("null is as good as nothing");
+        assert!(!input.detail && input.limit.is_none());
+        let nameless = parsed(json!({ "name": null })).expect_err("a name is needed");
+        assert_eq!(nameless, r#""name" is missing; add it"#);
+    }
+}

@@ -4,11 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::{Change, Library};
+use app::{Changes, Library};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
-use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::limits::SUBSCRIPTIONS;
@@ -106,7 +105,7 @@ impl Watch {
 
 async fn forward(
     library: Library,
-    mut changes: Receiver<Change>,
+    mut changes: Changes,
     peer: Peer<RoleServer>,
     uris: Arc<Mutex<BTreeSet<String>>>,
     ended: CancellationToken,

@@ -131,6 +131,9 @@ impl Persona {
                 return invalid(field("max_output_tokens"), "must be at least 1");
             }
         }
+        if self.max_tool_rounds.is_some_and(|rounds| !(1..=limits::TOOL_ROUNDS).contains(&rounds)) {
+            return invalid("max_tool_rounds", format!("must be from 1 to {}", limits::TOOL_ROUNDS));
+        }
         links("test_inputs", &self.test_inputs)?;
         links("remove_parts", &self.remove_parts)?;
         links("remove_traits", &self.remove_traits)?;
@@ -243,6 +246,14 @@ mod tests {
             persona(|p| p.preferred_models = vec![model(None, Some(f64::NAN))]),
             "preferred_models[0].top_p: NaN is outside 0 to 1"
         );
+        for (rounds, problem) in [
+            (0, "max_tool_rounds: must be from 1 to 1000"),
+            (1, ""),
+            (1_000, ""),
+            (1_001, "max_tool_rounds: must be from 1 to 1000"),
+        ] {
+            assert_eq!(persona(|p| p.max_tool_rounds = Some(rounds)), problem);
+        }
         let twice = Name::parse("warm").expect("a name");
         assert_eq!(
             persona(|p| p.traits = vec![twice.clone(), twice]),

@@ -97,12 +97,21 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
     })
 }
 
+/// The text in full, with skills named only.
+pub(crate) fn running(assembled: &Assembled<'_>) -> String {
+    text(assembled, View::Detail, named_skills(assembled))
+}
+
 fn markdown(assembled: &Assembled<'_>, view: View) -> String {
+    text(assembled, view, skill_block(assembled, view))
+}
+
+fn text(assembled: &Assembled<'_>, view: View, skills: Option<String>) -> String {
     let mut blocks = vec![clean(opening(&assembled.persona, view))];
     blocks.retain(|opening| !opening.is_empty());
     blocks.extend(part_blocks(assembled, view));
     blocks.extend(list("Traits", trait_items(assembled, view)));
-    blocks.extend(skill_block(assembled, view));
+    blocks.extend(skills);
     blocks.extend(list("Guardrails", guardrail_items(assembled, view)));
     let mut text = blocks.join("\n\n");
     if !text.is_empty() {
@@ -154,9 +163,7 @@ fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
 /// Skills are named with what they are for; in full, what each says stands under its name.
 fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
     if view == View::Summary || assembled.skills.iter().all(|skill| said(&skill.content).is_none()) {
-        let items = assembled.skills.iter();
-        let items = items.map(|item| (label(item.name.as_str()), clean(item.description_or_derived())));
-        return list("Skills", items.collect());
+        return named_skills(assembled);
     }
     let mut block = String::from("## Skills");
     for skill in &assembled.skills {
@@ -166,6 +173,12 @@ fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
         }
     }
     Some(block)
+}
+
+fn named_skills(assembled: &Assembled<'_>) -> Option<String> {
+    let items = assembled.skills.iter();
+    let items = items.map(|item| (label(item.name.as_str()), clean(item.description_or_derived())));
+    list("Skills", items.collect())
 }
 
 fn guardrail_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {

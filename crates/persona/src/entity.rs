@@ -101,6 +101,9 @@ pub struct Persona {
     pub context_preset: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregation_strategy: Option<Aggregation>,
+    /// How many replies of one run may call tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tool_rounds: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_persona: Option<PlanPersona>,
     #[serde(default)]
@@ -150,6 +153,7 @@ impl Persona {
             bias_profile: None,
             context_preset: None,
             aggregation_strategy: None,
+            max_tool_rounds: None,
             plan_persona: None,
             parts: Vec::new(),
             parts_mode: MergeMode::default(),

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Bundle, Guardrail, MergeMode, Name, Persona, PlanPersona, Skill, Trait};
+use crate::{Bundle, Guardrail, MergeMode, Persona, PlanPersona, Skill, Trait};
 
 /// The persona's fields with its bases' below them. `parts` stays the persona's own: parts are
 /// layered by type, not by field.
@@ -31,6 +31,7 @@ fn merge(below: Persona, own: &Persona) -> Persona {
     or(&mut merged.bias_profile, below.bias_profile);
     or(&mut merged.context_preset, below.context_preset);
     or(&mut merged.aggregation_strategy, below.aggregation_strategy);
+    or(&mut merged.max_tool_rounds, below.max_tool_rounds);
     merged.plan_persona = plan(below.plan_persona, own.plan_persona.as_ref());
     merged.traits = union(below.traits, &own.traits, &own.remove_traits);
     merged.skills = union(below.skills, &own.skills, &own.remove_skills);
@@ -86,7 +87,7 @@ macro_rules! pieces {
             for (persona, pieces) in bases.chain([(&bundle.persona, &bundle.$field)]) {
                 all.retain(|piece| !persona.$remove.contains(&piece.name));
                 for name in &persona.$field {
-                    let Some(piece) = find(pieces, |piece| &piece.name, name) else { continue };
+                    let Some(piece) = pieces.iter().find(|piece| piece.name == *name) else { continue };
                     match all.iter_mut().find(|known| known.name == *name) {
                         Some(known) => *known = piece,
                         None => all.push(piece),
@@ -102,8 +103,4 @@ pieces! {
     traits, remove_traits: Trait;
     skills, remove_skills: Skill;
     guardrails, remove_guardrails: Guardrail;
-}
-
-fn find<'a, T>(pieces: &'a [T], name_of: impl Fn(&T) -> &Name, name: &Name) -> Option<&'a T> {
-    pieces.iter().find(|piece| name_of(piece) == name)
 }

@@ -66,6 +66,9 @@ pub use compile::{CompiledText, compile, fingerprint};
 
 pub mod env;
 
+mod prompt;
+pub use prompt::{Environment, PromptProblem, expand_bundle, prompt};
+
 pub mod explain;
 
 pub mod lint;

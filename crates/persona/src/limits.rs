@@ -42,6 +42,8 @@ pub const PRESET_TOOLS: usize = 256;
 pub const PARAMETERS: usize = 32;
 /// Entries of one context preset.
 pub const CONTEXT_ENTRIES: usize = 256;
+/// Replies with tool calls that a persona may have in one run.
+pub const TOOL_ROUNDS: u32 = 1_000;
 /// Expectations of one test input.
 pub const EXPECTATIONS: usize = 64;
 /// Bytes of one personas.toml.

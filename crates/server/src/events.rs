@@ -7,16 +7,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use app::{Change, Library};
+use app::{Changes, Library};
 use axum::Extension;
 use axum::extract::State;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use mcp::http::Stopping;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -29,9 +26,9 @@ mod problems;
 mod stream;
 use stream::Reader;
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Proxies that gather answers before they pass them on are asked not to.
-const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+pub(crate) const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// What all streams of a server share.
 #[derive(Debug)]
@@ -67,26 +64,16 @@ impl Events {
 }
 
 /// Writes changes into the log until the server is gone.
-async fn follow(library: Library, mut changes: Receiver<Change>, log: Arc<Log>, ended: CancellationToken) {
+async fn follow(library: Library, mut changes: Changes, log: Arc<Log>, ended: CancellationToken) {
     loop {
-        let received = tokio::select! {
+        let batch = tokio::select! {
             () = ended.cancelled() => return,
-            received = changes.recv() => received,
+            batch = changes.next() => batch,
         };
-        match received {
-            Ok(change) => log.note(&change),
-            Err(RecvError::Lagged(_)) => log.note(&Change::Everything),
-            Err(RecvError::Closed) => return,
-        }
-        // Whatever came along, so that a burst compares the problems once.
-        loop {
-            match changes.try_recv() {
-                Ok(change) => log.note(&change),
-                Err(TryRecvError::Lagged(_)) => log.note(&Change::Everything),
-                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
-            }
-        }
-        // Problems have no changes of their own: they come and go with a change of their file.
+        let Some(batch) = batch else { return };
+        batch.iter().for_each(|change| log.note(change));
+        // Problems have no changes of their own: they come and go with a change of their file, and a
+        // burst compares them once.
         log.note_problems(|| problems::described(&library.problems()));
     }
 }
@@ -104,9 +91,7 @@ pub(crate) async fn events(
 
 fn all_taken() -> Response {
     let detail = format!("{EVENT_STREAMS} streams of events are open, and there are no more; close one");
-    let mut response = Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).into_response();
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(EVENT_RETRY_AFTER_S));
-    response
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(EVENT_RETRY_AFTER_S).into_response()
 }
 
 /// One stream: what the client missed, and then what comes.

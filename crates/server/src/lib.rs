@@ -1,7 +1,7 @@
 //! The HTTP server: which routes there are, how connections are run, and when it stops.
 //!
-//! It knows addresses, time-outs, health, and how changes of the library become a stream of events.
-//! What happens behind a route is the route's: this crate must not know what a persona is.
+//! It knows addresses, time-outs, health, and how changes of the library and what happens in sessions
+//! become streams of events. What a session does is `app`'s: this crate must not know what a persona is.
 
 mod limits;
 
@@ -14,6 +14,7 @@ pub use routes::{ServerOptions, router};
 mod events;
 mod health;
 mod problem;
+mod sessions;
 
 mod serve;
 pub use serve::serve;

@@ -24,3 +24,13 @@ pub(crate) const EVENT_KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(crate) const EVENT_PROBLEMS: usize = 256;
 /// How long to wait before accepting again when the system has no room for a connection.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Streams of sessions that are open at once: fewer than connections, so that others are answered.
+pub(crate) const SESSION_STREAMS: usize = 896;
+/// Bytes of events that are sent as one piece; what is ready beyond that is the next one.
+pub(crate) const SESSION_PIECE_BYTES: usize = 64 * 1024;
+/// Bytes of a body. The longest message fits, also with some of it escaped.
+pub(crate) const BODY_BYTES: usize = 4 * 1024 * 1024;
+/// How long a body may take to arrive.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait before asking again, in seconds, when the database is busy.
+pub(crate) const BUSY_RETRY_AFTER_S: u64 = 1;

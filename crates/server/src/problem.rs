@@ -1,21 +1,55 @@
 //! Errors of plain HTTP routes, as `application/problem+json`.
 
+use app::ErrorKind;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
+
+use crate::limits::BUSY_RETRY_AFTER_S;
 
 /// What went wrong, for programs and people.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
+    retry_after_s: Option<u64>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into() }
+        Self { status, detail: detail.into(), retry_after_s: None }
+    }
+
+    /// Something that was sent cannot be understood.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// It passes: says when to ask again.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
+    }
+}
+
+/// The one place where kinds of errors become statuses.
+impl From<app::Error> for Problem {
+    fn from(error: app::Error) -> Self {
+        let detail = error.to_string();
+        match error.kind() {
+            ErrorKind::Missing => Self::new(StatusCode::NOT_FOUND, detail),
+            ErrorKind::Conflict => Self::new(StatusCode::CONFLICT, detail),
+            ErrorKind::Invalid => Self::invalid(detail),
+            ErrorKind::Denied => Self::new(StatusCode::FORBIDDEN, detail),
+            ErrorKind::Busy => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(BUSY_RETRY_AFTER_S)
+            }
+            ErrorKind::Broken => {
+                tracing::error!(%error, "a request failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+            }
+        }
     }
 }
 
@@ -29,7 +63,11 @@ impl IntoResponse for Problem {
         });
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
         response
     }
 }

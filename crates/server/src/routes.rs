@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use app::Library;
+use app::Runtime;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use http::{StatusCode, Uri};
+use http::{Method, StatusCode, Uri};
 use mcp::http::check_loopback;
 use mcp::{McpOptions, ToolSelection};
 
 use crate::events::{Events, events};
 use crate::health::healthz;
 use crate::problem::Problem;
+use crate::sessions;
 
 /// How the routes behave.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,13 +27,16 @@ pub struct ServerOptions {
 }
 
 /// Everything that the server answers.
-pub fn router(library: Library, options: ServerOptions) -> Router {
+pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
     let ServerOptions { tools, conformance } = options;
+    let library = runtime.library().clone();
     let plain = Router::new()
         .route("/healthz", get(healthz))
         .with_state(library.clone())
         .route("/api/events", get(events))
         .with_state(Arc::new(Events::new(library.clone())))
+        .merge(sessions::routes(runtime))
+        .method_not_allowed_fallback(not_allowed)
         .fallback(not_found)
         .layer(from_fn(guard));
     // MCP is guarded by itself, since it refuses in its own form.
@@ -50,6 +54,15 @@ async fn not_found(uri: Uri) -> Problem {
     let path: String = uri.path().chars().take(80).collect();
     Problem::new(
         StatusCode::NOT_FOUND,
-        format!("nothing is at {path}; MCP clients use /mcp, and /healthz says whether the server is well"),
+        format!(
+            "nothing is at {path}; MCP clients use /mcp, sessions are under /api/sessions, \
+             and /healthz says whether the server is well"
+        ),
     )
+}
+
+async fn not_allowed(method: Method, uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(80).collect();
+    let detail = format!("{path} is not there for {method}; the header Allow says what it is there for");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail)
 }

@@ -8,9 +8,9 @@ use persona::Kind;
 use crate::dialect::{Column, Dialect};
 
 mod references;
-pub(crate) use references::{references, user_queries};
+pub(crate) use references::{naming_condition, references, user_queries};
 mod whole;
-pub(crate) use whole::{gather, load};
+pub(crate) use whole::{file_state, gather, load};
 
 /// Where a kind is kept.
 pub(crate) const fn table(kind: Kind) -> &'static str {
@@ -70,6 +70,7 @@ const PERSONA: &[(&str, Column)] = &[
     ("tool_preset", Column::Text),
     ("bias_profile", Column::Text),
     ("context_preset", Column::Text),
+    ("max_tool_rounds", Column::Int),
     ("plan_persona", Column::Json),
     ("parts_mode", Column::Text),
     ("tags", Column::Tags),

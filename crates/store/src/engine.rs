@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use crate::dialect::Dialect;
 use crate::hot::HotReader;
+use crate::sessions::SessionFile;
 use crate::{Error, Location, Result};
 
 /// How long a writer waits for another process that holds the SQLite file.
@@ -47,7 +48,9 @@ pub(crate) enum Value {
     MaybeJson(Option<String>),
     Tags(Vec<String>),
     Time(DateTime<Utc>),
+    MaybeTime(Option<DateTime<Utc>>),
     Uuid(Uuid),
+    MaybeUuid(Option<Uuid>),
 }
 
 impl From<i64> for Value {
@@ -76,6 +79,7 @@ pub(crate) enum Engine {
         writer: SqlitePool,
         readers: SqlitePool,
         hot: Arc<HotReader>,
+        sessions: Arc<SessionFile>,
     },
     Postgres {
         /// Apart from the writers: whoever reads while writing must not wait for other writers.
@@ -171,7 +175,8 @@ impl Engine {
         let reading = options.create_if_missing(false).read_only(true);
         let readers = pool(SQLITE_READERS).connect_lazy_with(reading);
         let hot = Arc::new(HotReader::open(path)?);
-        Ok(Self::Sqlite { writer, readers, hot })
+        let sessions = Arc::new(SessionFile::open(path)?);
+        Ok(Self::Sqlite { writer, readers, hot, sessions })
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
@@ -219,9 +224,10 @@ impl Engine {
 
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite { writer, readers, hot } => {
+            Self::Sqlite { writer, readers, hot, sessions } => {
                 readers.close().await;
                 hot.close();
+                sessions.close().await;
                 writer.close().await;
             }
             Self::Postgres { readers, writers } => {
@@ -311,7 +317,7 @@ fn encoding(error: sqlx::error::BoxDynError) -> Error {
 }
 
 /// PostgreSQL cannot keep NUL, so no engine does.
-fn refuse_nul(value: &Value) -> Result<()> {
+pub(crate) fn refuse_nul(value: &Value) -> Result<()> {
     // In JSON it is an escape, unless its backslash is itself escaped.
     let escaped = |json: &str| {
         json.match_indices("\\u0000")
@@ -326,7 +332,9 @@ fn refuse_nul(value: &Value) -> Result<()> {
         | Value::MaybeText(None)
         | Value::MaybeJson(None)
         | Value::Time(_)
-        | Value::Uuid(_) => false,
+        | Value::MaybeTime(_)
+        | Value::Uuid(_)
+        | Value::MaybeUuid(_) => false,
     };
     if found {
         return Err(Error::Invalid("the text contains a NUL character; remove it".to_owned()));
@@ -346,14 +354,16 @@ fn sqlite_arguments(values: &[Value]) -> Result<SqliteArguments> {
             Value::MaybeText(value) | Value::MaybeJson(value) => arguments.add(value.clone()),
             Value::Tags(value) => arguments.add(serde_json::to_string(value)?),
             Value::Time(value) => arguments.add(time(value)),
+            Value::MaybeTime(value) => arguments.add(value.as_ref().map(time)),
             Value::Uuid(value) => arguments.add(value.hyphenated().to_string()),
+            Value::MaybeUuid(value) => arguments.add(value.map(|value| value.hyphenated().to_string())),
         }
         .map_err(encoding)?;
     }
     Ok(arguments)
 }
 
-fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
+pub(crate) fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
     let mut arguments = PgArguments::default();
     for value in values {
         refuse_nul(value)?;
@@ -366,7 +376,9 @@ fn postgres_arguments(values: &[Value]) -> Result<PgArguments> {
             Value::MaybeJson(value) => arguments.add(value.as_deref().map(raw_json).transpose()?),
             Value::Tags(value) => arguments.add(value),
             Value::Time(value) => arguments.add(*value),
+            Value::MaybeTime(value) => arguments.add(*value),
             Value::Uuid(value) => arguments.add(*value),
+            Value::MaybeUuid(value) => arguments.add(*value),
         }
         .map_err(encoding)?;
     }

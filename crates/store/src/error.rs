@@ -1,6 +1,8 @@
 //! What can go wrong in a store.
 
+use agent::SessionStatus;
 use persona::{ChainError, Kind, Name};
+use uuid::Uuid;
 
 use crate::files::Problem;
 
@@ -40,7 +42,7 @@ pub enum Error {
     )]
     Raced { kind: Kind, name: Name },
     #[error("the database is busy with another writer; try again in a moment")]
-    Busy(#[source] sqlx::Error),
+    Busy(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}")]
     Invalid(String),
     #[error(transparent)]
@@ -56,6 +58,14 @@ pub enum Error {
     Denied(String),
     #[error("another Masque process is writing {path}; try again in a moment")]
     FileBusy { path: String },
+    #[error("session {id} exists already; create it under another id")]
+    SessionExists { id: Uuid },
+    #[error("session {id} is {}; wait until it is idle, or cancel it first", crate::sessions::status_word(*status))]
+    SessionBusy { id: Uuid, status: SessionStatus },
+    #[error(
+        "session {id} is no longer run by this process: it was taken over, ended or deleted; read it again"
+    )]
+    LeaseLost { id: Uuid },
     #[error("{0} is not empty; choose another place for the copy")]
     Occupied(String),
     #[error(
@@ -68,10 +78,9 @@ pub enum Error {
     NoDatabase(String),
     #[error("the database failed: {0}")]
     Database(#[source] sqlx::Error),
+    /// The same of a SQLite file that was read on the caller's thread.
     #[error("the database failed: {0}")]
-    Hot(#[source] rusqlite::Error),
-    #[error("the database is busy with another writer; try again in a moment")]
-    HotBusy(#[source] rusqlite::Error),
+    Sqlite(#[source] rusqlite::Error),
     #[error("a document in the database cannot be read: {0}; was it written by hand?")]
     Corrupt(#[source] serde_json::Error),
     #[error("{path}: {source}")]
@@ -81,17 +90,21 @@ pub enum Error {
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) | Self::FileChanged { .. } => {
-                ErrorKind::Conflict
-            }
-            Self::Busy(_) | Self::HotBusy(_) | Self::FileBusy { .. } => ErrorKind::Busy,
+            Self::Exists { .. }
+            | Self::Raced { .. }
+            | Self::Occupied(_)
+            | Self::FileChanged { .. }
+            | Self::SessionExists { .. }
+            | Self::SessionBusy { .. }
+            | Self::LeaseLost { .. } => ErrorKind::Conflict,
+            Self::Busy(_) | Self::FileBusy { .. } => ErrorKind::Busy,
             Self::Invalid(_) | Self::Chain(_) | Self::Problem(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
             Self::NoDatabase(_) => ErrorKind::Missing,
             Self::NewerSchema { .. }
             | Self::Open { .. }
             | Self::Database(_)
-            | Self::Hot(_)
+            | Self::Sqlite(_)
             | Self::Corrupt(_)
             | Self::File { .. } => ErrorKind::Broken,
         }
@@ -105,7 +118,7 @@ impl From<sqlx::Error> for Error {
             || error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| {
                 matches!(&*code, "5" | "6" | "261" | "262" | "517" | "40001" | "40P01" | "55P03")
             });
-        if busy { Self::Busy(error) } else { Self::Database(error) }
+        if busy { Self::Busy(error.into()) } else { Self::Database(error) }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The change feed: what tells this node that its cache is out of date and its subscribers that
 //! something changed, whoever changed it.
 //!
-//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote, and
-//! the history tells what. PostgreSQL: every write notifies; while the listening connection is
+//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote but
+//! the one that writes sessions, and the history tells what. PostgreSQL: every write notifies; while the listening connection is
 //! down, nothing cached is trusted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast};
 
 use crate::engine::{Engine, Value};
-use crate::hot::HotReader;
+use crate::sessions::SessionFile;
 use crate::{Error, Result};
 
 /// Changes that a slow subscriber may fall behind before it is told that everything changed.
@@ -82,23 +82,26 @@ impl Feed {
     /// be served; none while changes elsewhere might go unnoticed.
     pub(crate) fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
         match engine {
-            Engine::Sqlite { hot, .. } => self.check_version(hot)?,
+            // In use: whoever reads now reads past the cache.
+            Engine::Sqlite { sessions, .. } if !self.check_version(sessions)? => return Ok(None),
+            Engine::Sqlite { .. } => {}
             Engine::Postgres { .. } if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
             Engine::Postgres { .. } => {}
         }
         Ok(Some(self.generation.load(Ordering::SeqCst)))
     }
 
-    fn check_version(&self, hot: &HotReader) -> Result<()> {
+    /// Notices what others wrote; answers whether it could look.
+    fn check_version(&self, sessions: &SessionFile) -> Result<bool> {
         // The lock keeps answers in the order of the questions.
         let mut seen = self.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = hot.data_version()?;
+        let Some(version) = sessions.data_version()? else { return Ok(false) };
         if *seen != Some(version) {
             *seen = Some(version);
             self.bump();
             self.wake.notify_one();
         }
-        Ok(())
+        Ok(true)
     }
 
     /// After a commit on this node: nothing that was cached before it is served again. `state`
@@ -138,9 +141,9 @@ impl Feed {
 /// Starts what brings changes from elsewhere; it ends when the feed is dropped.
 pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
     match engine {
-        Engine::Sqlite { hot, .. } => {
+        Engine::Sqlite { sessions, .. } => {
             feed.announced.store(newest_revision(engine).await?, Ordering::SeqCst);
-            feed.check_version(hot)?;
+            feed.check_version(sessions)?;
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
         Engine::Postgres { readers: pool, .. } => {
@@ -193,10 +196,10 @@ async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()>
 }
 
 async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
-    let Engine::Sqlite { hot, .. } = engine else {
+    let Engine::Sqlite { sessions, .. } = engine else {
         return Ok(());
     };
-    feed.check_version(hot)?;
+    feed.check_version(sessions)?;
     let last = feed.announced.load(Ordering::SeqCst);
     let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
                'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \

@@ -1,17 +1,18 @@
-//! The hot path of SQLite: loading a persona, and asking whether the file changed.
+//! The hot path of SQLite: loading a persona, and reading a session.
 //!
 //! These two run on the caller's thread. sqlx hands every statement to a thread of its own, and
 //! on a busy machine waking that thread and being woken again costs several times what the
-//! statement does. Both statements are short and bounded; everything else goes through sqlx.
+//! statement does. The statements are short; everything else goes through sqlx.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use crate::engine::{BUSY_TIMEOUT, SQLITE_MMAP_BYTES};
+use crate::engine::{BUSY_TIMEOUT, SQLITE_MMAP_BYTES, Value};
+use crate::sessions::{collect, prepare};
 use crate::{Error, Result};
 
 /// Loads that run at once.
@@ -23,22 +24,19 @@ pub(crate) struct HotReader {
     /// None once they are closed.
     loads: Vec<Mutex<Option<Connection>>>,
     next: AtomicUsize,
-    /// Only ever asks whether the file changed: the answer compares with what the same
-    /// connection saw before.
-    watch: Mutex<Option<Connection>>,
 }
 
 impl HotReader {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let slot = || Ok(Mutex::new(Some(connect(path)?)));
         let loads = (0..CONNECTIONS).map(|_| slot()).collect::<Result<_>>()?;
-        Ok(Self { loads, next: AtomicUsize::new(0), watch: slot()? })
+        Ok(Self { loads, next: AtomicUsize::new(0) })
     }
 
     /// Lets go of the file. Before the writer does: only then does closing the writer empty and
     /// remove the write-ahead log.
     pub(crate) fn close(&self) {
-        for slot in self.loads.iter().chain([&self.watch]) {
+        for slot in &self.loads {
             slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
@@ -51,12 +49,16 @@ impl HotReader {
         statement.query_row(rusqlite::params_from_iter(values), |row| row.get(0)).optional().map_err(broken)
     }
 
-    /// A number that differs from the last one if any connection of any process wrote since.
-    pub(crate) fn data_version(&self) -> Result<i64> {
-        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let watch = watch.as_ref().ok_or_else(closed)?;
-        let mut statement = watch.prepare_cached("PRAGMA data_version").map_err(broken)?;
-        statement.query_row([], |row| row.get(0)).map_err(broken)
+    /// Every row of a statement.
+    pub(crate) fn rows<T>(
+        &self,
+        sql: &str,
+        values: &[Value],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let connection = self.free();
+        let connection = connection.as_ref().ok_or_else(closed)?;
+        collect(&mut prepare(connection, sql, values)?, read)
     }
 
     /// A connection that nobody uses, or one that somebody will have used soon.
@@ -83,15 +85,15 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::Database(sqlx::Error::PoolClosed)
 }
 
-fn broken(error: rusqlite::Error) -> Error {
+pub(crate) fn broken(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-            Error::HotBusy(error)
+            Error::Busy(error.into())
         }
-        _ => Error::Hot(error),
+        _ => Error::Sqlite(error),
     }
 }

@@ -48,6 +48,11 @@ pub use history::{FullRevision, Revision, RevisionRef};
 mod scopes;
 pub use scopes::{FileScopes, Overrides, Scopes};
 
+mod sessions;
+pub use sessions::{
+    After, Answered, Appended, Began, Control, Lease, Parent, RunChange, SessionFilter, SessionPage, Started,
+};
+
 mod state;
 
 mod usage;

@@ -9,7 +9,7 @@ use crate::builtin::Builtin;
 use crate::catalog::{self, Nothing, PersonaState};
 use crate::dialect::Dialect;
 use crate::engine::{Engine, Value};
-use crate::{Result, Store, documents};
+use crate::{Error, Result, Store, documents};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
 static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Postgres));
@@ -27,6 +27,16 @@ impl Loaded {
     /// Roughly what this holds in memory: its texts, and what stands around them.
     pub(crate) fn weight(&self) -> usize {
         self.document_bytes * 2
+    }
+
+    /// The arc that a persona walks, of whatever reading it brought. A persona whose bases cannot be
+    /// followed walks none: others must not be kept from their work by its mistake.
+    pub(crate) fn arc(loaded: Result<Option<Self>>) -> Result<Option<Name>> {
+        match loaded {
+            Ok(loaded) => Ok(loaded.and_then(|loaded| loaded.bundle.stage).map(|stage| stage.arc)),
+            Err(Error::Chain(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -76,24 +86,43 @@ impl Store {
         if !override_parts.is_empty() {
             return Ok(self.fetch(name, None, override_parts).await?.map(Arc::new));
         }
-        let generation = self.generation()?;
+        self.cached_bundle(name, self.generation()?, self.fetch(name, None, &[])).await
+    }
+
+    /// The answer to a request that changes nothing and leaves nothing out.
+    pub async fn plain(&self, name: &Name, view: View) -> Result<Option<Arc<LoadedPersona>>> {
+        self.cached_answer(name, view, self.generation()?, self.fetch(name, None, &[])).await
+    }
+
+    /// What the cache has of a generation, or else what is read, which the cache then has.
+    pub(crate) async fn cached_bundle(
+        &self,
+        name: &Name,
+        generation: Option<u64>,
+        read: impl Future<Output = Result<Option<Loaded>>>,
+    ) -> Result<Option<Arc<Loaded>>> {
         if let Some(loaded) = generation.and_then(|generation| self.cache().bundle(name, generation)) {
             return Ok(Some(loaded));
         }
-        let loaded = self.fetch(name, None, &[]).await?.map(Arc::new);
+        let loaded = read.await?.map(Arc::new);
         if let (Some(generation), Some(loaded)) = (generation, &loaded) {
             self.cache().put_bundle(name.clone(), generation, loaded.clone());
         }
         Ok(loaded)
     }
 
-    /// The answer to a request that changes nothing and leaves nothing out.
-    pub async fn plain(&self, name: &Name, view: View) -> Result<Option<Arc<LoadedPersona>>> {
-        let generation = self.generation()?;
+    /// As [`Store::cached_bundle`], for the answer that is made of what is read.
+    pub(crate) async fn cached_answer(
+        &self,
+        name: &Name,
+        view: View,
+        generation: Option<u64>,
+        read: impl Future<Output = Result<Option<Loaded>>>,
+    ) -> Result<Option<Arc<LoadedPersona>>> {
         if let Some(answer) = generation.and_then(|generation| self.cache().answer(name, view, generation)) {
             return Ok(Some(answer));
         }
-        let Some(loaded) = self.fetch(name, None, &[]).await? else {
+        let Some(loaded) = read.await? else {
             return Ok(None);
         };
         let answer = Arc::new(plain_answer(&loaded.bundle, view));
@@ -136,15 +165,13 @@ impl Store {
             None => catalog::build(&Nothing, Scope::Builtin, name, Some(state(Scope::Builtin)))?,
         };
         let Some(mut bundle) = bundle else { return Ok(None) };
-        bundle.override_parts = parts;
-        for wanted in override_parts {
-            if !bundle.override_parts.iter().any(|part| part.name == **wanted)
-                && let Some(part) = Part::builtins().get(*wanted)
-            {
-                bundle.override_parts.push(part.clone());
-            }
-        }
+        bundle.override_parts = with_builtins(parts, override_parts);
         Ok(Some(Loaded { bundle, document_bytes: text.len() }))
+    }
+
+    /// The arc that a persona walks, its own or an inherited one; see [`Loaded::arc`].
+    pub(crate) async fn walked_arc(&self, name: &Name, scope: Scope) -> Result<Option<Name>> {
+        Loaded::arc(self.fetch(name, Some(scope), &[]).await)
     }
 
     /// Reads what a persona in a file needs of this database, in one round trip.
@@ -170,6 +197,16 @@ impl Store {
         };
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?.unwrap_or_default())
     }
+}
+
+/// The parts of these names that the database had, and the builtins where it had none.
+pub(crate) fn with_builtins(mut parts: Vec<Part>, names: &[&Name]) -> Vec<Part> {
+    for name in names {
+        if !parts.iter().any(|part| part.name == **name) {
+            parts.extend(Part::builtins().get(*name).cloned());
+        }
+    }
+    parts
 }
 
 /// The answer to a request that changes nothing and leaves nothing out.

@@ -24,6 +24,16 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0002_files.sql"),
         postgres: include_str!("../migrations/postgres/0002_files.sql"),
     },
+    Migration {
+        version: 3,
+        sqlite: include_str!("../migrations/sqlite/0003_sessions.sql"),
+        postgres: include_str!("../migrations/postgres/0003_sessions.sql"),
+    },
+    Migration {
+        version: 4,
+        sqlite: include_str!("../migrations/sqlite/0004_tool_rounds.sql"),
+        postgres: include_str!("../migrations/postgres/0004_tool_rounds.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

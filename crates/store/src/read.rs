@@ -11,7 +11,7 @@ use persona::{
 use serde::Deserialize;
 
 use crate::dialect::Dialect;
-use crate::documents::{definition, link_table, listed, meta, search_number, table, user_queries};
+use crate::documents::{definition, listed, meta, naming_condition, search_number, table};
 use crate::engine::Value;
 use crate::words;
 use crate::write::Keep;
@@ -88,7 +88,7 @@ fn page_size(limit: Option<usize>) -> usize {
     limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE)
 }
 
-fn bad_cursor() -> Error {
+pub(crate) fn bad_cursor() -> Error {
     Error::Invalid("the cursor is not one that a list gave; ask again without it".to_owned())
 }
 
@@ -113,11 +113,6 @@ fn query_words(query: Option<&str>) -> Result<Option<Vec<String>>> {
         return Err(Error::Invalid("the query has no letters or digits to look for".to_owned()));
     }
     Ok(Some(words))
-}
-
-#[derive(Deserialize)]
-struct NamedUser {
-    name: Name,
 }
 
 impl Store {
@@ -154,20 +149,15 @@ impl Store {
         rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
     }
 
-    /// Shared personas that name a base or a preset, by which no link follows a rename.
+    /// Shared personas that name a base or a preset, or take a piece away from their base: no link
+    /// lets these follow a rename.
     pub(crate) async fn naming(&self, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
-        if link_table(kind).is_some() {
-            return Ok(Vec::new());
-        }
-        let mut users = Vec::new();
-        for sql in user_queries(self.engine().dialect(), kind) {
-            for row in self.engine().texts(sql, &[Value::Int(0), Value::from(name)]).await? {
-                let user: NamedUser = serde_json::from_str(&row)?;
-                let found = self.get_shared::<Persona>(&user.name).await?;
-                users.extend(found.map(|stored| AnyEntity::from(stored.entity)));
-            }
-        }
-        Ok(users)
+        let dialect = self.engine().dialect();
+        let Some(condition) = naming_condition(dialect, kind, "$1") else { return Ok(Vec::new()) };
+        let definition = dialect.text(&definition(dialect, Kind::Persona, "p"));
+        let sql = format!("SELECT {definition} FROM agent_personas p WHERE {condition} ORDER BY p.name");
+        let rows = self.engine().texts(sql, &[Value::from(name)]).await?;
+        rows.iter().map(|row| Ok(serde_json::from_str::<Persona>(row)?.into())).collect()
     }
 
     /// Which of these names of a kind are in shared.

@@ -207,7 +207,8 @@ impl Scopes {
         std::fs::read_to_string(self.path(scope)?).ok()
     }
 
-    /// Opens a change of one scope.
+    /// Opens a change of one scope. Where files are not written to, what is state can be changed all
+    /// the same: it is kept beside them.
     pub async fn write(&self, scope: Scope, attribution: Attribution) -> Result<Write> {
         if scope == Scope::Builtin {
             return Err(Error::Denied(
@@ -220,13 +221,18 @@ impl Scopes {
             }
             return Err(no_file(scope));
         };
-        if !self.0.writable {
-            return Err(Error::Denied(format!(
-                "{} is not written to from here: files are changed on the machine itself, over loopback or with the command line",
-                file.path.display()
-            )));
-        }
         Ok(FileWrite::begin(self.clone(), file.clone(), attribution).await?.into())
+    }
+
+    /// Refuses where files are not to be written to.
+    pub(crate) fn check_writable(&self, file: &ScopeFile) -> Result<()> {
+        if self.0.writable {
+            return Ok(());
+        }
+        Err(Error::Denied(format!(
+            "{} is not written to from here: files are changed on the machine itself, over loopback or with the command line",
+            file.path.display()
+        )))
     }
 
     /// The store and the place in it where a scope's history is.
@@ -268,7 +274,7 @@ impl Scopes {
 fn no_file(scope: Scope) -> Error {
     Error::Invalid(match scope {
         Scope::Project => "no project is open; name its directory with --project".to_owned(),
-        _ => format!("the {scope} scope is not open here"),
+        _ => format!("the {scope} scope is not open here; leave it out, or name another"),
     })
 }
 

@@ -6,7 +6,7 @@ use persona::{Compiled, CompiledText, Name, Persona, Scope};
 
 use crate::engine::{Transaction, Value};
 use crate::write::{DatabaseWrite, Held};
-use crate::{Attribution, Result, Store};
+use crate::{Attribution, Builtins, Result, Store};
 
 /// The time in microseconds: what both engines keep.
 pub(crate) fn now() -> DateTime<Utc> {
@@ -25,6 +25,11 @@ pub(crate) struct Owner<'a> {
 impl Owner<'_> {
     fn values(&self) -> [Value; 3] {
         [Value::from(self.scope.as_str()), Value::from(self.origin), Value::from(self.name)]
+    }
+
+    fn values_in(&self, arc: &Name) -> [Value; 4] {
+        let [scope, origin, name] = self.values();
+        [scope, origin, name, Value::from(arc)]
     }
 }
 
@@ -49,10 +54,12 @@ pub(crate) async fn put_stage(
 }
 
 const GET_STAGE: &str = "SELECT stage FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3";
+const GET_STAGE_IN: &str =
+    "SELECT stage FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3 AND arc = $4";
 
-/// The stage that [`put_stage`] kept.
-async fn get_stage(transaction: &mut Transaction, owner: Owner<'_>) -> Result<Option<Name>> {
-    let stage = transaction.text(GET_STAGE, &owner.values()).await?;
+/// The stage that [`put_stage`] kept for this arc.
+async fn get_stage_in(transaction: &mut Transaction, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
+    let stage = transaction.text(GET_STAGE_IN, &owner.values_in(arc)).await?;
     Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
 }
 
@@ -85,29 +92,52 @@ impl DatabaseWrite {
         Ok(())
     }
 
-    /// The stage in which a builtin persona stands, if it was ever moved.
+    /// The stage in which a builtin persona stands, if it was ever moved, and its arc still has it.
     pub async fn builtin_stage(&mut self, persona: &Name) -> Result<Option<Name>> {
-        get_stage(self.transaction(), Owner { scope: Scope::Builtin, origin: "", name: persona }).await
+        let stage = self.kept_stage(Scope::Builtin, persona).await?;
+        Ok(stage.and_then(|(arc, stage)| {
+            let arc = Builtins::get().arcs.get(&arc)?;
+            arc.stage(stage.as_str()).map(|stage| stage.name.clone())
+        }))
+    }
+
+    /// The stage that is kept beside a persona, with the arc that it walks.
+    async fn kept_stage(&mut self, scope: Scope, name: &Name) -> Result<Option<(Name, Name)>> {
+        let Some(arc) = self.store().walked_arc(name, scope).await? else { return Ok(None) };
+        let stage = get_stage_in(self.transaction(), Owner { scope, origin: "", name }, &arc).await?;
+        Ok(stage.map(|stage| (arc, stage)))
     }
 
     /// The stage in which a shared persona stands.
     pub async fn stage(&mut self, persona: &Held<Persona>) -> Result<Option<Name>> {
         if persona.stored.entity.arc.is_none() {
-            let owner = Owner { scope: Scope::Shared, origin: "", name: &persona.stored.entity.name };
-            return get_stage(self.transaction(), owner).await;
+            let kept = self.kept_stage(Scope::Shared, &persona.stored.entity.name).await?;
+            return Ok(kept.map(|(_, stage)| stage));
         }
         let sql = "SELECT s.name FROM persona_arc pa JOIN arc_stages s ON s.id = pa.current_stage_id WHERE pa.persona_id = $1";
         let stage = self.transaction().text(sql, &[Value::Int(persona.id)]).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
-    /// Which personas stand in a stage.
+    /// Which personas stand in a stage of their own arc, or of one that they inherit.
     pub async fn personas_in_stage(&mut self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
         let sql = "SELECT p.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
                    JOIN arc_stages s ON s.id = pa.current_stage_id JOIN character_arcs c ON c.id = s.arc_id \
                    WHERE c.name = $1 AND s.name = $2 ORDER BY p.name";
-        let names = self.transaction().texts(sql, &[Value::from(arc), Value::from(stage)]).await?;
-        Ok(names.iter().filter_map(|name| Name::parse(name).ok()).collect())
+        let heirs = "SELECT p.name FROM persona_state z JOIN agent_personas p ON p.name = z.name \
+                     WHERE z.scope = 'shared' AND z.origin = '' AND z.arc = $1 AND z.stage = $2 \
+                     AND NOT EXISTS (SELECT 1 FROM persona_arc pa WHERE pa.persona_id = p.id) ORDER BY p.name";
+        let values = [Value::from(arc), Value::from(stage)];
+        let names = self.transaction().texts(sql, &values).await?;
+        let mut standing: Vec<Name> = names.iter().filter_map(|name| Name::parse(name).ok()).collect();
+        let names = self.transaction().texts(heirs, &values).await?;
+        for name in names.iter().filter_map(|name| Name::parse(name).ok()) {
+            // What it builds on may have another arc by now.
+            if self.store().walked_arc(&name, Scope::Shared).await?.as_ref() == Some(arc) {
+                standing.push(name);
+            }
+        }
+        Ok(standing)
     }
 }
 
@@ -115,6 +145,12 @@ impl Store {
     /// The stage that was kept for a persona that has no row, or none for its arc.
     pub(crate) async fn kept_stage(&self, owner: Owner<'_>) -> Result<Option<Name>> {
         let stage = self.engine().text(GET_STAGE, &owner.values()).await?;
+        Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
+    }
+
+    /// The same, where it was kept for this arc.
+    pub(crate) async fn kept_stage_in(&self, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
+        let stage = self.engine().text(GET_STAGE_IN, &owner.values_in(arc)).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 

@@ -173,10 +173,7 @@ impl Write {
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
         match &mut self.0 {
             Target::Database(write) => write.remove(held).await,
-            Target::File(write) => {
-                write.remove(held);
-                Ok(())
-            }
+            Target::File(write) => write.remove(held),
         }
     }
 
@@ -196,7 +193,7 @@ impl Write {
         }
     }
 
-    /// The stage in which a persona stands, if it was ever put into one.
+    /// The stage in which a persona stands in the arc that it walks, if it was ever put into one.
     pub async fn stage(&mut self, persona: &Held<Persona>) -> Result<Option<Name>> {
         match &mut self.0 {
             Target::Database(write) => write.stage(persona).await,
@@ -215,7 +212,7 @@ impl Write {
         }
     }
 
-    /// Which personas of this scope stand in a stage of an arc.
+    /// Which personas of this scope stand in a stage of an arc, their own or an inherited one.
     pub async fn personas_in_stage(&mut self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
         match &mut self.0 {
             Target::Database(write) => write.personas_in_stage(arc, stage).await,

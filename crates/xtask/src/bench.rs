@@ -11,11 +11,11 @@ use crate::workspace::{Workspace, cargo};
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let Some((name, rest)) = arguments.split_first() else {
-        bail!("name a benchmark: library [LARGEST], files [LARGEST], or mcp");
+        bail!("name a benchmark: library [LARGEST], files [LARGEST], loop, or mcp");
     };
     let mut measured = Vec::new();
     match name.as_str() {
-        "library" | "files" => {}
+        "library" | "files" | "loop" => {}
         "mcp" => {
             let built = process::status(cargo().args(["build", "--release", "--package", "masque"]))?;
             if !built.success() {
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             }
             measured.push(workspace.binary("release", "masque"));
         }
-        unknown => bail!("unknown benchmark {unknown:?}; there are library, files and mcp"),
+        unknown => bail!("unknown benchmark {unknown:?}; there are library, files, loop and mcp"),
     }
     let mut bench = cargo();
     bench.args(["run", "--release", "--package", "bench", "--", name]).args(measured).args(rest);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::postgres::{self, Postgres};
 use crate::workspace::{Workspace, cargo};
@@ -14,8 +14,14 @@ use crate::{process, venv};
 /// The variable in which tests look for a python that has the official MCP SDK.
 const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";
 
+/// The variable in which live tests look for a server with a real model.
+const LIVE_VARIABLE: &str = "MASQUE_LIVE_URL";
+
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
+    if arguments.iter().any(|argument| argument == "--live") {
+        return live(&workspace, arguments);
+    }
     let mut setup = Setup::new(std::env::var("CI").is_ok_and(|value| value == "true"));
     let postgres =
         setup.need("PostgreSQL", "its half of the tests is", Postgres::provide, Postgres::describe)?;
@@ -49,6 +55,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     setup.step("clean-up", "done", started.elapsed());
     setup.summarise();
     Ok(process::exit_code(status))
+}
+
+/// `--live`: the loop against a real model, one test at a time, with what was said. Not in CI.
+fn live(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    if std::env::var_os(LIVE_VARIABLE).is_none() {
+        bail!("set {LIVE_VARIABLE} to the address of a model server, such as http://127.0.0.1:8089");
+    }
+    let rest = arguments.iter().filter(|argument| *argument != "--live");
+    let mut tests = cargo();
+    tests
+        .current_dir(&workspace.root)
+        .args(["test", "--package", "app", "--test", "it", "live::", "--"])
+        .args(["--ignored", "--nocapture", "--test-threads=1"])
+        .args(rest);
+    Ok(process::exit_code(process::status(&mut tests)?))
 }
 
 /// Whether the caller picks packages. Cargo would ignore that beside `--workspace`.

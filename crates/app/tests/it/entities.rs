@@ -42,7 +42,7 @@ fn one_of_each() -> Vec<(Kind, Value)> {
                 "parts": [{ "name": "sample", "order": 3, "priority": 1 }],
                 "traits": ["sample"], "skills": ["sample"], "guardrails": ["sample"], "arc": "sample",
                 "tool_preset": "sample", "bias_profile": "sample", "context_preset": "sample",
-                "aggregation_strategy": "skeleton", "test_inputs": ["sample"],
+                "aggregation_strategy": "skeleton", "max_tool_rounds": 20, "test_inputs": ["sample"],
                 "plan_persona": { "instruction": "Plan.", "tool_preset": "read_only" },
                 "preferred_models": [{ "provider": "p", "model": "m", "top_p": 0.9, "max_output_tokens": 100 }],
                 "remove_parts": ["critic-flaw"], "remove_traits": ["skeptical"], "remove_tags": ["builtin"],
@@ -166,13 +166,16 @@ async fn what_cannot_be_is_refused_with_the_field() {
         );
         assert_eq!(
             said("bias_profile", json!({ "zzz": 1 })).await,
-            "bias profile \"bad\": unknown field \"zzz\"; use one of name, description, multipliers, tags"
+            "bias profile \"bad\": unknown field \"zzz\"; use name, description, multipliers, tags"
         );
         assert_eq!(
             said("part", json!({ "part_type": "tonne", "content": "x" })).await,
             "part \"bad\": part_type: unknown part type \"tonne\"; did you mean \"tone\"?"
         );
-        assert_eq!(said("part", json!({ "content": "x" })).await, "part \"bad\": missing field `part_type`");
+        assert_eq!(
+            said("part", json!({ "content": "x" })).await,
+            "part \"bad\": \"part_type\" is missing; add it"
+        );
         assert_eq!(
             said("part", json!({ "part_type": "tone" })).await,
             "part \"bad\": content: a part without text says nothing; give content or summary"

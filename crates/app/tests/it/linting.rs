@@ -1,6 +1,9 @@
 //! Lint over the library: findings with their places in the files.
 
 use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use app::{ErrorKind, LintOptions};
 use persona::lint::{Level, Rule};
@@ -123,6 +126,55 @@ async fn a_library_without_files_is_looked_at_too() {
             (ErrorKind::Invalid, "no project is open; name its directory with --project")
         );
         alone.close().await;
+    })
+    .await;
+}
+
+/// What is logged on the thread of a test.
+#[derive(Debug, Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Logged {
+    fn lines_with(&self, word: &str) -> usize {
+        let bytes = self.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap().lines().filter(|line| line.contains(word)).count()
+    }
+
+    async fn waits_for(&self, word: &str) {
+        for _ in 0..200 {
+            if self.lines_with(word) > 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{word} was not logged");
+    }
+}
+
+#[tokio::test]
+async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
+    with_files("", PROJECT, async |world| {
+        let logged = Logged::default();
+        let writer = logged.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let _guard = tracing::subscriber::set_default(subscriber);
+        world.library.watch();
+        world.library.lint_on_load(LintOptions::default());
+        logged.waits_for("clam-tone").await;
+        let more = "# Ours.\n\n[parts.more]\npart_type = \"goal\"\ncontent = \"Be more.\"\n\n";
+        world.edit(Scope::Project, "# Ours.\n", more);
+        logged.waits_for("project:more").await;
+        assert_eq!(logged.lines_with("clam-tone"), 1, "{logged:?}");
     })
     .await;
 }

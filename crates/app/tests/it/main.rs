@@ -13,6 +13,8 @@ mod history;
 mod inheritance;
 mod life;
 mod linting;
+mod live;
 mod promotion;
 mod renaming;
+mod running;
 mod templates;

@@ -227,3 +227,20 @@ async fn a_builtin_is_copied_with_its_pieces() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_just_written_by_hand_is_not_replaced_unasked() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
+        world.part(Scope::Project, "other", "tone", "Be other.").await;
+        // Nobody follows the file here: it is known to be different only when it is written to.
+        world.edit(Scope::Project, "[parts.other]", "[parts.calm]");
+        let refusal =
+            promote(world, (Kind::Part, "calm"), (Some(Scope::Shared), Scope::Project), |_| ()).await;
+        let (kind, said) = refused(refusal);
+        assert_eq!(kind, ErrorKind::Conflict, "{said}");
+        assert!(said.starts_with("project has another part \"calm\""), "{said}");
+        assert!(world.text(Scope::Project).contains("Be other."), "{}", world.text(Scope::Project));
+    })
+    .await;
+}

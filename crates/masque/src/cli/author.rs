@@ -11,8 +11,8 @@ use super::{ChangeIn, CreateIn, KindWord};
 mod fields;
 pub(crate) use fields::Fields;
 use fields::{
-    ArcFields, BiasProfileFields, ContextPresetFields, GuardrailFields, NewArcFields, NewPersonaFields,
-    PartFields, PersonaFields, SkillFields, TestInputFields, ToolPresetFields, TraitFields,
+    AboutFields, ArcFields, BiasProfileFields, ContextPresetFields, GuardrailFields, NewArcFields,
+    NewPersonaFields, PartFields, PersonaFields, SkillFields, TestInputFields, TraitFields,
 };
 
 /// Why something is written; kept in its history.
@@ -55,7 +55,7 @@ pub(crate) enum CreateKind {
     Arc(Create<NewArcFields>),
     /// The tools that a persona may use, by category; they stand in the file
     #[command(alias = "tool_preset")]
-    ToolPreset(Create<ToolPresetFields>),
+    ToolPreset(Create<AboutFields>),
     /// How much a persona leans to each category of tools
     #[command(alias = "bias_profile")]
     BiasProfile(Create<BiasProfileFields>),
@@ -67,28 +67,6 @@ pub(crate) enum CreateKind {
     TestInput(Create<TestInputFields>),
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Update<F: Args> {
-    /// Its name
-    pub(crate) name: Name,
-    /// Give it another name; what uses it follows
-    #[arg(long, value_name = "NEW")]
-    pub(crate) rename: Option<Name>,
-    /// Refuse if it is not at this revision any more
-    #[arg(long, value_name = "N")]
-    pub(crate) if_revision: Option<i64>,
-    /// A TOML or JSON file with what changes; "-" for standard input
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) change: ChangeIn,
-    #[command(flatten)]
-    pub(crate) why: Why,
-    #[command(flatten, next_help_heading = "Fields")]
-    pub(crate) fields: F,
-}
-
-/// A change of a kind that is kept whole; `masque rename` gives it another name.
 #[derive(Debug, Args)]
 pub(crate) struct Amend<F: Args> {
     /// Its name
@@ -105,6 +83,16 @@ pub(crate) struct Amend<F: Args> {
     pub(crate) why: Why,
     #[command(flatten, next_help_heading = "Fields")]
     pub(crate) fields: F,
+}
+
+/// A change that may give it another name as well; of a kind that is kept whole, `masque rename` does.
+#[derive(Debug, Args)]
+pub(crate) struct Update<F: Args> {
+    /// Give it another name; what uses it follows
+    #[arg(long, value_name = "NEW")]
+    pub(crate) rename: Option<Name>,
+    #[command(flatten)]
+    pub(crate) amend: Amend<F>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "it is parsed once, and a persona has most fields")]
@@ -124,7 +112,7 @@ pub(crate) enum UpdateKind {
     Arc(Update<ArcFields>),
     /// A tool preset
     #[command(alias = "tool_preset")]
-    ToolPreset(Amend<ToolPresetFields>),
+    ToolPreset(Amend<AboutFields>),
     /// A bias profile
     #[command(alias = "bias_profile")]
     BiasProfile(Amend<BiasProfileFields>),

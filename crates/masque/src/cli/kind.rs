@@ -1,7 +1,7 @@
 //! Kinds on the command line, and what is meant by a name with or without one.
 
 use clap::ValueEnum;
-use persona::{Kind, Name};
+use persona::{Kind, Name, ParseKindError};
 
 use crate::failure::{Failure, Result};
 
@@ -65,17 +65,11 @@ impl<'a> Target<'a> {
         let [first, others @ ..] = words else {
             return Err(Failure::invalid("name what is meant, as in `mentor` or `part plain-tone`"));
         };
-        let (kind, name, implied, rest) = match others {
-            [name, rest @ ..] if rest.len() >= fewest && names_a_kind(first) => {
-                (kind_of(first)?, name, false, rest)
-            }
+        let (kind, name, implied, rest) = match (kind_of(first), others) {
+            (Ok(kind), [name, rest @ ..]) if rest.len() >= fewest => (kind, name, false, rest),
             // So many words make sense only with a kind, so the first is a kind that is misspelt.
-            [..] if others.len() > most => {
-                return Err(kind_of(first).err().unwrap_or_else(|| {
-                    Failure::invalid(format!("there are more words after {first:?} than have a meaning"))
-                }));
-            }
-            rest => (Kind::Persona, first, true, rest),
+            (Err(unknown), _) if others.len() > most => return Err(unknown),
+            (_, rest) => (Kind::Persona, first, true, rest),
         };
         if rest.len() > most {
             let name = name.as_str();
@@ -86,16 +80,13 @@ impl<'a> Target<'a> {
     }
 }
 
-fn names_a_kind(word: &str) -> bool {
-    <KindWord as ValueEnum>::from_str(word, true).is_ok()
-}
-
 fn kind_of(word: &str) -> Result<Kind> {
-    let parsed = <KindWord as ValueEnum>::from_str(word, true);
-    parsed.map(Kind::from).map_err(|_| match word.parse::<Kind>() {
-        Err(error) => Failure::invalid(format!("{error} (KIND NAME)")),
-        Ok(_) => Failure::invalid(format!("write {} in lower case", word.to_lowercase())),
-    })
+    match <KindWord as ValueEnum>::from_str(word, true) {
+        Ok(kind) => Ok(kind.into()),
+        Err(_) => {
+            word.parse().map_err(|error: ParseKindError| Failure::invalid(format!("{error} (KIND NAME)")))
+        }
+    }
 }
 
 #[cfg(test)]

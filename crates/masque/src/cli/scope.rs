@@ -9,7 +9,7 @@ use super::vocabulary;
 pub(super) const WRITABLE: &[Scope] = &[Scope::Shared, Scope::Global, Scope::Project];
 
 /// Where a reading command looks.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct OnlyIn {
     /// Only in this scope [default: the strongest that has it]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]

@@ -84,6 +84,40 @@ fn tool_set(text: &str) -> Result<String, <mcp::ToolSelection as std::str::FromS
     text.parse::<mcp::ToolSelection>().map(|_| text.to_owned())
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Until you trust a project, its personas.toml may define personas, and nothing else: it starts no MCP
+server, names no provider, approves no tool and reads no file outside the project.
+
+  masque trust                     the project around this directory
+  masque trust ~/work/shop --yes   without being asked
+  masque trust --list
+  masque trust --revoke ~/work/shop
+
+It holds for the directory and for what its files will say later, not for the directories inside it.
+A server that is running notices when it is started again.")]
+pub(crate) struct TrustArgs {
+    /// The project's directory [default: the project around the working directory]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// List the projects that you trust
+    #[arg(long, conflicts_with_all = ["directory", "revoke", "yes"])]
+    pub(crate) list: bool,
+    /// Trust the project no more
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) revoke: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Start the MCP servers too, to see whether they answer
+    #[arg(long = "try")]
+    pub(crate) try_servers: bool,
+}
+
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
   masque db backup before-upgrade.db

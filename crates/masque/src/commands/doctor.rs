@@ -7,10 +7,13 @@ use serde::Serialize;
 
 use super::connect::executable;
 use super::health::{self, Listener};
-use crate::cli::DEFAULT_ADDRESS;
+use crate::cli::{DEFAULT_ADDRESS, DoctorArgs};
+use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
+use crate::project::Project;
+use crate::runtime::Reach;
 use crate::session::Wanted;
 
 mod clients;
@@ -21,6 +24,12 @@ use database::DatabaseReport;
 
 mod files;
 use files::FilesReport;
+
+mod providers;
+use providers::ProviderReport;
+
+mod servers;
+use servers::ServerReport as McpServerReport;
 
 /// Something that is wrong, and what to do about it.
 #[derive(Debug, Serialize)]
@@ -43,6 +52,10 @@ struct Report {
     data_directory: PathBuf,
     database: DatabaseReport,
     files: FilesReport,
+    providers: Vec<ProviderReport>,
+    mcp_servers: Vec<McpServerReport>,
+    /// What of the project is not in force, and why.
+    notices: Vec<String>,
     server: ServerReport,
     clients: Vec<ClientReport>,
     problems: Vec<Problem>,
@@ -54,16 +67,23 @@ struct ServerReport {
     state: &'static str,
 }
 
-pub(super) async fn run(wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: DoctorArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
     let directories = Directories::find()?;
     let program = executable()?;
     let mut problems = Vec::new();
+    // What is wrong with either is told with the files.
+    let config = Config::read(&directories.config_file()).unwrap_or_default();
+    let project = Project::find(wanted.project, Some(&directories.home)).unwrap_or_default();
+    let reach = Reach::of(&config, project.as_ref(), Some(&directories));
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         config_directory: directories.masque_config(),
         data_directory: directories.masque_data(),
         database: database::examine(wanted.database, &mut problems).await?,
         files: files::examine(&directories, wanted.project, &mut problems).await,
+        providers: providers::examine(&reach, &mut problems).await,
+        mcp_servers: servers::examine(&reach, args.try_servers, &mut problems).await,
+        notices: reach.notices,
         server: server(&mut problems).await,
         clients: clients::examine(&directories, &mut problems),
         program,
@@ -106,6 +126,10 @@ fn print(report: &Report, output: &mut Output) -> Result<()> {
     report.database.print(output)?;
     output.blank()?;
     report.files.print(output)?;
+    report.notices.iter().try_for_each(|notice| output.field("", notice))?;
+    output.blank()?;
+    providers::print(&report.providers, output)?;
+    servers::print(&report.mcp_servers, output)?;
     output.blank()?;
     let ServerReport { address, state } = &report.server;
     let server = match *state {

@@ -1,6 +1,6 @@
 //! `masque duplicate`: an entity under another name, or in another scope.
 
-use super::new::tell_with_pieces;
+use super::written::tell_with_pieces;
 use crate::cli::DuplicateArgs;
 use crate::failure::Result;
 use crate::output::Output;

@@ -4,7 +4,6 @@ use app::ErrorKind;
 use app::outputs::Written;
 use persona::{Kind, Name, Scope};
 
-use super::new::tell_with_pieces;
 use super::written;
 use crate::cli::EditArgs;
 use crate::failure::{Failure, Result};
@@ -83,19 +82,11 @@ async fn read(
     wanted: Option<Scope>,
     session: &Session,
 ) -> Result<(String, Scope, i64)> {
-    let library = &session.library;
-    let error = match library.entity_toml(kind, name, wanted).await {
-        Ok(found) => return Ok(found),
-        Err(error) => error,
-    };
-    if wanted.is_some()
-        && error.kind() == ErrorKind::Missing
-        && let Ok(found) = library.entity_toml(kind, name, None).await
-        && found.1 == Scope::Builtin
-    {
-        return Ok(found);
-    }
-    Err(error.into())
+    let read = async |scope| session.library.entity_toml(kind, name, scope).await;
+    Ok(match read(wanted).await {
+        Err(app::Error::Elsewhere { found: Scope::Builtin, .. }) => read(Some(Scope::Builtin)).await?,
+        found => found?,
+    })
 }
 
 impl Subject {
@@ -163,5 +154,5 @@ fn saved(subject: &Subject, written: &Written, output: &mut Output) -> Result<()
     let copy = if *found == Scope::Builtin { ", a copy of the builtin" } else { "" };
     let done = format!("saved {kind} {name}{copy}");
     let idle = format!("{kind} {name} says the same");
-    tell_with_pieces(written, &done, &idle, output)
+    written::tell_with_pieces(written, &done, &idle, output)
 }

@@ -10,9 +10,9 @@ use persona::lint::Level;
 use serde::Serialize;
 
 use crate::cli::{Deny, LintArgs, LintFormat};
-use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::project::Connections;
 use crate::session::Session;
 
 mod entry;
@@ -32,7 +32,7 @@ const KEYS: [(&str, &[&str]); 3] = [
 const REMINDED: usize = 2_000;
 
 /// Providers that need no key.
-const KEYLESS: [&str; 2] = ["ollama", "rehearsal"];
+const KEYLESS: [&str; 3] = ["llamacpp", "ollama", "rehearsal"];
 
 /// All that was found, and where the project is.
 struct Report {
@@ -72,13 +72,17 @@ pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) 
 }
 
 /// What lint is to know of the surroundings.
-pub(super) fn options(config: &Config, scopes: Vec<Scope>) -> LintOptions {
+pub(super) fn options(session: &Session, scopes: Vec<Scope>) -> LintOptions {
+    let config = &session.config;
+    // A provider that the project names is no slip of the pen, trusted or not.
+    let project = session.project.as_ref().map(|project| Connections::read(&project.file()));
+    let of_project = project.iter().flat_map(|project| &project.provider_names);
     let env_allowed: BTreeSet<String> = config.env_allow.clone();
     let env_set = env_allowed.iter().filter(|name| std::env::var_os(name).is_some()).cloned().collect();
     LintOptions {
         scopes,
         part_tokens: config.lint_part_tokens,
-        providers: providers(config.providers.iter().map(String::as_str), |name| {
+        providers: providers(config.providers.keys().chain(of_project).map(String::as_str), |name| {
             std::env::var_os(name).is_some_and(|key| !key.is_empty())
         }),
         env_allowed,
@@ -92,20 +96,16 @@ pub(super) async fn remind(session: &Session, output: &Output) {
     if !wanted || !(1..=REMINDED).contains(&session.library.file_entries()) {
         return;
     }
-    let Ok(report) = session.library.lint(options(&session.config, Vec::new())).await else { return };
+    let Ok(report) = session.library.lint(options(session, Vec::new())).await else { return };
     let count = |level| report.findings.iter().filter(|found| found.finding.level == level).count();
-    let (errors, warnings) = (count(Level::Error), count(Level::Warning));
-    if errors + warnings > 0 {
-        let _ = writeln!(
-            io::stderr(),
-            "lint: {errors} errors and {warnings} warnings in your files; see them with `masque lint`"
-        );
+    if let Some(found) = text::counted([Level::Error, Level::Warning].map(|level| (level, count(level)))) {
+        let _ = writeln!(io::stderr(), "lint: {found} in your files; see them with `masque lint`");
     }
 }
 
 async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
     let library = &session.library;
-    let options = options(&session.config, scopes.clone());
+    let options = options(session, scopes.clone());
     let found = library.lint(options).await?;
     let mut entries: Vec<Entry> = found.findings.into_iter().map(Entry::of_finding).collect();
     let scope_of = |path: &Path| {
@@ -160,8 +160,8 @@ mod tests {
             let known = providers(configured.iter().copied(), |name| name == key).expect("some are known");
             known.into_iter().collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(known(&["work"], ""), "ollama rehearsal work");
-        assert_eq!(known(&[], "GOOGLE_API_KEY"), "gemini ollama rehearsal");
-        assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic ollama openai rehearsal");
+        assert_eq!(known(&["work"], ""), "llamacpp ollama rehearsal work");
+        assert_eq!(known(&[], "GOOGLE_API_KEY"), "gemini llamacpp ollama rehearsal");
+        assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic llamacpp ollama openai rehearsal");
     }
 }

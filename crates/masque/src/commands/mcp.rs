@@ -12,10 +12,10 @@ pub(super) async fn run(args: McpArgs, wanted: Wanted<'_>, output: &mut Output) 
     let session = Session::open_for(wanted, Audience::Machine).await?;
     // Standard error is the client's log.
     tell_problems(&session, false, output)?;
-    let Session { library, config, .. } = session;
+    let library = session.library.clone();
     library.watch();
-    library.lint_on_load(lint::options(&config, Vec::new()));
-    retention::start(&library, &config);
+    library.lint_on_load(lint::options(&session, Vec::new()));
+    retention::start(&library, &session.config);
     let options = McpOptions { tools: args.tools, conformance: args.conformance };
     let served = mcp::serve_stdio(library.clone(), options).await;
     library.close().await;

@@ -34,20 +34,10 @@ pub(crate) async fn run(args: NewArgs, session: &Session, output: &mut Output) -
 fn tell(written: &Written, output: &mut Output) -> Result<()> {
     let name = &written.name;
     let done = format!("created persona {name}");
-    tell_with_pieces(written, &done, &format!("persona {name} exists already"), output)?;
+    written::tell_with_pieces(written, &done, &format!("persona {name} exists already"), output)?;
     output.advise(&format!(
         "\nNext:\n  masque show {name}               read it\n  masque edit {name}               change it\n  masque compile {name} --detail   use it as a prompt"
     ))
-}
-
-/// Tells of an entity that came from a builtin: the pieces that it uses came along.
-pub(super) fn tell_with_pieces(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    if output.is_json() || written.copied.is_empty() {
-        return written::tell(written, done, idle, output);
-    }
-    let alone = Written { copied: Vec::new(), ..written.clone() };
-    written::tell(&alone, done, idle, output)?;
-    output.line(format!("copied from the builtins with it: {}", written::list(&written.copied)))
 }
 
 /// The builtin personas.

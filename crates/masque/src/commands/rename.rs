@@ -2,7 +2,7 @@
 
 use app::outputs::{Place, Renamed};
 
-use super::new::tell_with_pieces;
+use super::written;
 use crate::cli::RenameArgs;
 use crate::failure::Result;
 use crate::output::Output;
@@ -19,7 +19,7 @@ pub(crate) async fn run(args: RenameArgs, session: &Session, output: &mut Output
     let kind = kind.spoken();
     let done = format!("renamed {kind} {name} to {}", written.name);
     let idle = format!("{kind} {name} has this name already");
-    tell_with_pieces(written, &done, &idle, output)?;
+    written::tell(written, &done, &idle, output)?;
     for place in followed {
         output.line(format!("  follows: {}", in_words(place)))?;
     }

@@ -17,7 +17,7 @@ use crate::output::{Output, Style};
 use crate::session::{Audience, Session, Wanted};
 
 mod stop;
-use stop::Stop;
+pub(super) use stop::Stop;
 
 pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
     server::check_address(args.addr).map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
@@ -33,15 +33,18 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     let session = Session::open_for(wanted, audience).await?;
     let library = session.library.clone();
     library.watch();
-    library.lint_on_load(lint::options(&session.config, Vec::new()));
+    library.lint_on_load(lint::options(&session, Vec::new()));
     retention::start(&library, &session.config);
     let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
-    let router = server::router(library.clone(), options);
+    let runtime = crate::runtime::open(&session).await?;
+    let router = server::router(runtime.clone(), options);
     let stop =
         Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))?;
     announce(address, &library, output).await?;
     tell_problems(&session, false, output)?;
     let served = server::serve(listener, router, stop.wait()).await;
+    // What nobody waits for any more is stopped too, and what it has said is kept.
+    runtime.stop().await;
     library.close().await;
     served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
 }

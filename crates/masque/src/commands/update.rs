@@ -34,10 +34,11 @@ pub(super) async fn run(kind: UpdateKind, session: &Session, output: &mut Output
     written::tell(&written, &done, &idle, output)
 }
 
-fn input<F: Fields, T: DeserializeOwned>(mut args: Update<F>, kind: Kind) -> Result<T> {
+fn input<F: Fields, T: DeserializeOwned>(args: Update<F>, kind: Kind) -> Result<T> {
+    let Update { rename, amend: mut args } = args;
     args.fields.read_files()?;
     // Renaming needs no further fields, so standard input is not asked for any.
-    let flags = Flags { fields: &args.fields, new_name: args.rename.as_ref() };
+    let flags = Flags { fields: &args.fields, new_name: rename.as_ref() };
     let mut definition = Definition::read(args.file.as_deref(), &flags, Purpose::Update)?;
     if definition.is_empty() {
         return Err(nothing_to_change(kind));

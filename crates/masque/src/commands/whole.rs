@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::update::nothing_to_change;
 use crate::cli::{Amend, Create, Fields};
 use crate::definition::{Definition, Purpose};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::session::Session;
 
 pub(super) async fn create<T, F>(mut args: Create<F>, session: &Session) -> Result<Written>
@@ -22,12 +22,9 @@ where
     definition.set("name", &args.name)?;
     let entity: AnyEntity = definition.into_input::<T>()?.into();
     let scope = args.place.scope.unwrap_or_else(|| session.library.default_scope());
-    let (kind, name) = (entity.kind(), entity.name().clone());
-    let input = save(&entity, Some(0), args.why.message, Some(scope));
-    session.library.save_entity(&session.author, input).await.map_err(|error| match error {
-        app::Error::Stale { .. } => app::Error::Exists { kind, name }.into(),
-        other => Failure::from(other),
-    })
+    // Revision 0 is refused where the name is taken.
+    let input = save(&entity, 0, args.why.message, Some(scope));
+    Ok(session.library.save_entity(&session.author, input).await?)
 }
 
 pub(super) async fn amend<T, F>(mut args: Amend<F>, session: &Session) -> Result<Written>
@@ -42,15 +39,14 @@ where
         return Err(nothing_to_change(T::KIND));
     }
     let (kind, name, scope) = (T::KIND, args.name, args.change.scope);
-    let input = |scope| GetEntity { kind, name: name.clone(), revision: None, scope };
-    let found = match session.library.get_entity(&input(scope)).await {
+    let get = async |scope| {
+        session.library.get_entity(&GetEntity { kind, name: name.clone(), revision: None, scope }).await
+    };
+    let Document { entity: old, meta } = match get(scope).await {
         // It is copied to the scope that is named.
-        Err(app::Error::Elsewhere { found: Scope::Builtin, .. }) => {
-            session.library.get_entity(&input(Some(Scope::Builtin))).await?
-        }
+        Err(app::Error::Elsewhere { found: Scope::Builtin, .. }) => get(Some(Scope::Builtin)).await?,
         found => found?,
     };
-    let Document { entity: old, meta } = found;
     definition.set("name", &Some(&name))?;
     let new: AnyEntity = definition.over(old.to_json()).into_input::<T>()?.into();
     let builtin = meta.scope == Scope::Builtin;
@@ -65,7 +61,7 @@ where
         let (created, copied) = (Vec::new(), Vec::new());
         return Ok(Written { kind, name, scope, revision, changed: false, created, copied });
     }
-    let input = save(&new, Some(expected), args.why.message, scope);
+    let input = save(&new, expected, args.why.message, scope);
     let mut written = session.library.save_entity(&session.author, input).await?;
     if builtin {
         written.copied.push(Piece { kind, name });
@@ -73,12 +69,7 @@ where
     Ok(written)
 }
 
-fn save(
-    entity: &AnyEntity,
-    if_revision: Option<i64>,
-    message: Option<String>,
-    scope: Option<Scope>,
-) -> SaveEntity {
+fn save(entity: &AnyEntity, revision: i64, message: Option<String>, scope: Option<Scope>) -> SaveEntity {
     let fields = match entity.to_json() {
         Value::Object(fields) => fields,
         _ => serde_json::Map::new(),
@@ -87,7 +78,7 @@ fn save(
         kind: entity.kind(),
         name: entity.name().clone(),
         entity: fields,
-        if_revision,
+        if_revision: Some(revision),
         message,
         scope,
     }

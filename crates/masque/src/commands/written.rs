@@ -14,11 +14,12 @@ const MOST_NAMED: usize = 10;
 /// Tells the outcome of writing an entity itself. `done` says what happened where something did,
 /// as in "created part calm-tone"; `idle` what is so already where nothing did.
 pub(super) fn tell(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    let revision = match written.scope {
-        Scope::Builtin => "builtin".to_owned(),
-        scope => format!("{scope}, revision {}", written.revision),
-    };
-    tell_with(written, done, idle, &revision, output)
+    tell_with(written, done, idle, &place(written), tell_copied, output)
+}
+
+/// Tells of an entity that came from a builtin: the pieces that it uses came along.
+pub(super) fn tell_with_pieces(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+    tell_with(written, done, idle, &place(written), tell_came_along, output)
 }
 
 /// Tells the outcome of a link or a stage, which is a change of the persona or the arc.
@@ -28,10 +29,24 @@ pub(super) fn tell_of_owner(written: &Written, done: &str, idle: &str, output: &
         Scope::Builtin => format!("{name} is a builtin"),
         scope => format!("{name} is at revision {revision} in {scope}"),
     };
-    tell_with(written, done, idle, &revision, output)
+    tell_with(written, done, idle, &revision, tell_copied, output)
 }
 
-fn tell_with(written: &Written, done: &str, idle: &str, revision: &str, output: &mut Output) -> Result<()> {
+fn place(written: &Written) -> String {
+    match written.scope {
+        Scope::Builtin => "builtin".to_owned(),
+        scope => format!("{scope}, revision {}", written.revision),
+    }
+}
+
+fn tell_with(
+    written: &Written,
+    done: &str,
+    idle: &str,
+    revision: &str,
+    copies: fn(&[Piece], &mut Output) -> Result<()>,
+    output: &mut Output,
+) -> Result<()> {
     if output.is_json() {
         return output.json(written);
     }
@@ -44,7 +59,7 @@ fn tell_with(written: &Written, done: &str, idle: &str, revision: &str, output: 
     if !created.is_empty() {
         output.line(format!("also created: {}", list(created)))?;
     }
-    tell_copied(copied, output)
+    copies(copied, output)
 }
 
 /// Tells where a persona stands now.
@@ -77,6 +92,13 @@ fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
         }
         few => output.line(format!("copied from the builtins first: {}", list(few))),
     }
+}
+
+fn tell_came_along(copied: &[Piece], output: &mut Output) -> Result<()> {
+    if copied.is_empty() {
+        return Ok(());
+    }
+    output.line(format!("copied from the builtins with it: {}", list(copied)))
 }
 
 /// Pieces by name, as far as somebody would read them.

@@ -1,7 +1,16 @@
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
+
+use providers::{Kind, Settings};
+use serde::de::DeserializeOwned;
+use tools::ServerSettings;
 
 use super::Config;
 use crate::failure::Failure;
+
+/// What is written about the whole file.
+const DOCUMENTATION: &str = include_str!("../../../../docs/configuration.md");
 
 fn parse(text: &str) -> Config {
     Config::parse(Path::new("config.toml"), text).expect("it is understood")
@@ -17,11 +26,18 @@ fn refusal(text: &str) -> String {
 #[test]
 fn what_is_set_is_read() {
     let config = parse(
-        "[env]\nallow = [\"TEAM\", \"USER\"]\n[providers.anthropic]\nkey = \"x\"\n[providers.local]\n\
+        "[env]\nallow = [\"TEAM\", \"USER\"]\n[providers.anthropic]\nkind = 'anthropic'\n\
+         [providers.local]\nkind = 'openai-chat'\nbase_url = 'http://127.0.0.1:1/v1'\n\
+         [mcp_servers.git]\ncommand = 'git-mcp'\n[tools.shell]\ntimeout_s = 9\n[tools.fetch]\nenabled = true\n\
+         [run]\nmax_tool_rounds = 1000\nescalation_cooldown_s = 0\n\
          [history]\nkeep = 50\n[lint]\npart_tokens = 900\n",
     );
     assert_eq!(config.env_allow.iter().collect::<Vec<_>>(), ["TEAM", "USER"]);
-    assert_eq!(config.providers.iter().collect::<Vec<_>>(), ["anthropic", "local"]);
+    assert_eq!(config.providers.keys().collect::<Vec<_>>(), ["anthropic", "local"]);
+    assert_eq!(config.providers["anthropic"], Settings::new(Kind::Anthropic));
+    assert_eq!(config.mcp_servers.keys().collect::<Vec<_>>(), ["git"]);
+    assert_eq!((config.shell.timeout_s, config.fetch.map(|fetch| fetch.enabled)), (Some(9), Some(true)));
+    assert_eq!((config.max_tool_rounds, config.escalation_cooldown), (Some(1_000), Some(Duration::ZERO)));
     assert_eq!((config.history_keep, config.lint_part_tokens), (Some(50), Some(900)));
     assert_eq!(config.warnings, [""; 0]);
 }
@@ -35,8 +51,7 @@ fn nothing_needs_to_be_set() {
 
 #[test]
 fn what_later_releases_read_is_accepted() {
-    let config =
-        parse("[server]\naddr = \"127.0.0.1:1\"\n[mcp_servers.git]\ncommand = \"x\"\n[prices]\na = 1\n");
+    let config = parse("[server]\naddr = \"127.0.0.1:1\"\n[tools.fetch]\nenabled = false\n[prices]\na = 1\n");
     assert_eq!(config, Config::default());
 }
 
@@ -50,11 +65,18 @@ fn a_misspelt_key_is_told_with_its_place() {
         ]
     );
     assert_eq!(
+        parse("[tools.shel]\n[run]\nmax_rounds = 3\n").warnings,
+        [
+            "config.toml:3:1: unknown key \"max_rounds\" has no effect; did you mean \"max_tool_rounds\"?",
+            "config.toml:1:8: unknown key \"shel\" has no effect; did you mean \"shell\"?",
+        ]
+    );
+    assert_eq!(
         parse("[env]\nalow = [\"A\"]\n").warnings,
         ["config.toml:2:1: unknown key \"alow\" has no effect; did you mean \"allow\"?"]
     );
     let warnings = parse("zebra = 1\n").warnings;
-    assert!(warnings[0].contains("known is env, providers, history"), "{warnings:?}");
+    assert!(warnings[0].contains("known is env, providers, mcp_servers"), "{warnings:?}");
 }
 
 #[test]
@@ -65,7 +87,113 @@ fn a_broken_file_is_refused_with_its_place() {
     assert!(message.starts_with("config.toml:2:8: "), "{message}");
     let message = refusal("[history]\nkeep = -1\n");
     assert!(message.starts_with("config.toml:2:8: "), "{message}");
-    assert!(refusal("[history]\nkeep = 0\n").contains("at least 1"));
+    assert!(refusal("[history]\nkeep = 0\n").starts_with("config.toml:2:8: history.keep must be at least 1"));
     assert!(refusal("env = 3\n").starts_with("config.toml:1:7: "));
     assert!(refusal("[providers]\nanthropic = 3\n").starts_with("config.toml:2:13: "));
+}
+
+#[test]
+fn a_setting_that_cannot_work_is_refused_with_its_place() {
+    for (text, start) in [
+        ("[providers.far]\nkind = 'claude'\n", "config.toml:2:8: unknown kind \"claude\""),
+        ("[providers.far]\nkind = 'gemini'\ncolour = 1\n", "config.toml:3:1: unknown field `colour`"),
+        ("[providers.far]\nbase_url = 'x'\n", "config.toml:1:1: missing field `kind`"),
+        (
+            "[providers.far]\nkind = 'gemini'\n  base_url = 'ftp://x'\n",
+            "config.toml:3:3: providers.far.base_url: the URL must begin with",
+        ),
+        ("[mcp_servers.git]\ncommand = 'x'\nurl = 'http://x'\n", "config.toml:1:1: a server has either"),
+        ("[mcp_servers.git]\ncomand = 'x'\n", "config.toml:2:1: unknown field `comand`"),
+        (
+            "[tools.shell]\ntimeout_s = 601\n",
+            "config.toml:2:1: tools.shell.timeout_s must be a number from 1 to 600",
+        ),
+        ("[tools.fetch]\nenable = true\n", "config.toml:2:1: unknown field `enable`"),
+        (
+            "[run]\nmax_tool_rounds = 0\n",
+            "config.toml:2:19: run.max_tool_rounds must be a number from 1 to 1000",
+        ),
+        ("[run]\nmax_tool_rounds = 1001\n", "config.toml:2:19: run.max_tool_rounds"),
+        ("[run]\nescalation_cooldown_s = 86401\n", "config.toml:2:25: run.escalation_cooldown_s"),
+    ] {
+        let message = refusal(text);
+        assert!(message.starts_with(start), "{text}\n{message}");
+    }
+}
+
+#[test]
+fn a_secret_is_neither_shown_nor_repeated() {
+    let config = parse(
+        "[providers.far]\nkind = 'gemini'\nheaders = { x-key = 's3cret' }\nproxy = 'http://me:s3cret@x'\n\
+         [mcp_servers.git]\ncommand = 'x'\nargs = ['s3cret']\nenv = { KEY = 's3cret' }\n",
+    );
+    assert!(!format!("{config:?}").contains("s3cret"));
+    for text in [
+        "[providers.far]\nkind = 'gemini'\nheaders = 's3cret'\n",
+        "[providers.far]\nkind = 'gemini'\napi_key_env = 'sk-s3cret'\n",
+        "[mcp_servers.git]\ncommand = 'x'\nenv = 's3cret\", expected '\n",
+    ] {
+        let message = refusal(text);
+        assert!(message.starts_with("config.toml:3:") && !message.contains("s3cret"), "{message}");
+    }
+}
+
+/// The blocks of TOML in the documentation.
+fn documented() -> impl Iterator<Item = &'static str> {
+    let blocks = DOCUMENTATION.split("\n```").skip(1).step_by(2);
+    blocks.filter_map(|block| block.strip_prefix("toml\n"))
+}
+
+#[test]
+fn every_example_of_the_documentation_is_understood() {
+    let whole = documented().next().expect("the first example is the whole file");
+    for example in documented() {
+        assert_eq!(parse(example).warnings, [""; 0]);
+    }
+    // What is commented out is right too.
+    let lines = whole.lines().map(|line| match line.strip_prefix("#") {
+        Some(setting) if !setting.starts_with(' ') => setting,
+        _ => line,
+    });
+    let uncommented = lines.collect::<Vec<_>>().join("\n");
+    let config = parse(&uncommented);
+    assert_eq!(config.warnings, [""; 0]);
+    for (table, known) in super::KNOWN {
+        if ["server", "prices"].contains(&table) {
+            continue;
+        }
+        assert!(uncommented.contains(&format!("[{table}")), "the example has no [{table}]");
+        for key in known.unwrap_or_default() {
+            assert!(uncommented.contains(key), "the example has no {key}");
+        }
+    }
+}
+
+/// The fields that a type reads, as it says itself.
+fn fields_of<T: DeserializeOwned>() -> BTreeSet<String> {
+    let said = match toml::from_str::<T>("no_such_field = 1") {
+        Err(error) => error.message().to_owned(),
+        Ok(_) => panic!("every field is taken"),
+    };
+    said.split('`').skip(1).step_by(2).filter(|field| *field != "no_such_field").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_documentation_and_the_schema_of_files_have_every_field() {
+    let schema = app::json_schema();
+    for (table, fields) in
+        [("providers", fields_of::<Settings>()), ("mcp_servers", fields_of::<ServerSettings>())]
+    {
+        let entry = &schema["properties"][table]["additionalProperties"]["properties"];
+        let known: BTreeSet<String> = entry.as_object().expect("fields").keys().cloned().collect();
+        assert_eq!(known, fields, "{table}");
+        for field in fields {
+            assert!(DOCUMENTATION.contains(&format!("`{field}`")), "{table}: {field} is not documented");
+        }
+    }
+}
+
+#[test]
+fn personas_and_settings_agree_about_rounds() {
+    assert_eq!(persona::limits::TOOL_ROUNDS, agent::limits::MOST_TOOL_ROUNDS);
 }

@@ -100,6 +100,8 @@ fn a_persona_is_made_whole_at_once() {
         "Plan first.",
         "--aggregation-strategy",
         "skeleton",
+        "--max-tool-rounds",
+        "20",
         "--test-input",
         "greeting",
     ];
@@ -143,6 +145,8 @@ fn what_is_used_is_not_deleted_by_accident() {
 #[test]
 fn builtins_are_copied_before_they_are_changed() {
     let home = Home::new();
+    let stale = home.fails(4, &["update", "persona", "mentor", "--summary", "x", "--if-revision", "3"]);
+    contains(&stale, &["repeat without --if-revision"]);
     let updated = home.ok(&["update", "persona", "mentor", "--summary", "Mine."]);
     contains(
         &updated,

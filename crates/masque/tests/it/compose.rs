@@ -280,6 +280,8 @@ fn references_follow_a_rename() {
     let history = home.json(&["history", "part", "quiet"]);
     assert_eq!(history["revisions"].as_array().unwrap().len(), 2, "the history survives: {history}");
     contains(&home.fails(4, &["rename", "helper", "helper"]), &["exists already"]);
+    let builtin = home.ok(&["rename", "part", "plain-tone", "plainer-tone"]);
+    contains(&builtin, &["copied from the builtins first: part plain-tone\n"]);
     let json = home.json(&["--project", "shop", "rename", "ours", "theirs"]);
     assert_eq!((&json["name"], &json["followed"]), (&json!("theirs"), &json!([])));
 }

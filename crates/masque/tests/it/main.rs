@@ -3,11 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod home;
+mod rehearsed;
 mod terminal;
 mod wire;
 
+mod chatting;
+mod running;
+mod talks;
+
 mod first_minute;
 mod reading;
+mod readme;
 
 mod arcs;
 mod authoring;
@@ -31,8 +37,11 @@ mod connect;
 mod database;
 mod doctor;
 mod following;
+mod rehearse;
 mod serving;
+mod settings;
 mod shell;
+mod trust;
 
 mod crash;
 mod nodes;

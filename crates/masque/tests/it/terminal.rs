@@ -16,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) const ENTER: &str = "\r";
 pub(crate) const DOWN: &str = "\x1b[B";
 pub(crate) const ESCAPE: &str = "\x1b";
+pub(crate) const CONTROL_C: &str = "\x03";
+pub(crate) const CONTROL_D: &str = "\x04";
 
 pub(crate) struct Terminal {
     child: Child,
@@ -75,6 +77,19 @@ impl Terminal {
     pub(crate) fn presses(&mut self, keys: &str) -> &mut Self {
         self.keys.write_all(keys.as_bytes()).unwrap();
         self
+    }
+
+    /// What Ctrl-C does while a program does not read the keys itself.
+    pub(crate) fn interrupts(&mut self) -> &mut Self {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        self
+    }
+
+    /// The power goes off.
+    pub(crate) fn dies(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits for the end; returns the exit code and all that was shown.

@@ -25,6 +25,7 @@ const FIELDS: &[(&str, Option<Kind>, Getter)] = &[
     ("bias_profile", Some(Kind::BiasProfile), |it| name(&it.bias_profile)),
     ("context_preset", Some(Kind::ContextPreset), |it| name(&it.context_preset)),
     ("aggregation_strategy", None, |it| it.aggregation_strategy.map(|it| it.as_str().into())),
+    ("max_tool_rounds", None, |it| it.max_tool_rounds.map(Value::from)),
     ("plan_persona.instruction", None, |it| plan(it, |plan| text(&plan.instruction))),
     ("plan_persona.model", None, |it| plan(it, |plan| text(&plan.model))),
     ("plan_persona.tool_preset", Some(Kind::ToolPreset), |it| plan(it, |plan| name(&plan.tool_preset))),

@@ -53,6 +53,7 @@ fn whole_persona() -> Value {
             "provider": "anthropic", "model": "m", "temperature": 0.5, "top_p": 1.0, "max_output_tokens": 100,
         }],
         "tool_preset": "t", "bias_profile": "b", "context_preset": "c", "aggregation_strategy": "skeleton",
+        "max_tool_rounds": 30,
         "plan_persona": { "instruction": "Plan.", "model": "m", "tool_preset": "t" },
         "parts": [{ "name": "a", "order": 1, "priority": -2 }], "parts_mode": "append",
         "traits": ["kind"], "skills": ["sql"], "guardrails": ["honest"], "arc": "growth", "tags": ["x"],

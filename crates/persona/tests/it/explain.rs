@@ -186,11 +186,12 @@ fn a_field_is_from_the_strongest_layer_that_sets_it() {
         &[r#"summary="c" builtin:someone over builtin:base-1, builtin:base-2"#],
     );
     check_fields(
-        "set models=m aggregation=full plan.instruction=i plan.model=m arc=growth > set plan.model=n tool_preset=t",
+        "set models=m aggregation=full rounds=9 plan.instruction=i plan.model=m arc=growth > set plan.model=n tool_preset=t",
         &[
             r#"preferred_models=[{"model":"m","provider":"p"}] builtin:base-1"#,
             r#"tool_preset="t" builtin:someone"#,
             r#"aggregation_strategy="full" builtin:base-1"#,
+            "max_tool_rounds=9 builtin:base-1",
             r#"plan_persona.instruction="i" builtin:base-1"#,
             r#"plan_persona.model="n" builtin:someone over builtin:base-1"#,
             r#"arc="growth" builtin:base-1"#,

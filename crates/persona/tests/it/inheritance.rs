@@ -32,6 +32,7 @@ fn fields(assembled: &Assembled<'_>) -> String {
         ("bias_profile", name(&it.bias_profile)),
         ("context_preset", name(&it.context_preset)),
         ("aggregation", it.aggregation_strategy.map(|it| it.to_string())),
+        ("rounds", it.max_tool_rounds.map(|it| it.to_string())),
         ("plan.instruction", plan.instruction),
         ("plan.model", plan.model),
         ("plan.tool_preset", name(&plan.tool_preset)),

@@ -189,6 +189,7 @@ fn set(persona: &mut Persona, item: &str) {
         "bias_profile" => persona.bias_profile = Some(name(value)),
         "context_preset" => persona.context_preset = Some(name(value)),
         "aggregation" => persona.aggregation_strategy = value.parse().ok(),
+        "rounds" => persona.max_tool_rounds = value.parse().ok(),
         "arc" => persona.arc = Some(name(value)),
         "plan.instruction" => persona.plan_persona.get_or_insert_default().instruction = text,
         "plan.model" => persona.plan_persona.get_or_insert_default().model = text,

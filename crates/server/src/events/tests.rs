@@ -1,3 +1,4 @@
+use app::Change;
 use axum::body::Body;
 use futures::StreamExt as _;
 use persona::{Kind, Name};

@@ -8,7 +8,7 @@ use crate::running::{PATIENCE, get, send, start};
 #[tokio::test]
 async fn every_route_is_guarded() {
     let running = start().await;
-    for path in ["/healthz", "/api/events", "/mcp", "/nowhere"] {
+    for path in ["/healthz", "/api/events", "/api/sessions", "/api/models", "/mcp", "/nowhere"] {
         let answer = get(running.port, path, "evil.example.com").await;
         assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
         assert!(answer.contains("127.0.0.1"), "{path}: {answer}");

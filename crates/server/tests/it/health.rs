@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep, timeout};
 
-use crate::running::{PATIENCE, get, start, start_with_project};
+use crate::running::{PATIENCE, get, idle_runtime, start, start_with_project};
 
 #[tokio::test]
 async fn health_follows_the_database() {
@@ -48,7 +48,7 @@ async fn files_are_named_with_their_state() {
 #[tokio::test]
 async fn paths_are_shown_over_loopback_alone() {
     let running = start_with_project("[personas.guide]\n").await;
-    let router = server::router(running.library.clone(), server::ServerOptions::default());
+    let router = server::router(idle_runtime(running.library.clone()), server::ServerOptions::default());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let bare = tokio::spawn(async move { axum::serve(listener, router).await });

@@ -5,4 +5,5 @@ mod running;
 mod events;
 mod guard;
 mod health;
+mod sessions;
 mod stopping;

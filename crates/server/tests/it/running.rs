@@ -1,9 +1,11 @@
 //! A server over a library of its own, and what a client needs to talk to it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::{FileScopes, Library, Location, OpenOptions};
+use app::{FileScopes, Library, Location, OpenOptions, Runtime, RuntimeOptions};
+use providers::Providers;
 use server::ServerOptions;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -62,13 +64,19 @@ async fn run(directory: TempDir, options: OpenOptions) -> Running {
     let library = Library::open(options).await.expect("a library");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let router = server::router(library.clone(), ServerOptions::default());
+    let router = server::router(idle_runtime(library.clone()), ServerOptions::default());
     let (stop, stopped) = oneshot::channel();
     let shutdown = async {
         let _ = stopped.await;
     };
     let task = tokio::spawn(server::serve(listener, router, shutdown));
     Running { port, library, stop, task, directory }
+}
+
+/// A runtime for tests in which nobody says anything.
+pub(crate) fn idle_runtime(library: Library) -> Runtime {
+    let providers = Providers::build(BTreeMap::new(), &|_| None).expect("no providers");
+    Runtime::new(library, RuntimeOptions::new(providers))
 }
 
 pub(crate) async fn send(port: u16, request: &str) -> TcpStream {

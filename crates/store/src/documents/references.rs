@@ -76,6 +76,30 @@ pub(crate) fn references(dialect: Dialect, kind: Kind, start: &str) -> Option<St
     }
 }
 
+/// Whether the persona `p` has a parameter among its own columns: as the name of its base or of a
+/// preset, or of a piece that it takes away from its base. None for arcs, which only links name.
+pub(crate) fn naming_condition(dialect: Dialect, kind: Kind, name: &str) -> Option<String> {
+    let removes = |list: &str| {
+        let list = dialect.list_in("p.removals", list);
+        Some(dialect.in_list(name, &list))
+    };
+    match kind {
+        Kind::Persona => Some(format!("p.extends IN ({name}, 'shared:' || {name})")),
+        Kind::ToolPreset => {
+            let planning = dialect.text_in("p.plan_persona", "tool_preset");
+            Some(format!("{name} IN (p.tool_preset, {planning})"))
+        }
+        Kind::BiasProfile => Some(format!("p.bias_profile = {name}")),
+        Kind::ContextPreset => Some(format!("p.context_preset = {name}")),
+        Kind::Part => removes("remove_parts"),
+        Kind::Trait => removes("remove_traits"),
+        Kind::Skill => removes("remove_skills"),
+        Kind::Guardrail => removes("remove_guardrails"),
+        Kind::TestInput => removes("remove_test_inputs"),
+        Kind::Arc => None,
+    }
+}
+
 /// Who refers to the row `$1` of a kind, named `$2`.
 pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
     let user = |kind: Kind, name: &str| {
@@ -88,12 +112,10 @@ pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
             "SELECT {user} FROM agent_personas p WHERE ({condition}) AND $1 = $1 AND $2 = $2 ORDER BY p.name"
         )
     };
-    let planning = dialect.text_in("p.plan_persona", "tool_preset");
     match kind {
-        Kind::Persona => vec![personas("p.extends IN ($2, 'shared:' || $2)")],
-        Kind::ToolPreset => vec![personas(&format!("p.tool_preset = $2 OR {planning} = $2"))],
-        Kind::BiasProfile => vec![personas("p.bias_profile = $2")],
-        Kind::ContextPreset => vec![personas("p.context_preset = $2")],
+        Kind::Persona | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => {
+            naming_condition(dialect, kind, "$2").iter().map(|condition| personas(condition)).collect()
+        }
         Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc | Kind::TestInput => {
             let Some((links, column)) = link_table(kind) else { return Vec::new() };
             let linked = format!("p.id IN (SELECT l.persona_id FROM {links} l WHERE l.{column} = $1)");

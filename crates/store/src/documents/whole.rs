@@ -115,14 +115,38 @@ fn arc_parts(dialect: Dialect, alias: &str) -> String {
 
 /// What is kept of personas named `$1` that have no row of their own, and of inherited arcs.
 fn states(dialect: Dialect) -> String {
-    let state = dialect.object(&[
+    let rows = "persona_state z WHERE z.scope IN ('builtin', 'shared') AND z.origin = '' AND z.name = $1";
+    dialect.nested(&dialect.array(&state(dialect), rows, "z.scope"))
+}
+
+/// The row `z` of what is kept.
+fn state(dialect: Dialect) -> String {
+    dialect.object(&[
         ("scope", "z.scope".to_owned()),
         ("arc", "z.arc".to_owned()),
         ("stage", "z.stage".to_owned()),
         ("compiled", dialect.nested(&compiled(dialect, "z"))),
+    ])
+}
+
+/// State, place and revision of the persona `$3` of the file `$2` of the scope `$1`.
+pub(crate) fn file_state(dialect: Dialect) -> String {
+    let state = format!(
+        "(SELECT {} FROM persona_state z WHERE z.scope = $1 AND z.origin = $2 AND z.name = $3)",
+        state(dialect)
+    );
+    let meta = dialect.object(&[
+        ("scope", "e.scope".to_owned()),
+        ("revision", "e.revision".to_owned()),
+        ("created_at", dialect.time_text("e.created_at")),
+        ("updated_at", dialect.time_text("e.updated_at")),
     ]);
-    let rows = "persona_state z WHERE z.scope IN ('builtin', 'shared') AND z.origin = '' AND z.name = $1";
-    dialect.nested(&dialect.array(&state, rows, "z.scope"))
+    let meta = format!(
+        "(SELECT {meta} FROM file_entries e \
+         WHERE e.scope = $1 AND e.origin = $2 AND e.kind = 'persona' AND e.name = $3)"
+    );
+    let row = dialect.object(&[("state", dialect.nested(&state)), ("meta", dialect.nested(&meta))]);
+    format!("SELECT {}", dialect.text(&row))
 }
 
 fn active_stage(dialect: Dialect) -> String {

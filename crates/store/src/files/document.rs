@@ -37,6 +37,10 @@ pub(crate) use value::LONG_FIELDS;
 use value::Node;
 pub(crate) use value::field_of_file_key;
 
+/// The tables of a project's file that define nothing, but name whom to start and to call. They are
+/// heeded only where the user trusts the project.
+pub const CONNECTIONS: [&str; 2] = ["mcp_servers", "providers"];
+
 /// A definition that a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -145,6 +149,8 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
                     entries.insert(kind, read);
                 }
             }
+            // Whether what they name is used is for the user to say, and not known here.
+            None if CONNECTIONS.contains(&key.get_ref().as_ref()) => {}
             None => reader.unknown_table(key.get_ref(), key.span().start),
         }
     }
@@ -165,12 +171,9 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
 }
 
 /// The bytes of a file as text; an error says where they are not UTF-8.
-pub fn text_of<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, Problem> {
-    if bytes.len() > limits::FILE_BYTES {
-        return Err(too_large(path));
-    }
-    str::from_utf8(bytes).map_err(|error| {
-        let good = str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let good = str::from_utf8(&error.as_bytes()[..error.utf8_error().valid_up_to()]).unwrap_or_default();
         let message = "not UTF-8 text".to_owned();
         let hint = Some("save the file as UTF-8".to_owned());
         let finding = Finding { offset: good.len(), message, hint, entry: None, level: Level::Error };
@@ -285,7 +288,7 @@ impl Reader<'_> {
                 "the [env] allow list is read from your own config.toml only, never from a personas.toml";
             (message.to_owned(), Some("move it there".to_owned()))
         } else {
-            let hint = near(key, Kind::ALL.iter().map(|kind| kind.table()));
+            let hint = near(key, Kind::ALL.iter().map(|kind| kind.table()).chain(CONNECTIONS));
             (format!("unknown table {key:?}, which has no effect"), hint)
         };
         self.context.report(Level::Warning, None, offset, said);

@@ -5,6 +5,7 @@
 //! It keeps to draft 7 and to no references: that is the newest draft which the TOML extensions of
 //! editors (Taplo) read, and they pass over whatever stands beside a `$ref`.
 
+mod connections;
 mod fields;
 mod rules;
 
@@ -20,6 +21,7 @@ use rules::Rule;
 /// The schema of a whole file.
 pub fn json_schema() -> Value {
     let tables = Kind::ALL.iter().map(|kind| (kind.table().to_owned(), table(*kind)));
+    let tables = tables.chain(connections::tables());
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "personas.toml",

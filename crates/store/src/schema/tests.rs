@@ -90,7 +90,8 @@ async fn check_order(store: &Store) {
     assert!(references.len() > 10);
     for reference in references {
         let (from, to) = reference.split_once(' ').expect("two tables");
-        assert!(place(to) < place(from), "{from} refers to {to}, which comes later");
+        // Rows of one table may refer to each other: that is checked when the copy ends.
+        assert!(from == to || place(to) < place(from), "{from} refers to {to}, which comes later");
     }
 }
 

@@ -99,7 +99,8 @@ impl Scopes {
         Ok(all)
     }
 
-    /// Entities of a scope that name another one, in whatever field.
+    /// Entities of a scope that name another one, in whatever field. Of shared, only what no link of
+    /// the database lets follow a rename: see [`Store::naming`](crate::Store).
     pub async fn naming(&self, scope: Scope, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
         let names_it = |entity: &AnyEntity| {
             entity.references().iter().any(|found| found.kind == kind && found.name == *name)

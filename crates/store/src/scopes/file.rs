@@ -94,20 +94,32 @@ enum Read {
 async fn read(path: &Path, old: &Arc<Snapshot>) -> Result<Read> {
     let (path, old) = (path.to_owned(), old.clone());
     let read = tokio::task::spawn_blocking(move || {
-        let Some(bytes) = disk::read_bytes(&path)? else { return Ok(Read::Missing) };
-        let text = match String::from_utf8(bytes) {
+        let bytes = match disk::read_bytes(&path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Read::Missing,
+            Err(error) => return Read::Broken(unreadable(&path, &error)),
+        };
+        let text = match document::text_of(&path, bytes) {
             Ok(text) => text,
-            Err(error) => return Ok(Read::Broken(not_utf8(&path, &error))),
+            Err(problem) => return Read::Broken(problem),
         };
         if old.is_of(&text) {
-            return Ok(Read::Same(text));
+            return Read::Same(text);
         }
-        Ok(match document::read(&path, &text) {
+        match document::read(&path, &text) {
             Ok(document) => Read::Good { text, document: Box::new(document) },
             Err(problem) => Read::Broken(problem),
-        })
+        }
     });
-    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))?
+    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))
+}
+
+/// A file that cannot be read at all is told like one with a mistake: whatever stands elsewhere must
+/// not be out of reach because of it.
+fn unreadable(path: &Path, error: &Error) -> Problem {
+    let said = error.to_string();
+    let message = said.strip_prefix(&*path.to_string_lossy()).unwrap_or(&said);
+    Problem::of_file(path, message.trim_start_matches([':', ' ']), None)
 }
 
 /// Whether a document is what reading its file gives now.
@@ -124,13 +136,6 @@ pub(crate) async fn is_still(path: &Path, document: &Document) -> Result<bool> {
         Ok(document::read(&path, &text).is_ok_and(|now| now.hash == hash))
     });
     read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))?
-}
-
-fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> Problem {
-    let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let hint = Some("save the file as UTF-8".to_owned());
-    Problem::of_file(path, format!("line {line} is not UTF-8 text"), hint)
 }
 
 impl ScopeFile {

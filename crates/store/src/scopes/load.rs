@@ -1,18 +1,20 @@
 //! Loading a persona from whichever scope has it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use persona::{
     AnyEntity, Bundle, Kind, LoadedPersona, Meta, Name, Part, PartType, Persona, Reference, Scope, View,
 };
 
 use super::{ScopeFile, Scopes, Snapshot};
-use crate::Result;
-use crate::builtin::Builtin as _;
 use crate::catalog::{self, Catalog, PersonaState};
+use crate::dialect::Dialect;
 use crate::engine::{Engine, Value};
-use crate::load::{Gathered, Loaded, Wanted, plain_answer};
+use crate::load::{Gathered, Loaded, Wanted, plain_answer, with_builtins};
+use crate::{Result, documents};
+
+static FILE_STATE_SQLITE: LazyLock<String> = LazyLock::new(|| documents::file_state(Dialect::Sqlite));
 
 /// The parts that a call puts in place of a persona's own.
 pub type Overrides = BTreeMap<PartType, Name>;
@@ -172,17 +174,8 @@ impl Scopes {
         let Some(file) = self.file_with(name, None) else {
             return self.database().load(name, &[]).await;
         };
-        let generation = self.generation()?;
-        if let Some(loaded) =
-            generation.and_then(|generation| self.database().cache().bundle(name, generation))
-        {
-            return Ok(Some(loaded));
-        }
-        let loaded = self.fetch_from_file(file, name, &Overrides::new()).await?.map(Arc::new);
-        if let (Some(generation), Some(loaded)) = (generation, &loaded) {
-            self.database().cache().put_bundle(name.clone(), generation, loaded.clone());
-        }
-        Ok(loaded)
+        let read = self.fetch_from_file(file, name, overrides);
+        self.database().cached_bundle(name, self.generation()?, read).await
     }
 
     /// The answer to a request that changes nothing and leaves nothing out.
@@ -199,20 +192,14 @@ impl Scopes {
         let Some(file) = self.file_with(name, None) else {
             return self.database().plain(name, view).await;
         };
-        let generation = self.generation()?;
-        if let Some(answer) =
-            generation.and_then(|generation| self.database().cache().answer(name, view, generation))
-        {
-            return Ok(Some(answer));
-        }
-        let Some(loaded) = self.fetch_from_file(file, name, &Overrides::new()).await? else {
-            return Ok(None);
-        };
-        let answer = Arc::new(plain_answer(&loaded.bundle, view));
-        if let Some(generation) = generation {
-            self.database().cache().put_answer(name.clone(), view, generation, answer.clone());
-        }
-        Ok(Some(answer))
+        let nothing = Overrides::new();
+        let read = self.fetch_from_file(file, name, &nothing);
+        self.database().cached_answer(name, view, self.generation()?, read).await
+    }
+
+    /// The arc that a persona walks, its own or an inherited one; see [`Loaded::arc`].
+    pub(crate) async fn walked_arc(&self, name: &Name, scope: Scope) -> Result<Option<Name>> {
+        Loaded::arc(self.fetch(name, Some(scope), &Overrides::new()).await)
     }
 
     async fn fetch(
@@ -276,12 +263,7 @@ impl Scopes {
                 base.meta = self.file_meta(file, Kind::Persona, &base.persona.name).await?;
             }
         }
-        bundle.override_parts = shared_parts;
-        for name in &named {
-            if !bundle.override_parts.iter().any(|part| part.name == **name) {
-                bundle.override_parts.extend(Part::builtins().get(*name).cloned());
-            }
-        }
+        bundle.override_parts = with_builtins(shared_parts, &named);
         self.prefer_files(&mut bundle, &named);
         let document_bytes = serde_json::to_vec(&bundle)?.len();
         Ok(Some(Loaded { bundle, document_bytes }))
@@ -294,21 +276,12 @@ impl Scopes {
             state: Option<PersonaState>,
             meta: Option<Meta>,
         }
-        const SQL: &str = "SELECT json_object('state', (SELECT json_object('scope', z.scope, 'arc', z.arc, 'stage', z.stage, \
-             'compiled', json(CASE WHEN z.compiled_at IS NOT NULL THEN json_object('summary', z.compiled_summary, \
-             'detail', z.compiled_detail, 'at', z.compiled_at, 'fingerprint', z.compiled_fingerprint) END)) \
-             FROM persona_state z WHERE z.scope = $1 AND z.origin = $2 AND z.name = $3), \
-             'meta', (SELECT json_object('scope', e.scope, 'revision', e.revision, 'created_at', e.created_at, \
-             'updated_at', e.updated_at) FROM file_entries e \
-             WHERE e.scope = $1 AND e.origin = $2 AND e.kind = 'persona' AND e.name = $3))";
+        let values = [file.scope.as_str(), &file.origin, name.as_str()];
         let row = match self.local().engine() {
-            Engine::Sqlite { hot, .. } => {
-                hot.text(SQL, &[file.scope.as_str(), &file.origin, name.as_str()])?
-            }
+            Engine::Sqlite { hot, .. } => hot.text(&FILE_STATE_SQLITE, &values)?,
             Engine::Postgres { .. } => {
-                let values =
-                    [Value::from(file.scope.as_str()), Value::from(file.origin.as_str()), Value::from(name)];
-                self.local().engine().text(SQL, &values).await?
+                let sql = documents::file_state(Dialect::Postgres);
+                self.local().engine().texts(sql, &values.map(Value::from)).await?.into_iter().next()
             }
         };
         let row: Option<Row> = row.map(|row| serde_json::from_str(&row)).transpose()?;

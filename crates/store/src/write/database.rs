@@ -46,6 +46,11 @@ impl DatabaseWrite {
         &mut self.transaction
     }
 
+    /// The library as it was before this change.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(crate) fn state_changed(&mut self, persona: &Name) {
         self.state.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
     }

@@ -139,6 +139,7 @@ impl FileWrite {
     }
 
     async fn insert_entry<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        self.scopes.check_writable(&self.file)?;
         if self.has(T::KIND, entity.name()) {
             return Err(Error::Exists { kind: T::KIND, name: entity.name().clone() });
         }
@@ -165,6 +166,7 @@ impl FileWrite {
         entity: &T,
         action: Action,
     ) -> Result<Stored<T>> {
+        self.scopes.check_writable(&self.file)?;
         let old = held.stored.entity.name();
         let renamed = old != entity.name();
         if renamed && self.has(T::KIND, entity.name()) {
@@ -189,7 +191,11 @@ impl FileWrite {
         self.records.push(Recorded { action, entity, hash, renamed_from });
     }
 
-    pub(super) fn remove<T: Keep>(&mut self, held: &Held<T>) {
+    pub(super) fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        if let Err(refused) = self.scopes.check_writable(&self.file) {
+            self.failed = true;
+            return Err(refused);
+        }
         let name = held.stored.entity.name();
         let entity: AnyEntity = held.stored.entity.clone().into();
         let hash = Entry::new(entity.clone()).hash;
@@ -198,6 +204,7 @@ impl FileWrite {
         self.changed.insert((T::KIND, name.clone()), None);
         self.steps.push(Step::Remove(T::KIND, name.clone()));
         self.records.push(Recorded { action: Action::Delete, entity, hash, renamed_from: None });
+        Ok(())
     }
 
     /// Entries of this file that would mean nothing by this name any more; where a weaker scope
@@ -229,10 +236,20 @@ impl FileWrite {
     }
 
     pub(super) async fn stage(&self, persona: &Name) -> Result<Option<Name>> {
-        if let Some((_, _, stage)) = self.stages.iter().rev().find(|(name, _, _)| name == persona) {
-            return Ok(Some(stage.clone()));
+        let Some(arc) = self.walked_arc(persona).await? else { return Ok(None) };
+        if let Some((_, known, stage)) = self.stages.iter().rev().find(|(name, _, _)| name == persona) {
+            return Ok(Some(stage.clone()).filter(|_| *known == arc));
         }
-        self.scopes.local().kept_stage(self.owner(persona)).await
+        self.scopes.local().kept_stage_in(self.owner(persona), &arc).await
+    }
+
+    /// The arc that a persona walks: its own as this change leaves it, or an inherited one.
+    async fn walked_arc(&self, persona: &Name) -> Result<Option<Name>> {
+        let Some(entry) = self.entry(Kind::Persona, persona) else { return Ok(None) };
+        match &entry.entity {
+            AnyEntity::Persona(Persona { arc: Some(arc), .. }) => Ok(Some(arc.clone())),
+            _ => self.scopes.walked_arc(persona, self.file.scope).await,
+        }
     }
 
     fn owner<'a>(&'a self, name: &'a Name) -> Owner<'a> {
@@ -252,13 +269,13 @@ impl FileWrite {
             Value::from(stage),
         ];
         let names = self.scopes.local().engine().texts(sql.to_owned(), &values).await?;
-        let has_arc = |name: &Name| {
-            let entry = self.entry(Kind::Persona, name)?;
-            let persona: Persona = entry.entity.clone().try_into().ok()?;
-            persona.arc
-        };
-        let names = names.iter().filter_map(|name| Name::parse(name).ok());
-        Ok(names.filter(|name| has_arc(name).as_ref() == Some(arc)).collect())
+        let mut standing = Vec::new();
+        for name in names.iter().filter_map(|name| Name::parse(name).ok()) {
+            if self.walked_arc(&name).await?.as_ref() == Some(arc) {
+                standing.push(name);
+            }
+        }
+        Ok(standing)
     }
 
     pub(super) async fn commit(self) -> Result<()> {

@@ -126,6 +126,7 @@ impl Columns for Persona {
                 "aggregation_strategy",
                 Value::from(self.aggregation_strategy.map_or("", |given| given.as_str())),
             ),
+            ("max_tool_rounds", Value::MaybeInt(self.max_tool_rounds.map(i64::from))),
             ("plan_persona", Value::MaybeJson(plan)),
             ("parts_mode", Value::from(self.parts_mode.as_str())),
             ("removals", removals(self)?),

@@ -5,7 +5,7 @@ use store::Store;
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{
-    arc, base, begin, change, extending, held, keep, name, open, persona, remove, stage, tone,
+    arc, base, begin, change, extending, held, keep, name, names, open, persona, remove, stage, tone,
 };
 
 async fn standing(store: &Store, of: &str) -> Option<ActiveStage> {
@@ -104,6 +104,10 @@ async fn another_arc_begins_at_its_beginning() {
         change::<Persona>(&store, "root", |root| root.arc = Some(name("climb"))).await;
         let active = standing(&store, "leaf").await.unwrap();
         assert_eq!((active.arc, active.stage), (name("climb"), name("foot")), "not the adept of another arc");
+        let mut write = begin(&store).await;
+        let leaf = held::<Persona>(&mut write, "leaf").await;
+        assert_eq!(write.stage(&leaf).await.unwrap(), None, "nor does a change see it there");
+        drop(write);
         change::<Persona>(&store, "root", |root| root.arc = None).await;
         assert!(standing(&store, "leaf").await.is_none());
         // Its own arc is stronger than an inherited one.
@@ -113,6 +117,28 @@ async fn another_arc_begins_at_its_beginning() {
         put(&store, "leaf", "climb", "adept").await;
         stands_in(&store, "leaf", "adept").await;
         assert_eq!(standing(&store, "leaf").await.unwrap().arc, name("climb"));
+        store.close().await;
+    })
+    .await;
+}
+
+/// Whoever is about to take a stage away is told of those who inherit the arc as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn heirs_are_among_those_in_a_stage() {
+    on_each_engine(async |database| {
+        let store = open_with_heirs(database).await;
+        let in_adept =
+            async || begin(&store).await.personas_in_stage(&name("path"), &name("adept")).await.unwrap();
+        assert!(in_adept().await.is_empty());
+        put(&store, "root", "path", "adept").await;
+        put(&store, "leaf", "path", "adept").await;
+        assert_eq!(in_adept().await, names(&["root", "leaf"]));
+        // An arc of its own: what is kept of the inherited one says nothing any more.
+        change::<Persona>(&store, "leaf", |leaf| leaf.arc = Some(name("path"))).await;
+        assert_eq!(in_adept().await, names(&["root"]));
+        change::<Persona>(&store, "leaf", |leaf| leaf.arc = None).await;
+        change::<Persona>(&store, "leaf", |leaf| leaf.extends = None).await;
+        assert_eq!(in_adept().await, names(&["root"]));
         store.close().await;
     })
     .await;

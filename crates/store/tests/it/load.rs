@@ -89,6 +89,7 @@ async fn builtins_have_state_too() {
         // A stage that a later Masque no longer has is as good as none.
         let mut write = begin(&store).await;
         write.set_builtin_stage(&mentor.name, &arc.name, &name("of-old")).await.unwrap();
+        assert_eq!(write.builtin_stage(&mentor.name).await.unwrap(), None);
         write.commit().await.unwrap();
         assert_eq!(bundle(&store, "mentor", &[]).await.stage.unwrap().position, 1);
         store.close().await;

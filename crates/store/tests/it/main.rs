@@ -34,6 +34,8 @@ mod migrations;
 mod schema;
 mod schema_of_files;
 
+mod sessions;
+
 mod stock;
 mod transfer;
 

@@ -222,6 +222,7 @@ pub(crate) fn full_persona(of: &str) -> Persona {
         bias_profile: Some(name("bias")),
         context_preset: Some(name("context")),
         aggregation_strategy: Some(Aggregation::Skeleton),
+        max_tool_rounds: Some(7),
         plan_persona: Some(PlanPersona {
             instruction: Some("Plan first.".to_owned()),
             model: Some("large".to_owned()),

@@ -144,8 +144,26 @@ fn all_ways_of_writing_are_accepted() {
     accepts("[parts.p]\npart_type = \"tone\"\nsummary = \"s\"");
     accepts("[[arcs.a.stages]]\nname = \"one\"\n[[arcs.a.stages]]\nname = \"two\"\norder = 7");
     accepts("[tool_presets.t]\ncategories.\"my own\" = [\"a_*\", { name = \"b\", weight = 1 }]");
+    accepts(
+        "[mcp_servers.a]\ncommand = \"x\"\nargs = [\"y\"]\nenv.A = \"b\"\n[mcp_servers.\"b c\"]\nurl = \"http://x\"",
+    );
+    accepts("[providers.p]\nkind = \"gemini\"\nmodels = [\"m\"]\ntimeout_s = 5");
     accepts("[bias_profiles.b]\nmultipliers = { read = 0, write = 10.0 }");
     accepts("[context_presets.c]\nentries = [{ glob = \"**/*..rs\" }, { path = \"a/b\", view = \"none\" }]");
+}
+
+/// What reads these tables tells of them itself, where a project is trusted.
+#[test]
+fn mistakes_in_what_a_project_connects_to_are_marked_too() {
+    for (place, text) in [
+        ("/mcp_servers/s ", "[mcp_servers.s]\ncomand = \"a typo\""),
+        ("/mcp_servers/s/args", "[mcp_servers.s]\nargs = \"-y\""),
+        ("/providers/p/kind", "[providers.p]\nkind = \"other\""),
+        ("/providers/p ", "[providers.p]\nbase_url = \"http://x\""),
+    ] {
+        let marked = marked(text);
+        assert!(marked.iter().any(|mark| mark.starts_with(place)), "{place} is not among {marked:?}\n{text}");
+    }
 }
 
 #[test]
@@ -164,6 +182,8 @@ fn mistakes_are_marked_where_they_are() {
     marks("/personas/p/tool_preset", "[personas.p]\ntool_preset = \"read only\"");
     marks("/personas/p/parts_mode", "[personas.p]\nparts_mode = \"add\"");
     marks("/personas/p/aggregation_strategy", "[personas.p]\naggregation_strategy = \"all\"");
+    accepts("[personas.p]\nmax_tool_rounds = 1000");
+    marks("/personas/p/max_tool_rounds", "[personas.p]\nmax_tool_rounds = 1001");
     marks("/personas/p/parts/0", "[personas.p]\nparts = [\"a b\"]");
     marks("/personas/p/parts/0", "[personas.p]\nparts = [{ order = 1 }]");
     marks("/personas/p/parts/0", "[personas.p]\nparts = [{ name = \"a\", prority = 1 }]");

@@ -11,6 +11,7 @@ use crate::samples::{
     begin, bias_profile, change, context_preset, full_persona, held, keep, keep_pieces, name, remove, tone,
     tool_preset,
 };
+use crate::sessions::stock_sessions;
 
 /// Personas and pieces from the generator, arcs, presets, state, history and usage.
 pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
@@ -60,6 +61,7 @@ pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
     }
     keep(store, &full_persona("full")).await;
     live(store, random).await;
+    stock_sessions(store).await;
     remembered(database).await;
 }
 

@@ -9,28 +9,41 @@ use super::tree::{Crate, Tree};
 
 /// The crates of the workspace and the crates of the workspace that each may import.
 /// `testkit` is for `[dev-dependencies]`, and for the benchmarks.
-const INTERNAL: [(&str, &[&str]); 9] = [
+const INTERNAL: [(&str, &[&str]); 14] = [
     ("persona", &[]),
-    ("store", &["persona"]),
-    ("app", &["persona", "store"]),
-    ("mcp", &["app", "persona"]),
-    ("server", &["app", "mcp", "persona"]),
-    ("masque", &["app", "mcp", "persona", "server", "store"]),
+    ("llm", &[]),
+    ("agent", &["llm", "persona"]),
+    ("providers", &["llm"]),
+    ("rehearsal", &["llm"]),
+    ("tools", &["agent", "llm", "persona"]),
+    ("store", &["agent", "persona"]),
+    ("app", &["agent", "llm", "persona", "providers", "rehearsal", "store", "tools"]),
+    ("mcp", &["agent", "app", "llm", "persona"]),
+    ("server", &["agent", "app", "llm", "mcp", "persona"]),
+    (
+        "masque",
+        &["agent", "app", "llm", "mcp", "persona", "providers", "rehearsal", "server", "store", "tools"],
+    ),
     ("testkit", &["persona", "store"]),
     ("bench", &["app", "mcp", "persona", "store", "testkit"]),
     ("xtask", &[]),
 ];
 
 /// Third-party crates that few may depend on, with the few.
-const RESERVED: [(&str, &[&str]); 4] = [
+const RESERVED: [(&str, &[&str]); 5] = [
     ("anyhow", &["bench", "masque", "xtask"]),
-    ("rmcp", &["bench", "mcp", "testkit"]),
+    ("reqwest", &["bench", "providers", "rehearsal", "tools"]),
+    ("rmcp", &["bench", "mcp", "testkit", "tools"]),
     ("rusqlite", &["store"]),
     ("sqlx", &["bench", "store", "testkit"]),
 ];
 
 /// Crates that must stay free of what does I/O, with what they may not depend on.
-const FORBIDDEN: [(&str, &[&str]); 1] = [("persona", &["axum", "sqlx", "tokio"])];
+const FORBIDDEN: [(&str, &[&str]); 3] = [
+    ("persona", &["axum", "sqlx", "tokio"]),
+    ("llm", &["axum", "sqlx", "tokio"]),
+    ("agent", &["axum", "sqlx", "tokio"]),
+];
 
 pub(super) fn check(tree: &Tree, report: &mut Report) {
     for member in &tree.crates {

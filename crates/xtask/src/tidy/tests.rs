@@ -83,7 +83,7 @@ fn a_crate_imports_only_what_the_table_allows() {
     let text = manifest("persona.workspace = true\nstore.workspace = true");
     check(
         &[("crates/mcp/Cargo.toml", &text)],
-        &["crates/mcp/Cargo.toml:5: mcp may not import store, only app and persona"],
+        &["crates/mcp/Cargo.toml:5: mcp may not import store, only agent, app, llm and persona"],
     );
 }
 
@@ -114,7 +114,7 @@ fn third_party_crates_have_their_places() {
         &[("crates/server/Cargo.toml", &text)],
         &[
             "crates/server/Cargo.toml:4: only bench, masque and xtask may depend on anyhow",
-            "crates/server/Cargo.toml:5: only bench, mcp and testkit may depend on rmcp",
+            "crates/server/Cargo.toml:5: only bench, mcp, testkit and tools may depend on rmcp",
             "crates/server/Cargo.toml:6: only bench, store and testkit may depend on sqlx",
         ],
     );

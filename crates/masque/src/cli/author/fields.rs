@@ -12,7 +12,7 @@ use crate::definition::read_text;
 use crate::failure::Result;
 
 mod presets;
-pub(crate) use presets::{BiasProfileFields, ContextPresetFields, TestInputFields, ToolPresetFields};
+pub(crate) use presets::{BiasProfileFields, ContextPresetFields, TestInputFields};
 
 /// Flags of one kind. An absent flag is serialised as null.
 pub(crate) trait Fields: Args + Serialize {
@@ -38,6 +38,20 @@ fn list<S: serde::Serializer>(
         values.as_ref().map(|values| values.iter().filter(|value| !value.is_empty()).collect::<Vec<_>>());
     values.serialize(serializer)
 }
+
+/// What most kinds say about themselves; all that a tool preset says outside a file.
+#[derive(Debug, Args, Serialize)]
+pub(crate) struct AboutFields {
+    /// When to use it, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// A tag; repeat it for more
+    #[arg(long = "tag", value_name = "TAG")]
+    #[serde(serialize_with = "list")]
+    tags: Option<Vec<String>>,
+}
+
+impl Fields for AboutFields {}
 
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct PersonaFields {
@@ -83,6 +97,9 @@ pub(crate) struct PersonaFields {
     /// How context files are put together
     #[arg(long, value_name = "HOW", value_parser = vocabulary(Aggregation::ALL, Aggregation::as_str))]
     aggregation_strategy: Option<Aggregation>,
+    /// How many replies of one run may call tools, 1 to 1000; 0 for what its base says
+    #[arg(long, value_name = "N")]
+    max_tool_rounds: Option<u32>,
     /// Something to try it with; repeat it for more
     #[arg(long = "test-input", value_name = "NAME")]
     #[serde(serialize_with = "list")]
@@ -220,9 +237,9 @@ pub(crate) struct PartFields {
     /// What the part is about
     #[arg(long, alias = "type", value_name = "TYPE", value_parser = vocabulary(PartType::ALL, PartType::as_str))]
     part_type: Option<PartType>,
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    about: AboutFields,
     /// What it says, in a sentence; loaded by default
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
@@ -233,10 +250,6 @@ pub(crate) struct PartFields {
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     #[serde(skip)]
     content_file: Option<PathBuf>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
 }
 
 impl Fields for PartFields {
@@ -274,9 +287,9 @@ impl Fields for TraitFields {
 
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct SkillFields {
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    about: AboutFields,
     /// How it is done
     #[arg(long, value_name = "TEXT")]
     content: Option<String>,
@@ -284,10 +297,6 @@ pub(crate) struct SkillFields {
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     #[serde(skip)]
     content_file: Option<PathBuf>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
 }
 
 impl Fields for SkillFields {
@@ -329,16 +338,12 @@ impl Fields for GuardrailFields {
 
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct ArcFields {
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    about: AboutFields,
     /// What it leads through, in a sentence
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
 }
 
 impl Fields for ArcFields {}

@@ -14,6 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::Output;
 use crate::project::Project;
+use crate::trust::Trust;
 
 #[derive(Debug, Serialize)]
 pub(super) struct FilesReport {
@@ -40,6 +41,7 @@ struct ProjectReport {
     root: PathBuf,
     found: &'static str,
     open: bool,
+    trusted: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,6 +76,7 @@ pub(super) async fn examine(
             root: project.root.clone(),
             found: project.found.as_str(),
             open: project.is_open(),
+            trusted: is_trusted(directories, project, problems),
         }),
         personas: Vec::new(),
         watching: None,
@@ -84,6 +87,16 @@ pub(super) async fn examine(
         problems.push(Problem::new(format!("the files cannot be examined: {}", said(&failure)), advice));
     }
     report
+}
+
+fn is_trusted(directories: &Directories, project: &Project, problems: &mut Vec<Problem>) -> bool {
+    match Trust::read(directories) {
+        Ok(trust) => trust.holds(&project.root),
+        Err(failure) => {
+            problems.push(Problem::new(said(&failure), "until then no project is trusted"));
+            false
+        }
+    }
 }
 
 fn examine_config(directories: &Directories, problems: &mut Vec<Problem>) -> ConfigReport {
@@ -165,7 +178,7 @@ async fn count(library: &Library, scope: Scope) -> Result<usize> {
 fn said(failure: &Failure) -> String {
     match failure {
         Failure::Told { message, .. } => message.clone(),
-        Failure::Answered | Failure::OutputClosed => String::new(),
+        _ => String::new(),
     }
 }
 
@@ -175,8 +188,12 @@ impl FilesReport {
         output.field("config", &format!("{}{}", path.display(), absent(*exists)))?;
         warnings.iter().try_for_each(|warning| output.field("", &format!("warning: {warning}")))?;
         match &self.project {
-            Some(ProjectReport { root, found, .. }) => {
+            Some(ProjectReport { root, found, trusted, .. }) => {
                 output.field("project", &format!("{} ({found})", root.display()))?;
+                output.field(
+                    "trusted",
+                    if *trusted { "yes" } else { "no; `masque trust` says what that means" },
+                )?;
             }
             None => output.field("project", "none")?,
         }

@@ -56,12 +56,32 @@ fn print_entry(entry: &Entry, width: Option<usize>, output: &mut Output) -> Resu
 }
 
 fn verdict(report: &Report) -> String {
-    let counted = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
-    let counted = counted.into_iter().filter_map(|(level, word)| match report.count(level) {
+    let levels = [Level::Error, Level::Warning, Level::Note];
+    counted(levels.map(|level| (level, report.count(level))))
+        .unwrap_or_else(|| "Nothing is wrong.".to_owned())
+}
+
+/// How much there is of each level, as in "1 error, 2 warnings"; none where there is nothing.
+pub(super) fn counted(counts: impl IntoIterator<Item = (Level, usize)>) -> Option<String> {
+    let counted = counts.into_iter().filter_map(|(level, count)| match count {
         0 => None,
-        1 => Some(format!("1 {word}")),
-        count => Some(format!("{count} {word}s")),
+        1 => Some(format!("1 {level}")),
+        count => Some(format!("{count} {level}s")),
     });
-    let counted: Vec<String> = counted.collect();
-    if counted.is_empty() { "Nothing is wrong.".to_owned() } else { counted.join(", ") }
+    Some(counted.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use persona::lint::Level;
+
+    use super::counted;
+
+    #[test]
+    fn one_is_not_many() {
+        let said = |errors, warnings| counted([(Level::Error, errors), (Level::Warning, warnings)]);
+        assert_eq!(said(1, 2).as_deref(), Some("1 error, 2 warnings"));
+        assert_eq!(said(0, 1).as_deref(), Some("1 warning"));
+        assert_eq!(said(0, 0), None);
+    }
 }

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Listens from the moment it is made, so that no request is missed once the server has said
 /// where it is.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(in crate::commands) struct Stop {
     #[cfg(unix)]
     interrupt: Signal,
     #[cfg(unix)]
@@ -19,7 +19,7 @@ pub(super) struct Stop {
 
 #[cfg(unix)]
 impl Stop {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::commands) fn listen() -> io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
@@ -33,7 +33,7 @@ impl Stop {
 
 #[cfg(windows)]
 impl Stop {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::commands) fn listen() -> io::Result<Self> {
         Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
     }
 
@@ -44,7 +44,7 @@ impl Stop {
 
 impl Stop {
     /// Ends when the process is asked to stop. A second request ends the process at once.
-    pub(super) async fn wait(mut self) {
+    pub(in crate::commands) async fn wait(mut self) {
         self.asked().await;
         tokio::spawn(async move {
             self.asked().await;

@@ -153,6 +153,15 @@ model = "x"
 }
 
 #[test]
+fn what_a_project_connects_to_stays_as_it_is() {
+    let connections =
+        "# ours\n[mcp_servers.git]\ncommand = 'git-mcp' # fast\n\n[providers]\nhouse.kind = 'gemini'\n";
+    let text = add_skill(connections);
+    assert!(text.starts_with(connections) && text.contains("[skills."), "{text}");
+    assert_eq!(remove(&text, Kind::Skill, "new").trim_end(), connections.trim_end());
+}
+
+#[test]
 fn an_entry_goes_with_the_comments_that_touch_it() {
     let text = "# head\n\n# on a\n[skills.a]\ncontent = 'a'\n# end of a\n\n# alone\n\n# on b\n[skills.b]\ncontent = 'b' # b\n\n[skills.c]\n";
     assert_eq!(

@@ -141,8 +141,8 @@ fn next_line(bytes: &[u8], offset: usize) -> usize {
 
 /// The text of an input: as it is where it is UTF-8, otherwise mended.
 fn text_of(path: &Path, bytes: &[u8]) -> String {
-    match document::text_of(path, bytes) {
-        Ok(text) => text.to_owned(),
+    match document::text_of(path, bytes.to_vec()) {
+        Ok(text) => text,
         Err(problem) => {
             assert_eq!(problem.message, "not UTF-8 text");
             assert!(problem.line > 0 && problem.column > 0);

@@ -47,6 +47,7 @@ tool_preset = "read_only"
 bias_profile = "balanced"
 context_preset = "docs"
 aggregation_strategy = "summarize"
+max_tool_rounds = 12
 plan_persona = { instruction = "i", model = "m", tool_preset = "read_only" }
 parts = ["a", { name = "b", priority = 4 }, { name = "c", order = -1 }]
 parts_mode = "append"
@@ -73,7 +74,7 @@ remove_tags = ["two"]
                 { "provider": "local", "model": "small" },
             ],
             "tool_preset": "read_only", "bias_profile": "balanced", "context_preset": "docs",
-            "aggregation_strategy": "summarize",
+            "aggregation_strategy": "summarize", "max_tool_rounds": 12,
             "plan_persona": { "instruction": "i", "model": "m", "tool_preset": "read_only" },
             "parts": [
                 { "name": "a", "order": 0, "priority": 0 },
@@ -85,6 +86,17 @@ remove_tags = ["two"]
             "remove_skills": ["s2"], "remove_guardrails": ["g2"], "remove_test_inputs": ["i2"],
             "remove_tags": ["two"],
         })
+    );
+}
+
+#[test]
+fn what_a_project_connects_to_is_no_mistake_and_no_entry() {
+    let text = "[mcp_servers.git]\ncommand = 'git-mcp'\n[providers.house]\nkind = 'gemini'\n[provider.x]\n";
+    assert_eq!(read(text).all().count(), 0);
+    let problem = problem(text);
+    assert!(
+        problem.contains("unknown table \"provider\"") && problem.contains("\"providers\"?"),
+        "{problem}"
     );
 }
 
@@ -299,7 +311,7 @@ fn what_is_not_toml_is_refused_with_its_place() {
         "p.toml:2:11: not valid TOML: duplicate key\n  2 | [personas.x]\n    |           ^ it is defined twice in this file; keep one, or rename one"
     );
     let bytes = b"[personas.x]\nsummary = \"\xff\"\n";
-    let problem = document::text_of(Path::new("p.toml"), bytes).expect_err("not UTF-8");
+    let problem = document::text_of(Path::new("p.toml"), bytes.to_vec()).expect_err("not UTF-8");
     assert_eq!((problem.line, problem.column, problem.message.as_str()), (2, 12, "not UTF-8 text"));
 }
 

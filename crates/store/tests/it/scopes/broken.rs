@@ -112,6 +112,32 @@ async fn a_mistake_that_is_undone_leaves_no_trace() {
     .await;
 }
 
+/// What cannot be read at all is told, and takes nothing else down.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_cannot_be_read_is_a_problem_like_others() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Global, GOOD);
+        let path = files.path(Scope::Project);
+        std::fs::create_dir_all(&path).unwrap();
+        let scopes = files.open(database).await;
+        let problem = scopes.problems().remove(0);
+        assert_eq!((problem.path.as_path(), problem.message.as_str()), (path.as_path(), "is not a file"));
+        assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Global);
+        std::fs::remove_dir(&path).unwrap();
+        files.write(Scope::Project, GOOD);
+        reread(&scopes, Scope::Project).await;
+        assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Project);
+        // Too much of it later on: what was good stays in force.
+        std::fs::write(&path, vec![b'#'; persona::limits::FILE_BYTES + 1]).unwrap();
+        reread(&scopes, Scope::Project).await;
+        assert!(scopes.problems()[0].message.contains("more than"), "{:?}", scopes.problems());
+        assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Project);
+        scopes.close().await;
+    })
+    .await;
+}
+
 /// What was never good is not there, and keeps nothing else from being there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_was_never_good_has_nothing() {
@@ -122,7 +148,7 @@ async fn a_file_that_was_never_good_has_nothing() {
         std::fs::write(files.path(Scope::Project), b"[personas.caf\xe9]\n").unwrap();
         let scopes = files.open(database).await;
         let problem = scopes.problems().remove(0);
-        assert!(problem.message.contains("UTF-8"), "{problem}");
+        assert_eq!((problem.line, problem.column, problem.message.as_str()), (1, 14, "not UTF-8 text"));
         assert!(scopes.all(Scope::Project).await.unwrap().is_empty());
         assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Global);
         assert!(scopes.load(&name("critic"), None, &store::Overrides::new()).await.unwrap().is_some());

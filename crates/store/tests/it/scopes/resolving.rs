@@ -2,11 +2,11 @@
 //! definition at its own.
 
 use persona::{BiasProfile, Kind, Part, PartType, Persona, Scope, TestInput, ToolPreset};
-use store::{ErrorKind, FileScopes, Location, Overrides, Scopes};
+use store::{Action, ErrorKind, FileScopes, Location, Overrides, Scopes};
 use testkit::{Files, on_each_engine};
 
-use super::{begin_in, load, reread};
-use crate::samples::{arc, keep, linking, name, open, part, persona, somebody, stage};
+use super::{begin_in, held_in, load, reread};
+use crate::samples::{arc, extending, keep, linking, name, open, part, persona, somebody, stage};
 
 fn contents(parts: &[Part]) -> Vec<&str> {
     parts.iter().map(|part| part.content.as_deref().unwrap()).collect()
@@ -212,7 +212,9 @@ async fn conflicts_and_references_are_found() {
         keep(&store, &persona("both")).await;
         keep(&store, &persona("alone")).await;
         keep(&store, &part("voice", PartType::Voice, "x")).await;
-        keep(&store, &crate::samples::extending("heir", "both")).await;
+        let removing = Persona { remove_parts: vec![name("voice")], ..extending("heir", "both") };
+        keep(&store, &removing).await;
+        keep(&store, &linking("speaker", &["voice"])).await;
         store.close().await;
         files.write(Scope::Global, "[personas.both]\n[personas.files]\n[parts.own]\npart_type = \"goal\"\ncontent = \"x\"\n");
         files.write(
@@ -228,6 +230,9 @@ async fn conflicts_and_references_are_found() {
             found.iter().map(|entity| entity.name().to_string()).collect()
         };
         assert_eq!(naming(Scope::Shared, Kind::Persona, "both").await, ["heir"]);
+        assert_eq!(naming(Scope::Shared, Kind::Part, "voice").await, ["heir"], "links follow by themselves");
+        assert!(naming(Scope::Shared, Kind::Trait, "voice").await.is_empty());
+        assert!(naming(Scope::Shared, Kind::Arc, "voice").await.is_empty());
         assert_eq!(naming(Scope::Project, Kind::Persona, "both").await, ["files"]);
         assert_eq!(naming(Scope::Project, Kind::Part, "own").await, ["files"]);
         assert!(naming(Scope::Global, Kind::Part, "own").await.is_empty());
@@ -253,14 +258,32 @@ async fn what_cannot_be_written_to_says_so() {
             ..files.scopes(&files.local(database))
         })
         .await;
-        let (kind, message) = refused(&scopes, Scope::Project).await;
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(message.contains("personas.toml is not written to from here"), "{message}");
+        let mut write = begin_in(&scopes, Scope::Project).await;
+        let mine = held_in::<Persona>(&mut write, "mine").await;
+        for refused in [
+            write.insert(&persona("new"), Action::Create).await.map(drop),
+            write.replace(&mine, &persona("renamed"), Action::Rename).await.map(drop),
+            write.remove(&mine).await,
+        ] {
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Denied);
+            assert!(error.to_string().contains("personas.toml is not written to from here"), "{error}");
+        }
+        assert!(write.commit().await.is_err());
+        assert_eq!(files.read(Scope::Project), "[personas.mine]\n");
         let (kind, message) = refused(&scopes, Scope::Builtin).await;
         assert_eq!(kind, ErrorKind::Denied);
         assert!(message.contains("builtins are read-only"), "{message}");
         assert_eq!(begin_in(&scopes, Scope::Shared).await.scope(), Scope::Shared);
         assert_eq!(load(&scopes, "mine").await.meta.scope, Scope::Project, "reading is allowed");
+        scopes.close().await;
+
+        let scopes = open_with(FileScopes { global: None, ..files.scopes(&files.local(database)) }).await;
+        let (kind, message) = refused(&scopes, Scope::Global).await;
+        assert_eq!(
+            (kind, message.as_str()),
+            (ErrorKind::Invalid, "the global scope is not open here; leave it out, or name another")
+        );
         scopes.close().await;
 
         let scopes = open_with(FileScopes { project: None, ..files.scopes(&files.local(database)) }).await;

@@ -152,6 +152,51 @@ async fn stages_change_with_their_persona_or_not_at_all() {
     .await;
 }
 
+/// A stage belongs to one arc, which may come from a base.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stage_is_of_the_arc_that_a_persona_walks() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let heir = "\n[personas.heir]\nextends = \"walker\"\n\n[arcs.climb]\nstages = [{ name = \"foot\" }, { name = \"two\" }]\n";
+        files.write(Scope::Project, &format!("{FILE}{heir}"));
+        let scopes = files.open(database).await;
+        put(&scopes, "walker", "two").await;
+        put(&scopes, "heir", "two").await;
+        let in_stage = async |arc: &str| {
+            let mut write = begin_in(&scopes, Scope::Project).await;
+            write.personas_in_stage(&name(arc), &name("two")).await.unwrap()
+        };
+        assert_eq!(in_stage("path").await, crate::samples::names(&["heir", "walker"]));
+        change_in::<Persona>(&scopes, Scope::Project, "walker", |of| of.arc = Some(name("climb"))).await;
+        assert!(in_stage("path").await.is_empty());
+        let mut write = begin_in(&scopes, Scope::Project).await;
+        for of in ["walker", "heir"] {
+            let held = held_in::<Persona>(&mut write, of).await;
+            assert_eq!(write.stage(&held).await.unwrap(), None, "{of} was in the stage two of another arc");
+        }
+        drop(write);
+        assert_eq!((standing(&scopes, "walker").await, standing(&scopes, "heir").await), ("foot".into(), "foot".into()));
+        scopes.close().await;
+    })
+    .await;
+}
+
+/// State is not in the file, so it changes also where the file must not.
+#[tokio::test(flavor = "multi_thread")]
+async fn stages_change_where_files_are_not_written_to() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Project, FILE);
+        let given = FileScopes { writable: false, ..files.scopes(&files.local(database)) };
+        let scopes = Scopes::open(open(database).await, given).await.unwrap();
+        put(&scopes, "walker", "two").await;
+        assert_eq!(standing(&scopes, "walker").await, "two");
+        assert_eq!(files.read(Scope::Project), FILE);
+        scopes.close().await;
+    })
+    .await;
+}
+
 /// Whoever listens is told of a new stage or text, wherever the state is kept.
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_of_state_are_announced() {

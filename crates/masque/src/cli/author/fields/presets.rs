@@ -7,35 +7,18 @@ use std::str::FromStr;
 use clap::Args;
 use serde::{Serialize, Serializer};
 
-use super::{Fields, list, read_into};
+use super::{AboutFields, Fields, list, read_into};
 use crate::failure::Result;
 
 #[derive(Debug, Args, Serialize)]
-pub(crate) struct ToolPresetFields {
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
-}
-
-impl Fields for ToolPresetFields {}
-
-#[derive(Debug, Args, Serialize)]
 pub(crate) struct BiasProfileFields {
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    about: AboutFields,
     /// How much to lean to a category, from 0 to 10; 1 changes nothing. Repeat it for more
     #[arg(long = "multiplier", value_name = "CATEGORY=N")]
     #[serde(serialize_with = "map")]
     multipliers: Option<Vec<Multiplier>>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
 }
 
 impl Fields for BiasProfileFields {}
@@ -69,16 +52,12 @@ fn map<S: Serializer>(
 
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct ContextPresetFields {
-    /// When to use it, in a sentence
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    about: AboutFields,
     /// The tokens that its files may take
     #[arg(long, value_name = "N")]
     token_budget: Option<u32>,
-    /// A tag; repeat it for more
-    #[arg(long = "tag", value_name = "TAG")]
-    #[serde(serialize_with = "list")]
-    tags: Option<Vec<String>>,
 }
 
 impl Fields for ContextPresetFields {}

@@ -1,6 +1,8 @@
 //! The fields of `[personas.NAME]`.
 
-use persona::limits::{DISPLAY_NAME_CHARS, LINKS, LONG_TEXT_BYTES, PREFERRED_MODELS, SHORT_TEXT_BYTES, TAGS};
+use persona::limits::{
+    DISPLAY_NAME_CHARS, LINKS, LONG_TEXT_BYTES, PREFERRED_MODELS, SHORT_TEXT_BYTES, TAGS, TOOL_ROUNDS,
+};
 
 use super::super::rules::Rule::{Base, Line, Lines, List, Name, Names, Number, Text, Typed, Whole, Word};
 use super::{Field, field};
@@ -81,6 +83,12 @@ pub(super) const PERSONA: &[Field] = &[
         Word("auto"),
         "How context files are condensed: `full`, `summarize`, `skeleton` (signatures without bodies), or \
          `auto`: what fits the budget.",
+    ),
+    field(
+        "max_tool_rounds",
+        Whole(1, TOOL_ROUNDS as i64, None),
+        "How many replies of one run may call tools, from 1 to 1,000. Without it, the base's, else what \
+         your config.toml says, else 50.",
     ),
     field("plan_persona", Typed, "What is different while the persona plans."),
     field(

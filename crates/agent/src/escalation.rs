@@ -1,0 +1,96 @@
+//! Which model is tried next when one fails.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use llm::{FailureKind, ModelRef};
+
+/// How often a transport fault has the same model tried again.
+const RETRIES: u32 = 2;
+/// How often the last model is waited for.
+const WAITS: u32 = 3;
+/// The longest that a provider's retry-after is honoured.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
+const FIRST_BACKOFF: Duration = Duration::from_millis(400);
+
+/// What to do about a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same model again, after [`backoff`] of this many retries.
+    Retry(u32),
+    /// The next model, at once.
+    MoveOn,
+    /// The last model again, after what it asked for.
+    Wait(Duration),
+    GiveUp,
+}
+
+/// Walks a list of models, from where it begins to the end and then over those before, so that
+/// each gets its turn.
+#[derive(Debug, Clone)]
+pub struct Escalation {
+    models: usize,
+    start: usize,
+    /// How many were moved on from.
+    moved: usize,
+    retries: u32,
+    waits: u32,
+}
+
+impl Escalation {
+    /// Begins with the model at `start` of so many.
+    pub fn new(models: usize, start: usize) -> Self {
+        let models = models.max(1);
+        Self { models, start: start.min(models - 1), moved: 0, retries: 0, waits: 0 }
+    }
+
+    /// The model to try.
+    pub fn current(&self) -> usize {
+        (self.start + self.moved) % self.models
+    }
+
+    pub fn on_failure(&mut self, kind: FailureKind, retry_after: Option<Duration>) -> Verdict {
+        if kind.is_transport() && self.retries < RETRIES {
+            self.retries += 1;
+            return Verdict::Retry(self.retries);
+        }
+        if self.moved + 1 < self.models {
+            self.moved += 1;
+            self.retries = 0;
+            return Verdict::MoveOn;
+        }
+        match (kind, retry_after) {
+            (FailureKind::RateLimited | FailureKind::Transport, Some(wait))
+                if wait <= LONGEST_WAIT && self.waits < WAITS =>
+            {
+                self.waits += 1;
+                self.retries = 0;
+                Verdict::Wait(wait)
+            }
+            _ => Verdict::GiveUp,
+        }
+    }
+}
+
+/// How long to wait before a retry: doubling, and between half and all of it, so that many who
+/// failed together do not come back together. `jitter` is from 0 to 1.
+pub fn backoff(retry: u32, jitter: f64) -> Duration {
+    let whole = FIRST_BACKOFF * 2_u32.saturating_pow(retry.saturating_sub(1)).min(64);
+    whole.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
+}
+
+/// Where to begin: at the model that answered last, if that was a later choice and not long ago;
+/// else at the first.
+pub fn cooled_down(
+    models: &[ModelRef],
+    answered: Option<(&ModelRef, DateTime<Utc>)>,
+    now: DateTime<Utc>,
+    cooldown: Duration,
+) -> usize {
+    let Some((model, since)) = answered else { return 0 };
+    let is_recent = (now - since).to_std().is_ok_and(|age| age < cooldown);
+    models.iter().position(|candidate| candidate == model).filter(|_| is_recent).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

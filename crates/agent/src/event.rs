@@ -1,0 +1,228 @@
+//! What viewers of a session are told, as it happens.
+
+use llm::{FailureKind, ModelRef, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::{End, Entry, Mode, Note, TurnBody};
+
+/// One event. Its `type` is also the name under which it is streamed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// What the user said, for those who did not say it.
+    User {
+        id: Uuid,
+        content: String,
+    },
+    TextDelta {
+        content: String,
+    },
+    ReasoningDelta {
+        content: String,
+    },
+    TextComplete {
+        id: Uuid,
+        content: String,
+    },
+    ToolCall {
+        id: Uuid,
+        tool_use_id: String,
+        tool_name: String,
+        input: Map<String, Value>,
+    },
+    ToolResult {
+        id: Uuid,
+        tool_use_id: String,
+        output: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        is_error: Option<bool>,
+    },
+    ToolEvent {
+        tool_use_id: String,
+        event: Value,
+    },
+    /// `session_id` is the session that has to be answered: a delegate's requests are shown here too.
+    ApprovalRequest {
+        session_id: Uuid,
+        tool_use_id: String,
+        tool_name: String,
+        input: Map<String, Value>,
+    },
+    ApprovalAnswered {
+        tool_use_id: String,
+        approved: bool,
+    },
+    ModelSelected {
+        provider: String,
+        model: String,
+        reason: SelectionReason,
+    },
+    ModelEscalated {
+        from: ModelRef,
+        to: ModelRef,
+        code: ErrorCode,
+        message: String,
+    },
+    /// All text since the last turn that is not among these is void, and so are these.
+    TextDiscarded {
+        turn_ids: Vec<Uuid>,
+    },
+    Usage {
+        provider: String,
+        model: String,
+        #[serde(flatten)]
+        usage: Usage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<String>,
+    },
+    ModeChanged {
+        mode: Mode,
+    },
+    PlanReady {
+        plan: String,
+    },
+    Summary {
+        id: Uuid,
+        content: String,
+        through: Uuid,
+    },
+    Done {
+        stop_reason: End,
+    },
+    Error {
+        code: ErrorCode,
+        message: String,
+    },
+}
+
+/// Why a model was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectionReason {
+    /// The caller named it.
+    Requested,
+    /// The persona's plan names it.
+    Plan,
+    /// The persona's first choice.
+    Preferred,
+    /// The persona names none; it is the first that is configured.
+    Default,
+    /// An earlier choice failed.
+    Escalated,
+    /// It answered shortly before, when an earlier choice had failed.
+    Cooldown,
+    /// Nothing is configured.
+    Rehearsal,
+}
+
+/// What went wrong, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    Transport,
+    RateLimited,
+    ContextExceeded,
+    Unauthorized,
+    UnknownModel,
+    Rejected,
+    /// No configured provider has that name.
+    UnknownProvider,
+    /// The persona could not be loaded or assembled.
+    Persona,
+    /// The session could not be kept.
+    Storage,
+}
+
+impl From<FailureKind> for ErrorCode {
+    fn from(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Transport => Self::Transport,
+            FailureKind::RateLimited => Self::RateLimited,
+            FailureKind::ContextExceeded => Self::ContextExceeded,
+            FailureKind::Unauthorized => Self::Unauthorized,
+            FailureKind::UnknownModel => Self::UnknownModel,
+            FailureKind::Rejected => Self::Rejected,
+        }
+    }
+}
+
+impl Event {
+    /// The name under which it is streamed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::User { .. } => "user",
+            Self::TextDelta { .. } => "text_delta",
+            Self::ReasoningDelta { .. } => "reasoning_delta",
+            Self::TextComplete { .. } => "text_complete",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::ToolEvent { .. } => "tool_event",
+            Self::ApprovalRequest { .. } => "approval_request",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::ModelSelected { .. } => "model_selected",
+            Self::ModelEscalated { .. } => "model_escalated",
+            Self::TextDiscarded { .. } => "text_discarded",
+            Self::Usage { .. } => "usage",
+            Self::ModeChanged { .. } => "mode_changed",
+            Self::PlanReady { .. } => "plan_ready",
+            Self::Summary { .. } => "summary",
+            Self::Done { .. } => "done",
+            Self::Error { .. } => "error",
+        }
+    }
+
+    /// Whether it ends a run: nothing follows until the next message.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Done { .. })
+    }
+}
+
+impl From<&Entry> for Event {
+    fn from(entry: &Entry) -> Self {
+        match entry {
+            Entry::Turn(turn) => of_turn(turn.id, &turn.body),
+            Entry::Note { note, .. } => of_note(note),
+        }
+    }
+}
+
+fn of_turn(id: Uuid, body: &TurnBody) -> Event {
+    match body.clone() {
+        TurnBody::User { content } => Event::User { id, content },
+        TurnBody::AssistantText { content } => Event::TextComplete { id, content },
+        TurnBody::ToolCall { tool_use_id, tool_name, input, malformed: _ } => {
+            Event::ToolCall { id, tool_use_id, tool_name, input }
+        }
+        TurnBody::ToolResult { tool_use_id, output, is_error } => {
+            Event::ToolResult { id, tool_use_id, output, is_error: is_error.then_some(true) }
+        }
+        TurnBody::Summary { content, through } => Event::Summary { id, content, through },
+    }
+}
+
+fn of_note(note: &Note) -> Event {
+    match note.clone() {
+        Note::ModelSelected { model: ModelRef { provider, model }, reason } => {
+            Event::ModelSelected { provider, model, reason }
+        }
+        Note::ModelEscalated { from, to, code, message } => Event::ModelEscalated { from, to, code, message },
+        Note::TextDiscarded { turns } => Event::TextDiscarded { turn_ids: turns },
+        Note::Usage { model: ModelRef { provider, model }, usage, request_id } => {
+            Event::Usage { provider, model, usage, request_id }
+        }
+        Note::ModeChanged { mode } => Event::ModeChanged { mode },
+        Note::ApprovalRequest { session, tool_use_id, tool_name, input } => {
+            Event::ApprovalRequest { session_id: session, tool_use_id, tool_name, input }
+        }
+        Note::ApprovalAnswered { tool_use_id, approved } => Event::ApprovalAnswered { tool_use_id, approved },
+        Note::PlanReady { plan } => Event::PlanReady { plan },
+        Note::ToolEvent { tool_use_id, event } => Event::ToolEvent { tool_use_id, event },
+        Note::Error { code, message } => Event::Error { code, message },
+        Note::Done { stop_reason } => Event::Done { stop_reason },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Running a persona: turns, sessions, modes and the loop.
+//!
+//! Pure machines: what happened goes in, the next step comes out. No clock, no I/O, no async:
+//! `app` calls the model, runs the tools and keeps the log, and tells this crate what came of it.
+//! This crate must not know where a session is kept, nor which protocol a model speaks.
+
+pub mod limits;
+
+mod turn;
+pub use turn::{Turn, TurnBody};
+
+mod mode;
+pub use mode::{Mode, ModeError};
+
+mod session;
+pub use session::{Approval, ApprovalAnswer, Plan, PlanStatus, Session, SessionStatus};
+
+mod log;
+pub use log::{End, Entry, LogEntry, Note};
+
+mod event;
+pub use event::{ErrorCode, Event, SelectionReason};
+
+mod tool;
+pub use tool::{Annotations, Tool};
+
+mod run;
+pub use run::{NewTurn, PendingCall, Run, Step};
+
+mod messages;
+pub use messages::messages;
+
+mod selection;
+pub use selection::{Chosen, Permission, Selected, select};
+
+mod strategy;
+pub use strategy::{Lean, strategy};
+
+mod reminder;
+pub use reminder::{GUARDRAIL, plan_reminder};
+
+mod escalation;
+pub use escalation::{Escalation, Verdict, backoff, cooled_down};
+
+mod compaction;
+pub use compaction::{SUMMARY_PROMPT, cut, in_force, transcript};

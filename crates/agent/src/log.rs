@@ -1,0 +1,109 @@
+//! A session's log: its turns, and beside them what happened that is no turn.
+//!
+//! Everything that a viewer is told except passing text is an entry of the log, in order, so that
+//! one who comes later or comes back reads what the others saw.
+
+use chrono::{DateTime, Utc};
+use llm::{ModelRef, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::{ErrorCode, Mode, SelectionReason, Turn};
+
+/// An entry in its place; places count up from 1 and may have gaps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogEntry {
+    pub seq: i64,
+    pub entry: Entry,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    Turn(Turn),
+    Note { at: DateTime<Utc>, note: Note },
+}
+
+/// What happened that is no turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Note {
+    ModelSelected {
+        model: ModelRef,
+        reason: SelectionReason,
+    },
+    ModelEscalated {
+        from: ModelRef,
+        to: ModelRef,
+        code: ErrorCode,
+        message: String,
+    },
+    /// Turns of an attempt that failed; they are no longer in the log.
+    TextDiscarded {
+        turns: Vec<Uuid>,
+    },
+    Usage {
+        model: ModelRef,
+        usage: Usage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<String>,
+    },
+    ModeChanged {
+        mode: Mode,
+    },
+    ApprovalRequest {
+        session: Uuid,
+        tool_use_id: String,
+        tool_name: String,
+        input: Map<String, Value>,
+    },
+    ApprovalAnswered {
+        tool_use_id: String,
+        approved: bool,
+    },
+    PlanReady {
+        plan: String,
+    },
+    /// A tool said something besides its text.
+    ToolEvent {
+        tool_use_id: String,
+        event: Value,
+    },
+    Error {
+        code: ErrorCode,
+        message: String,
+    },
+    Done {
+        stop_reason: End,
+    },
+}
+
+/// Every way in which a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    EndTurn,
+    MaxTokens,
+    Refusal,
+    Cancelled,
+    MaxToolRounds,
+    LoopDetected,
+    Failed,
+}
+
+impl End {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::Refusal => "refusal",
+            Self::Cancelled => "cancelled",
+            Self::MaxToolRounds => "max_tool_rounds",
+            Self::LoopDetected => "loop_detected",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

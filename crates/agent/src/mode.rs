@@ -1,0 +1,45 @@
+//! Whether a session may act, or plans first.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Nothing but tools that only read.
+    Plan,
+    #[default]
+    Build,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no mode; there are plan and build")]
+pub struct ModeError(String);
+
+impl Mode {
+    pub const ALL: &[Self] = &[Self::Plan, Self::Build];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Build => "build",
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = ModeError;
+
+    fn from_str(text: &str) -> Result<Self, ModeError> {
+        let found = Self::ALL.iter().find(|mode| mode.as_str() == text);
+        found.copied().ok_or_else(|| ModeError(text.chars().take(80).collect()))
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,333 @@
+//! The loop: from a user's message to a named end.
+//!
+//! The caller performs each [`Step`] and reports what came of it; what has to be kept comes back
+//! as turns, in order. A run is also put together again from the turns that it left behind, which
+//! is how it goes on after somebody answered an approval request hours later.
+
+use llm::{ProviderState, StopReason, ToolInput};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::{End, Turn, TurnBody, limits};
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    CallModel,
+    /// Run what [`Run::pending`] holds.
+    RunTools,
+    Finished(End),
+}
+
+/// A turn that is to be kept now; it gets its id and time from the caller.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTurn {
+    pub body: TurnBody,
+    pub provider_state: Option<ProviderState>,
+}
+
+impl From<TurnBody> for NewTurn {
+    fn from(body: TurnBody) -> Self {
+        Self { body, provider_state: None }
+    }
+}
+
+/// A call without a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingCall {
+    pub tool_use_id: String,
+    pub tool_name: String,
+    pub input: Map<String, Value>,
+    pub malformed: Option<String>,
+}
+
+type BatchHash = [u8; 32];
+
+#[derive(Debug, Clone)]
+pub struct Run {
+    max_tool_rounds: u32,
+    /// Replies so far that had the model called again.
+    rounds: u32,
+    last_batch: Option<BatchHash>,
+    /// How often the last batch came in a row.
+    repeats: u32,
+    /// Of the reply that is arriving.
+    text: String,
+    arrived: Vec<PendingCall>,
+    /// Of the reply that has arrived.
+    pending: Vec<PendingCall>,
+    /// How the run ends once the pending calls have results.
+    ends_after_tools: Option<End>,
+    end: Option<End>,
+}
+
+impl Run {
+    pub fn new(max_tool_rounds: u32) -> Self {
+        Self {
+            max_tool_rounds: max_tool_rounds.min(limits::MOST_TOOL_ROUNDS),
+            rounds: 0,
+            last_batch: None,
+            repeats: 0,
+            text: String::new(),
+            arrived: Vec::new(),
+            pending: Vec::new(),
+            ends_after_tools: None,
+            end: None,
+        }
+    }
+
+    /// The run that left these turns behind, where it stopped.
+    pub fn resume(max_tool_rounds: u32, turns: &[Turn]) -> Self {
+        let mut run = Self::new(max_tool_rounds);
+        let is_user = |turn: &Turn| matches!(turn.body, TurnBody::User { .. });
+        let start = turns.iter().rposition(is_user).map_or(0, |at| at + 1);
+        let mut reply: Vec<PendingCall> = Vec::new();
+        let mut is_answered = false;
+        for turn in &turns[start..] {
+            match &turn.body {
+                TurnBody::ToolCall { tool_use_id, tool_name, input, malformed } => {
+                    if std::mem::take(&mut is_answered) {
+                        run.count(&std::mem::take(&mut reply));
+                    }
+                    reply.push(PendingCall {
+                        tool_use_id: tool_use_id.clone(),
+                        tool_name: tool_name.clone(),
+                        input: input.clone(),
+                        malformed: malformed.clone(),
+                    });
+                }
+                TurnBody::ToolResult { .. } => is_answered = true,
+                TurnBody::AssistantText { .. } | TurnBody::User { .. } | TurnBody::Summary { .. } => {}
+            }
+        }
+        run.count(&reply);
+        // Only what follows the reply answers it: some providers use the same ids again.
+        let is_call = |turn: &Turn| matches!(turn.body, TurnBody::ToolCall { .. });
+        let answers = turns.iter().rposition(is_call).map_or(turns.len(), |at| at + 1).max(start);
+        run.pending = reply;
+        for turn in &turns[answers..] {
+            if let TurnBody::ToolResult { tool_use_id, .. } = &turn.body {
+                run.answer(tool_use_id);
+            }
+        }
+        run
+    }
+
+    pub fn step(&self) -> Step {
+        match self.end {
+            Some(end) => Step::Finished(end),
+            None if self.pending.is_empty() => Step::CallModel,
+            None => Step::RunTools,
+        }
+    }
+
+    /// The calls of the last reply that have no result yet.
+    pub fn pending(&self) -> &[PendingCall] {
+        &self.pending
+    }
+
+    /// What the caller hears from the model; returns what is to be kept at once.
+    ///
+    /// Nothing is kept of what arrives when no reply is waited for, as after a cancellation.
+    pub fn on_event(&mut self, event: llm::Event) -> Vec<NewTurn> {
+        if self.step() != Step::CallModel {
+            return Vec::new();
+        }
+        match event {
+            llm::Event::Started { .. } | llm::Event::ReasoningDelta(_) => Vec::new(),
+            llm::Event::TextDelta(text) => {
+                self.text.push_str(&text);
+                Vec::new()
+            }
+            llm::Event::TextEnd { state } => self.flush(state).into_iter().collect(),
+            llm::Event::ToolCall(call) => self.flush(None).into_iter().chain([self.arrive(call)]).collect(),
+            llm::Event::Finished { stop, .. } => self.finish(stop),
+        }
+    }
+
+    /// How many bytes of text have arrived since the last turn.
+    pub fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Forgets the reply that was arriving: its attempt failed.
+    pub fn discard(&mut self) {
+        self.text.clear();
+        self.arrived.clear();
+    }
+
+    /// A pending call has its result.
+    pub fn on_result(&mut self, tool_use_id: &str) {
+        self.answer(tool_use_id);
+        self.end_without_pending();
+    }
+
+    /// Takes one call with this id away: a reply may use an id twice, and then has two results.
+    fn answer(&mut self, tool_use_id: &str) {
+        if let Some(at) = self.pending.iter().position(|call| call.tool_use_id == tool_use_id) {
+            self.pending.remove(at);
+        }
+    }
+
+    fn end_without_pending(&mut self) {
+        // A reply that is arriving is heard out: its calls are pending when it is complete.
+        let is_idle = self.pending.is_empty() && self.arrived.is_empty() && self.text.is_empty();
+        if is_idle && self.end.is_none() {
+            self.end = self.ends_after_tools.take();
+        }
+    }
+
+    /// The run ends when the pending calls have results, at once if all have theirs, without another
+    /// call of the model.
+    pub fn end_after_tools(&mut self, end: End) {
+        self.ends_after_tools = Some(end);
+        self.end_without_pending();
+    }
+
+    /// Ends the run: what had arrived of a text is kept, and no call stays without a result. A run
+    /// that has ended keeps its end.
+    pub fn cancel(&mut self) -> Vec<NewTurn> {
+        if self.end.is_some() {
+            return Vec::new();
+        }
+        self.end = Some(End::Cancelled);
+        let text = self.flush(None);
+        let calls = std::mem::take(&mut self.pending).into_iter().chain(std::mem::take(&mut self.arrived));
+        let results =
+            calls.map(|call| refusal(&call, "The run was cancelled before this tool had answered."));
+        text.into_iter().chain(results).collect()
+    }
+
+    /// Ends the run because no model answers, and discards what was arriving. No call stays without
+    /// a result. A run that has ended keeps its end.
+    pub fn fail(&mut self) -> Vec<NewTurn> {
+        self.discard();
+        if self.end.is_some() {
+            return Vec::new();
+        }
+        self.end = Some(End::Failed);
+        self.refuse_pending("The run failed before this tool was run.")
+    }
+
+    fn flush(&mut self, state: Option<ProviderState>) -> Option<NewTurn> {
+        if self.text.is_empty() && state.is_none() {
+            return None;
+        }
+        let content = std::mem::take(&mut self.text);
+        Some(NewTurn { body: TurnBody::AssistantText { content }, provider_state: state })
+    }
+
+    fn arrive(&mut self, call: llm::ToolCall) -> NewTurn {
+        let llm::ToolCall { id, name, input, state } = call;
+        let (input, malformed) = match input {
+            ToolInput::Object(input) => (input, None),
+            ToolInput::Malformed { text, reason } => {
+                let shown: String = text.chars().take(MALFORMED_CHARS).collect();
+                (Map::new(), Some(format!("{reason}; what arrived was: {shown}")))
+            }
+        };
+        let call = PendingCall { tool_use_id: id, tool_name: name, input, malformed };
+        let body = TurnBody::ToolCall {
+            tool_use_id: call.tool_use_id.clone(),
+            tool_name: call.tool_name.clone(),
+            input: call.input.clone(),
+            malformed: call.malformed.clone(),
+        };
+        self.arrived.push(call);
+        NewTurn { body, provider_state: state }
+    }
+
+    /// The reply is complete: what comes next?
+    fn finish(&mut self, stop: StopReason) -> Vec<NewTurn> {
+        let mut turns: Vec<NewTurn> = self.flush(None).into_iter().collect();
+        self.pending = std::mem::take(&mut self.arrived);
+        if self.pending.is_empty() {
+            self.end = match stop {
+                StopReason::EndTurn | StopReason::ToolUse => Some(End::EndTurn),
+                StopReason::MaxTokens => Some(End::MaxTokens),
+                StopReason::Refusal => Some(End::Refusal),
+                StopReason::Pause => {
+                    self.rounds += 1;
+                    (self.rounds > self.max_tool_rounds).then_some(End::MaxToolRounds)
+                }
+            };
+            return turns;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        self.count(&pending);
+        self.pending = pending;
+        let (end, why) = match stop {
+            StopReason::MaxTokens => {
+                (End::MaxTokens, "This tool was not run: the reply reached its limit of tokens.".to_owned())
+            }
+            StopReason::Refusal => (End::Refusal, "This tool was not run: the reply was refused.".to_owned()),
+            _ if self.repeats >= limits::REPEATED_BATCHES => {
+                let times = self.repeats;
+                let why = format!("This tool was not run: the same calls came {times} times in a row.");
+                (End::LoopDetected, why)
+            }
+            _ if self.rounds > self.max_tool_rounds => {
+                let most = self.max_tool_rounds;
+                let why = format!("This tool was not run: a run has at most {most} rounds of tools.");
+                (End::MaxToolRounds, why)
+            }
+            _ => {
+                turns.extend(self.refuse_surplus());
+                return turns;
+            }
+        };
+        self.end = Some(end);
+        turns.extend(self.refuse_pending(&why));
+        turns
+    }
+
+    /// A reply with more calls than anybody can mean: the first are run, the others are told.
+    fn refuse_surplus(&mut self) -> Vec<NewTurn> {
+        let most = limits::CALLS_PER_REPLY;
+        let surplus = self.pending.split_off(most.min(self.pending.len()));
+        let why = format!("This tool was not run: one reply may call {most} tools.");
+        surplus.iter().map(|call| refusal(call, &why)).collect()
+    }
+
+    fn refuse_pending(&mut self, why: &str) -> Vec<NewTurn> {
+        std::mem::take(&mut self.pending).iter().map(|call| refusal(call, why)).collect()
+    }
+
+    /// Counts a reply's calls as a round, and notices when they repeat.
+    fn count(&mut self, calls: &[PendingCall]) {
+        if calls.is_empty() {
+            return;
+        }
+        self.rounds += 1;
+        let batch = hash(calls);
+        self.repeats = if self.last_batch == Some(batch) { self.repeats + 1 } else { 1 };
+        self.last_batch = Some(batch);
+    }
+}
+
+/// How much of arguments that could not be read is shown to the model again.
+const MALFORMED_CHARS: usize = 500;
+
+fn refusal(call: &PendingCall, why: &str) -> NewTurn {
+    let tool_use_id = call.tool_use_id.clone();
+    NewTurn::from(TurnBody::ToolResult { tool_use_id, output: why.to_owned(), is_error: true })
+}
+
+/// What two batches have in common when they are the same; the ids of calls differ each time.
+fn hash(calls: &[PendingCall]) -> BatchHash {
+    let mut hash = Sha256::new();
+    let mut put = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    };
+    for call in calls {
+        put(&call.tool_name);
+        put(call.malformed.as_deref().unwrap_or_default());
+        // Keys are sorted, so that equal arguments are equal texts.
+        put(&Value::Object(call.input.clone()).to_string());
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests;

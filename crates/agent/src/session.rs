@@ -1,0 +1,106 @@
+//! A session: a persona, a mode, a root directory and what was said.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use llm::{ModelRef, Usage};
+use persona::{Name, PartType, Scope};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::Mode;
+
+/// What is known of a session besides its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: Uuid,
+    pub persona: Name,
+    /// The scope in which the persona is looked up; absent: the strongest that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    pub mode: Mode,
+    pub status: SessionStatus,
+    /// What the caller wants instead of the persona's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRef>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overrides: BTreeMap<PartType, Name>,
+    /// The directory that file tools are confined to; none has no files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The session that delegated to this one, and the call by which it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_call: Option<String>,
+    /// How many sessions stand above this one.
+    #[serde(default)]
+    pub depth: u32,
+    /// The beginning of the first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// The model that answered last, and when it was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<ModelRef>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_since: Option<DateTime<Utc>>,
+    #[serde(default)]
+    pub usage: Usage,
+    /// The place of the last entry of its log; a viewer asks for what comes after it.
+    #[serde(default)]
+    pub last_seq: i64,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    Idle,
+    Running,
+    /// For the answer to an approval request, its own or a delegate's.
+    Waiting,
+}
+
+/// What `plan_exit` handed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub content: String,
+    pub status: PlanStatus,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStatus {
+    Proposed,
+    Approved,
+    SentBack,
+}
+
+/// A call that waits for, or got, somebody's permission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    pub session: Uuid,
+    /// The call's `tool_use_id`.
+    pub call_id: String,
+    pub tool_name: String,
+    pub input: Map<String, Value>,
+    pub asked_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<ApprovalAnswer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalAnswer {
+    pub approved: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Holds for this tool until the session ends.
+    #[serde(default)]
+    pub remember: bool,
+    pub answered_at: DateTime<Utc>,
+}

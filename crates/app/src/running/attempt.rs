@@ -1,0 +1,207 @@
+//! Calling a model, and the next one when it fails.
+
+use agent::{
+    Entry, ErrorCode, Escalation, Event, Note, SelectionReason, Turn, TurnBody, Verdict, backoff,
+    cooled_down, messages, plan_reminder,
+};
+use agent::{Mode, limits};
+use chrono::Utc;
+use futures::StreamExt as _;
+use llm::{Failure, Request, StopReason, System, Usage};
+use store::RunChange;
+use uuid::Uuid;
+
+use super::drive::{Driver, NotKept, noted};
+use super::models::Candidate;
+
+/// How one attempt ended.
+enum Attempt {
+    Finished,
+    Cancelled,
+    Failed(Failure),
+}
+
+impl Driver {
+    /// One reply of whichever model answers; the run fails where none does.
+    pub(super) async fn call_model(&mut self) -> Result<(), NotKept> {
+        let mode = self.mode();
+        let candidates =
+            match self.runtime.candidates(self.session.model.as_ref(), &self.prepared, mode).await {
+                Ok(candidates) => candidates,
+                Err(error) => return self.give_up(ErrorCode::UnknownProvider, error.to_string()).await,
+            };
+        self.make_room(&candidates, None).await?;
+        let models: Vec<_> = candidates.iter().map(|candidate| candidate.model.clone()).collect();
+        let answered = self.session.answered_by.as_ref().zip(self.session.answered_since);
+        let start = cooled_down(&models, answered, Utc::now(), self.runtime.options.cooldown);
+        let mut escalation = Escalation::new(candidates.len(), start);
+        let mut reason = if start == 0 { candidates[0].reason } else { SelectionReason::Cooldown };
+        let mut has_made_room = false;
+        loop {
+            let candidate = &candidates[escalation.current()];
+            self.tell_model(candidate, reason).await?;
+            let failure = match self.attempt(candidate, mode).await? {
+                Attempt::Finished | Attempt::Cancelled => return Ok(()),
+                Attempt::Failed(failure) => failure,
+            };
+            self.discard().await?;
+            let verdict = escalation.on_failure(failure.kind, failure.retry_after);
+            let code = ErrorCode::from(failure.kind);
+            let wait = match verdict {
+                Verdict::Retry(retry) => backoff(retry, rand::random()),
+                Verdict::Wait(wait) => wait,
+                Verdict::MoveOn => {
+                    let (from, to) =
+                        (candidate.model.clone(), candidates[escalation.current()].model.clone());
+                    self.note(Note::ModelEscalated { from, to, code, message: failure.message }).await?;
+                    reason = SelectionReason::Escalated;
+                    continue;
+                }
+                Verdict::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
+                    has_made_room = true;
+                    if self.make_room(&candidates, Some(escalation.current())).await? {
+                        escalation = Escalation::new(candidates.len(), escalation.current());
+                        continue;
+                    }
+                    return self.give_up(code, failure.message).await;
+                }
+                Verdict::GiveUp => return self.give_up(code, failure.message).await,
+            };
+            tracing::info!(model = %candidate.model, %failure, ?wait, "a model is tried again");
+            tokio::select! {
+                () = self.cancel.cancelled() => return Ok(()),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    async fn give_up(&mut self, code: ErrorCode, message: String) -> Result<(), NotKept> {
+        let results = self.run.fail();
+        let mut entries = vec![noted(Note::Error { code, message })];
+        entries.extend(results.into_iter().map(super::drive::entry));
+        self.keep(entries, RunChange::default()).await
+    }
+
+    /// Says which model answers, unless that was said already.
+    async fn tell_model(&mut self, candidate: &Candidate, reason: SelectionReason) -> Result<(), NotKept> {
+        if self.told_model.as_ref() == Some(&candidate.model) {
+            return Ok(());
+        }
+        let model = candidate.model.clone();
+        self.told_model = Some(model.clone());
+        self.note(Note::ModelSelected { model, reason }).await
+    }
+
+    async fn attempt(&mut self, candidate: &Candidate, mode: Mode) -> Result<Attempt, NotKept> {
+        self.attempt_from = self.session.last_seq + 1;
+        self.attempt_turns = self.turns.len();
+        let request = self.request(candidate, mode);
+        let mut stream = candidate.provider.stream(request);
+        let mut request_id = None;
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Ok(Attempt::Cancelled),
+                event = stream.next() => event,
+            };
+            match event {
+                Some(Ok(llm::Event::Started { request_id: given })) => request_id = given,
+                Some(Ok(llm::Event::TextDelta(text))) => {
+                    self.live.tell_passing(Event::TextDelta { content: text.clone() });
+                    self.run.on_event(llm::Event::TextDelta(text));
+                    if self.run.text_bytes() > limits::REPLY_BYTES {
+                        let usage = Usage::default();
+                        self.finish(candidate, StopReason::MaxTokens, usage, request_id).await?;
+                        return Ok(Attempt::Finished);
+                    }
+                }
+                Some(Ok(llm::Event::ReasoningDelta(content))) => {
+                    self.live.tell_passing(Event::ReasoningDelta { content });
+                }
+                Some(Ok(llm::Event::Finished { stop, usage })) => {
+                    self.finish(candidate, stop, usage, request_id).await?;
+                    return Ok(Attempt::Finished);
+                }
+                Some(Ok(mut event)) => {
+                    self.name_call(&mut event);
+                    let turns = self.run.on_event(event);
+                    self.keep_turns(turns).await?;
+                }
+                Some(Err(failure)) => return Ok(Attempt::Failed(failure)),
+                None => {
+                    let message = format!("{} ended its answer without saying so", candidate.model);
+                    return Ok(Attempt::Failed(Failure::new(llm::FailureKind::Transport, message)));
+                }
+            }
+        }
+    }
+
+    /// A call has a name of its own in all of the session: its permission and its delegate are found
+    /// by it. Providers look only at what they are shown, and older turns may have been summed up.
+    fn name_call(&self, event: &mut llm::Event) {
+        let llm::Event::ToolCall(call) = event else { return };
+        let is_taken = self.turns.iter().any(
+            |turn| matches!(&turn.body, TurnBody::ToolCall { tool_use_id, .. } if *tool_use_id == call.id),
+        );
+        if is_taken {
+            call.id = format!("call_{}", Uuid::now_v7().simple());
+        }
+    }
+
+    /// The reply is complete: keeps what is left of it, what it cost, and who gave it.
+    async fn finish(
+        &mut self,
+        candidate: &Candidate,
+        stop: StopReason,
+        usage: Usage,
+        request_id: Option<String>,
+    ) -> Result<(), NotKept> {
+        let turns = self.run.on_event(llm::Event::Finished { stop, usage });
+        let mut entries: Vec<Entry> = turns.into_iter().map(super::drive::entry).collect();
+        let model = candidate.model.clone();
+        entries.push(noted(Note::Usage { model: model.clone(), usage, request_id }));
+        let mut change = RunChange::default();
+        if self.session.answered_by.as_ref() != Some(&model) {
+            let now = Utc::now();
+            change.answered_by = Some((model.to_string(), now));
+            self.session.answered_by = Some(model);
+            self.session.answered_since = Some(now);
+        }
+        self.keep(entries, change).await
+    }
+
+    /// Takes back what a failed attempt had said.
+    async fn discard(&mut self) -> Result<(), NotKept> {
+        let had_text = self.run.text_bytes() > 0;
+        self.run.discard();
+        let from = self.attempt_from;
+        let turns: Vec<_> = self.turns.iter().skip(self.attempt_turns).map(|turn: &Turn| turn.id).collect();
+        if turns.is_empty() && !had_text {
+            return Ok(());
+        }
+        let change = RunChange { discard_from: (!turns.is_empty()).then_some(from), ..RunChange::default() };
+        self.keep(vec![noted(Note::TextDiscarded { turns })], change).await
+    }
+
+    fn request(&self, candidate: &Candidate, mode: Mode) -> Request {
+        let offered = self.toolset.offered(&self.prepared, mode);
+        let strategy = agent::strategy(self.prepared.preset(mode), self.prepared.bias.as_ref(), &offered);
+        let stable = match strategy {
+            Some(strategy) => format!("{}\n{strategy}\n", self.prepared.prompt),
+            None => self.prepared.prompt.clone(),
+        };
+        let reminder = match mode {
+            Mode::Plan => Some(plan_reminder(self.prepared.plan_instruction.as_deref())),
+            Mode::Build => None,
+        };
+        let mut messages = messages(&self.turns);
+        self.prepared.fill(&mut messages);
+        Request {
+            model: candidate.model.model.clone(),
+            system: System { stable, reminder },
+            messages,
+            tools: offered.into_iter().map(|selected| selected.spec).collect(),
+            sampling: candidate.sampling,
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Taking a session to run it: for a new message, or on from where it waited.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent::{
+    End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Run, Session, SessionStatus, Turn, TurnBody,
+    limits,
+};
+use chrono::{DateTime, Utc};
+use store::{After, Began, Lease, Parent, RunChange, SessionFilter, Started};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::Inner;
+use super::drive::{Approvals, Driven, Driver, entry, noted};
+use super::live::Live;
+use crate::{Error, Result};
+
+/// How long a session stays this process's after it was last heard of.
+pub(super) const LEASE: Duration = Duration::from_secs(4);
+/// How often the log is looked into backwards for how a run ended.
+const LAST_ENTRIES: i64 = 50;
+
+const INTERRUPTED: &str =
+    "This tool was interrupted: the process ended before it answered. What it had begun may be done in part.";
+
+pub(super) enum Begin {
+    Message(String),
+    /// Permission was given or refused.
+    Resume,
+}
+
+pub(super) struct Starting {
+    pub(super) begin: Begin,
+    pub(super) approvals: Approvals,
+    /// Goes on when nobody watches.
+    pub(super) detached: bool,
+    /// The session that delegated.
+    pub(super) parent: Option<Arc<Live>>,
+    pub(super) cancel: CancellationToken,
+}
+
+impl Inner {
+    /// Takes the session and makes its persona ready; the place is that of the last entry before
+    /// the run's own.
+    pub(super) async fn begin(
+        self: &Arc<Self>,
+        session: Session,
+        starting: Starting,
+    ) -> Result<(Driver, i64)> {
+        let Starting { begin, approvals, detached, parent, cancel } = starting;
+        let id = session.id;
+        let prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
+        let (toolset, problems) = self.toolset(&session, &prepared).await?;
+        for problem in problems {
+            tracing::warn!(session = %id, problem, "tools are missing");
+        }
+        let mut turns = self.store().turns(id).await?;
+        let (started, entries) = match begin {
+            Begin::Message(content) => self.take(&session, &mut turns, content).await?,
+            Begin::Resume => (self.take_again(id).await?, Vec::new()),
+        };
+        let from = started.seq - entries.len() as i64;
+        // Whoever had the session in between may have said something.
+        let is_same = from == session.last_seq;
+        if !is_same {
+            turns = self.store().turns(id).await?;
+        }
+        let live = self.live_below(&session, parent).await?;
+        live.set_mode(started.mode, started.seq);
+        let number = live.start(cancel.clone(), detached);
+        for (at, entry) in entries.into_iter().enumerate() {
+            live.tell(from + 1 + at as i64, Event::from(&entry));
+            if let (Entry::Turn(turn), true) = (entry, is_same) {
+                turns.push(turn);
+            }
+        }
+        if started.cancel_requested {
+            cancel.cancel();
+        }
+        self.keep_alive();
+        let rounds =
+            prepared.max_tool_rounds.or(self.options.max_tool_rounds).unwrap_or(limits::MAX_TOOL_ROUNDS);
+        let run = Run::resume(rounds, &turns);
+        let session = Session { last_seq: started.seq, mode: started.mode, ..session };
+        let attempt_turns = turns.len();
+        let driver = Driver {
+            runtime: Arc::clone(self),
+            live,
+            number,
+            is_unwanted: false,
+            session,
+            turns,
+            run,
+            prepared,
+            toolset,
+            approvals,
+            cancel,
+            told_model: None,
+            attempt_from: started.seq + 1,
+            attempt_turns,
+        };
+        Ok((driver, started.seq))
+    }
+
+    /// Takes an idle session with a message; calls that a crash left open get their results first.
+    async fn take(
+        &self,
+        session: &Session,
+        turns: &mut Vec<Turn>,
+        content: String,
+    ) -> Result<(Started, Vec<Entry>)> {
+        let title = session.title.is_none().then(|| title(&content));
+        let message = entry(NewTurn::from(TurnBody::User { content }));
+        let mut waited_for: Option<DateTime<Utc>> = None;
+        loop {
+            let open = open_calls(turns).map(interrupted).map(entry);
+            let entries: Vec<Entry> = open.chain([message.clone()]).collect();
+            let began = self.store().begin_run(session.id, &self.lease(), &entries, title.as_deref()).await?;
+            match began {
+                Began::Started(started) => return Ok((started, entries)),
+                Began::Missing => return Err(missing(session.id)),
+                Began::Waiting | Began::Idle => return Err(waits(session.id)),
+                // A process that is gone cannot say so: its hold ends by itself, and one that lives
+                // renews it meanwhile.
+                Began::Busy { until }
+                    if waited_for.is_none_or(|before| until <= before) && !self.runs(session.id) =>
+                {
+                    waited_for = Some(until);
+                    let left = (until - Utc::now()).to_std().unwrap_or_default();
+                    tokio::time::sleep(left.min(LEASE) + Duration::from_millis(20)).await;
+                    // It may have answered its calls after all.
+                    *turns = self.store().turns(session.id).await?;
+                }
+                Began::Busy { .. } => return Err(busy(session.id)),
+            }
+        }
+    }
+
+    async fn take_again(&self, id: Uuid) -> Result<Started> {
+        match self.store().resume_run(id, &self.lease()).await? {
+            Began::Started(started) => Ok(started),
+            Began::Missing => Err(missing(id)),
+            Began::Waiting => Err(waits(id)),
+            Began::Busy { .. } | Began::Idle => Err(busy(id)),
+        }
+    }
+
+    fn lease(&self) -> Lease {
+        Lease { node: self.node.clone(), until: Utc::now() + LEASE }
+    }
+
+    /// Drives a run in a task of its own, and whatever waited for it afterwards.
+    pub(super) fn spawn(self: &Arc<Self>, driver: Driver) {
+        let (runtime, parent) = (Arc::clone(self), driver.session.parent);
+        tokio::spawn(async move {
+            let driven = driver.drive().await;
+            if let (Driven::Ended(_), Some(parent)) = (driven, parent) {
+                runtime.go_on(parent).await;
+            }
+        });
+    }
+
+    /// Has a session that waited go on, where nothing keeps it waiting any more.
+    pub(super) async fn go_on(self: &Arc<Self>, id: Uuid) {
+        match self.is_awaited(id).await {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "the session does not go on");
+                return;
+            }
+        }
+        let starting = Starting {
+            begin: Begin::Resume,
+            approvals: Approvals::Ask,
+            detached: false,
+            parent: None,
+            cancel: CancellationToken::new(),
+        };
+        let began = async {
+            let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
+            Box::pin(self.begin(session, starting)).await
+        };
+        match began.await {
+            Ok((driver, _)) => self.spawn(driver),
+            Err(error) if error.kind() == crate::ErrorKind::Conflict => {
+                tracing::debug!(session = %id, %error, "the session does not go on yet");
+            }
+            // Its persona is not what it was: nothing could be done about it later either.
+            Err(error) => {
+                self.end_waiting(id, End::Failed, Some(error.to_string())).await;
+                if let Ok(Some(Session { parent: Some(parent), .. })) = self.store().session(id).await {
+                    Box::pin(self.go_on(parent)).await;
+                }
+            }
+        }
+    }
+
+    /// Ends a session that waits without running it. Its calls get results that say so.
+    pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
+        let ended = async {
+            self.take_again(id).await?;
+            let turns = self.store().turns(id).await?;
+            let mut entries: Vec<Entry> = open_calls(&turns).map(interrupted).map(entry).collect();
+            entries.extend(error.map(|message| noted(Note::Error { code: ErrorCode::Persona, message })));
+            entries.push(noted(Note::Done { stop_reason: end }));
+            let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
+            let appended = self.store().append(id, &self.node, &entries, &change).await?;
+            if let Some(live) = self.find_live(id) {
+                let first = appended.seq + 1 - entries.len() as i64;
+                entries.iter().zip(first..).for_each(|(entry, seq)| live.tell(seq, Event::from(entry)));
+            }
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = ended.await {
+            tracing::warn!(session = %id, %error, "the session that waits was not ended");
+        }
+    }
+
+    /// Whether something is still to come that a session waits for: an answer, or a delegate.
+    pub(super) async fn is_awaited(&self, id: Uuid) -> Result<bool> {
+        Ok(!self.store().approvals(id, true).await?.is_empty() || !self.active_below(id).await?.is_empty())
+    }
+
+    /// The sessions right below one that run or wait.
+    pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
+        let mut active = Vec::new();
+        for status in [SessionStatus::Running, SessionStatus::Waiting] {
+            let mut filter =
+                SessionFilter { parent: Parent::Of(id), status: Some(status), ..SessionFilter::default() };
+            loop {
+                let page = self.store().sessions(&filter).await?;
+                active.extend(page.items);
+                match page.next {
+                    None => break,
+                    next => filter.cursor = next,
+                }
+            }
+        }
+        if active.iter().any(|session| session.status == SessionStatus::Running) {
+            // One whose process is gone does nothing any more.
+            let gone = self.store().expired_runs(Utc::now()).await?;
+            active.retain(|session| !gone.contains(&session.id));
+        }
+        Ok(active)
+    }
+
+    /// How the last run of a session ended; none where it did not.
+    pub(super) async fn last_end(&self, id: Uuid) -> Result<Option<End>> {
+        let Some(session) = self.store().session(id).await? else { return Ok(None) };
+        let last =
+            self.store().log(id, (session.last_seq - LAST_ENTRIES).max(0), LAST_ENTRIES as usize).await?;
+        Ok(last.iter().rev().find_map(|LogEntry { entry, .. }| match entry {
+            Entry::Note { note: Note::Done { stop_reason }, .. } => Some(*stop_reason),
+            _ => None,
+        }))
+    }
+
+    /// A session's own, joined to those above it: they decide about its mode.
+    async fn live_below(&self, session: &Session, parent: Option<Arc<Live>>) -> Result<Arc<Live>> {
+        let parent = match (parent, session.parent) {
+            (None, Some(above)) => match self.store().session(above).await? {
+                Some(above) => Some(Box::pin(self.live_below(&above, None)).await?),
+                None => None,
+            },
+            (parent, _) => parent,
+        };
+        let live = self.live(session, parent);
+        live.set_mode(session.mode, session.last_seq);
+        Ok(live)
+    }
+}
+
+/// The calls that have no result.
+pub(super) fn open_calls(turns: &[Turn]) -> impl Iterator<Item = &str> {
+    let calls = turns.iter().filter_map(|turn| match &turn.body {
+        TurnBody::ToolCall { tool_use_id, .. } => Some(tool_use_id.as_str()),
+        _ => None,
+    });
+    calls.filter(|id| {
+        !turns
+            .iter()
+            .any(|turn| matches!(&turn.body, TurnBody::ToolResult { tool_use_id, .. } if tool_use_id == id))
+    })
+}
+
+fn interrupted(tool_use_id: &str) -> NewTurn {
+    let (tool_use_id, output) = (tool_use_id.to_owned(), INTERRUPTED.to_owned());
+    NewTurn::from(TurnBody::ToolResult { tool_use_id, output, is_error: true })
+}
+
+/// The beginning of the first message, on one line.
+fn title(content: &str) -> String {
+    let line = content.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(limits::TITLE_CHARS) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line,
+    }
+}
+
+pub(super) fn missing(id: Uuid) -> Error {
+    Error::Absent(format!("there is no session {id}; list the sessions to see which there are"))
+}
+
+pub(super) fn busy(id: Uuid) -> Error {
+    Error::Running(format!("session {id} is answering a message; wait until it is done, or cancel it"))
+}
+
+fn waits(id: Uuid) -> Error {
+    Error::Running(format!("session {id} waits for an approval; answer it first, or cancel"))
+}

@@ -1,0 +1,133 @@
+//! Giving a task to another persona, in a session of its own below this one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent::{Approval, End, Mode, Note, PendingCall, Session, SessionStatus};
+use persona::{Name, Request, View};
+use store::{Parent, SessionFilter};
+use tokio_util::sync::CancellationToken;
+use tools::Answer;
+
+use super::Inner;
+use super::begin::{Begin, Starting};
+use super::calls::Outcome;
+use super::drive::{Approvals, Driven, Driver};
+use super::live::Live;
+use super::sessions::new_session;
+use super::toolset::text;
+use crate::Result;
+
+pub(super) struct Delegation {
+    pub(super) runtime: Arc<Inner>,
+    pub(super) live: Arc<Live>,
+    pub(super) session: Session,
+    pub(super) mode: Mode,
+    pub(super) approvals: Approvals,
+    pub(super) cancel: CancellationToken,
+}
+
+impl Delegation {
+    pub(super) async fn perform(&self, call: &PendingCall) -> Outcome {
+        match self.delegated(call).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Answered(Answer::error(format!("The task was not given: {error}"))),
+        }
+    }
+
+    async fn delegated(&self, call: &PendingCall) -> Result<Outcome> {
+        let (persona, task) = match (text(&call.input, "persona"), text(&call.input, "task")) {
+            (Ok(persona), Ok(task)) => (persona, task),
+            (Err(why), _) | (_, Err(why)) => return Ok(Outcome::Answered(Answer::error(why))),
+        };
+        if let Some(below) = self.below(call).await? {
+            return self.outcome_of(&below).await;
+        }
+        let persona = match Name::parse(persona) {
+            Ok(persona) => persona,
+            Err(error) => return Ok(Outcome::Answered(Answer::error(format!("persona: {error}")))),
+        };
+        // Nothing is left behind for one that is not there.
+        self.runtime.library.load(&persona, None, &Request::plain(View::Detail)).await?;
+        let below = Session {
+            mode: self.mode,
+            root: self.session.root.clone(),
+            parent: Some(self.session.id),
+            parent_call: Some(call.tool_use_id.clone()),
+            depth: self.session.depth + 1,
+            ..new_session(persona, None, BTreeMap::new())
+        };
+        self.runtime.store().create_session(&below).await?;
+        let starting = Starting {
+            begin: Begin::Message(task.to_owned()),
+            approvals: self.approvals,
+            detached: true,
+            parent: Some(Arc::clone(&self.live)),
+            cancel: self.cancel.clone(),
+        };
+        let (driver, _) = self.runtime.begin(below.clone(), starting).await?;
+        let driven: Driven = Box::pin(driver.drive()).await;
+        match driven {
+            Driven::Lost => {
+                let why = "The task was taken over by another process; its report is lost.";
+                Ok(Outcome::Answered(Answer::error(why)))
+            }
+            Driven::Ended(_) | Driven::Waiting => self.outcome_of(&below).await,
+        }
+    }
+
+    /// The session that this very call began earlier.
+    async fn below(&self, call: &PendingCall) -> Result<Option<Session>> {
+        let mut filter = SessionFilter { parent: Parent::Of(self.session.id), ..SessionFilter::default() };
+        loop {
+            let page = self.runtime.store().sessions(&filter).await?;
+            let is_it = |session: &Session| session.parent_call.as_deref() == Some(&call.tool_use_id);
+            match (page.items.into_iter().find(is_it), page.next) {
+                (Some(found), _) => return Ok(Some(found)),
+                (None, None) => return Ok(None),
+                (None, next) => filter.cursor = next,
+            }
+        }
+    }
+
+    /// What a delegate has come to.
+    async fn outcome_of(&self, below: &Session) -> Result<Outcome> {
+        let active = self.runtime.active_below(self.session.id).await?;
+        if let Some(below) = active.iter().find(|active| active.id == below.id) {
+            return Ok(Outcome::Waiting(requests(&self.runtime, below).await?));
+        }
+        let end = self.runtime.last_end(below.id).await?;
+        let turns = self.runtime.store().turns(below.id).await?;
+        // A delegate's plan is for whoever gave the task.
+        let found = self.runtime.store().session(below.id).await?;
+        let plan = found.and_then(|found| found.plan).map(|plan| plan.content);
+        let report = plan.or_else(|| Driver::last_text(&turns));
+        Ok(Outcome::Answered(match (end, report) {
+            (Some(End::EndTurn), Some(report)) => Answer::text(report),
+            (Some(End::EndTurn), None) => Answer::text("The task was worked on; there is no report."),
+            (end, report) => {
+                let end = end.map_or("interrupted", End::as_str);
+                let report = report.map(|report| format!(" The last that was said:\n\n{report}"));
+                Answer::error(format!("The task was not finished ({end}).{}", report.unwrap_or_default()))
+            }
+        }))
+    }
+}
+
+/// What a delegate, or one further below, asks for.
+async fn requests(runtime: &Inner, below: &Session) -> Result<Vec<Note>> {
+    if below.status != SessionStatus::Waiting {
+        return Ok(Vec::new());
+    }
+    let pending = runtime.store().approvals(below.id, true).await?;
+    let mut asked: Vec<Note> = pending.into_iter().map(request).collect();
+    for below in runtime.active_below(below.id).await? {
+        asked.extend(Box::pin(requests(runtime, &below)).await?);
+    }
+    Ok(asked)
+}
+
+fn request(approval: Approval) -> Note {
+    let Approval { session, call_id, tool_name, input, .. } = approval;
+    Note::ApprovalRequest { session, tool_use_id: call_id, tool_name, input }
+}

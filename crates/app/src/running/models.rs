@@ -1,0 +1,248 @@
+//! Which models may answer, in which order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent::{Mode, SelectionReason};
+use llm::{ModelRef, Provider, Sampling};
+use persona::PreferredModel;
+use providers::{Found, Key, Kind, Origin, Providers, Settings};
+use rehearsal::{Rehearsal, Script};
+use serde::Serialize;
+use tokio::sync::OnceCell;
+
+use super::prepare::Prepared;
+use super::{Inner, Runtime};
+use crate::{Error, Result};
+
+/// The provider and the model that answer where nothing is configured.
+const REHEARSAL: &str = "rehearsal";
+/// The variable that says where Ollama listens.
+const OLLAMA_HOST: &str = "OLLAMA_HOST";
+/// How long a provider may take to say which models it has.
+const MODELS_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A model that may answer.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) model: ModelRef,
+    pub(super) sampling: Sampling,
+    pub(super) reason: SelectionReason,
+    pub(super) provider: Arc<dyn Provider>,
+}
+
+impl Inner {
+    /// First choice first; never empty: where nothing is configured, the rehearsal answers.
+    pub(super) async fn candidates(
+        &self,
+        requested: Option<&ModelRef>,
+        prepared: &Prepared,
+        mode: Mode,
+    ) -> Result<Vec<Candidate>> {
+        if let Some(model) = requested {
+            let provider = self.provider(&model.provider).await?;
+            let sampling = prepared.models.iter().find(|known| is(known, model)).map(sampling);
+            return Ok(vec![Candidate {
+                model: model.clone(),
+                sampling: sampling.unwrap_or_default(),
+                reason: SelectionReason::Requested,
+                provider,
+            }]);
+        }
+        let mut candidates = Vec::new();
+        if let (Mode::Plan, Some(model)) = (mode, &prepared.plan_model) {
+            let model: ModelRef =
+                model.parse().map_err(|error| Error::Invalid(format!("plan_persona.model: {error}")))?;
+            if let Ok(provider) = self.provider(&model.provider).await {
+                let sampling = prepared.models.iter().find(|known| is(known, &model)).map(sampling);
+                let reason = SelectionReason::Plan;
+                candidates.push(Candidate {
+                    model,
+                    sampling: sampling.unwrap_or_default(),
+                    reason,
+                    provider,
+                });
+            }
+        }
+        for preferred in &prepared.models {
+            let Some(provider) = self.usable(&preferred.provider) else { continue };
+            let model = ModelRef { provider: preferred.provider.clone(), model: preferred.model.clone() };
+            let reason = SelectionReason::Preferred;
+            candidates.push(Candidate { model, sampling: sampling(preferred), reason, provider });
+        }
+        if candidates.is_empty() {
+            candidates.push(self.default_candidate().await?);
+        }
+        Ok(candidates)
+    }
+}
+
+fn is(preferred: &PreferredModel, model: &ModelRef) -> bool {
+    preferred.provider == model.provider && preferred.model == model.model
+}
+
+fn sampling(preferred: &PreferredModel) -> Sampling {
+    let PreferredModel { temperature, top_p, max_output_tokens, .. } = preferred;
+    Sampling { temperature: *temperature, top_p: *top_p, max_output_tokens: *max_output_tokens }
+}
+
+/// What answers where the user has configured nothing: a model on this machine, else a rehearsal.
+#[derive(Debug, Default)]
+pub(super) struct Fallback {
+    /// None where they cannot even be looked for.
+    local: OnceCell<Option<Providers>>,
+    rehearsal: OnceCell<(Rehearsal, Arc<dyn Provider>)>,
+}
+
+/// A provider with the models that it says it has.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProviderModels {
+    #[serde(flatten)]
+    pub provider: Found,
+    pub models: Vec<llm::Model>,
+    /// Why it does not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Runtime {
+    /// Every provider that is configured or found on this machine, and what it has.
+    pub async fn models(&self) -> Vec<ProviderModels> {
+        let local = self.0.local().await;
+        let all = self.0.options.providers.found().chain(local.into_iter().flat_map(Providers::found));
+        let asked = all.map(|found| async move {
+            let configured = self.0.options.providers.get(&found.name);
+            let provider = configured.or_else(|| local.and_then(|local| local.get(&found.name)));
+            let answer = match provider {
+                Some(provider) => tokio::time::timeout(MODELS_TIMEOUT, provider.models()).await,
+                None => Ok(Ok(Vec::new())),
+            };
+            let (models, error) = match answer {
+                Ok(Ok(models)) => (models, None),
+                Ok(Err(failure)) => (Vec::new(), Some(failure.message)),
+                Err(_) => (Vec::new(), Some(format!("no answer within {} s", MODELS_TIMEOUT.as_secs()))),
+            };
+            // What the settings list is among what it says it has.
+            ProviderModels { provider: Found { models: Vec::new(), ..found.clone() }, models, error }
+        });
+        futures::future::join_all(asked).await
+    }
+}
+
+impl Inner {
+    async fn local(&self) -> Option<&Providers> {
+        let find = || async {
+            let lookup =
+                |name: &str| (name == OLLAMA_HOST).then(|| (self.options.environment)(name)).flatten();
+            let mut local = Providers::build(BTreeMap::new(), &lookup).ok()?;
+            local.find_local().await;
+            Some(local)
+        };
+        self.fallback.local.get_or_init(find).await.as_ref()
+    }
+
+    /// The provider of that name, or an error that says which there are.
+    pub(super) async fn provider(&self, name: &str) -> Result<Arc<dyn Provider>> {
+        if let Some(provider) = self.options.providers.get(name) {
+            return Ok(provider);
+        }
+        if name == REHEARSAL {
+            return self.rehearsal().await;
+        }
+        let local = self.local().await;
+        local.and_then(|local| local.get(name)).ok_or_else(|| {
+            let known = self.options.providers.names().chain(local.into_iter().flat_map(Providers::names));
+            let known: Vec<&str> = known.collect();
+            let known = match known.is_empty() {
+                true => {
+                    "none is configured; set a key such as ANTHROPIC_API_KEY, or see masque doctor".to_owned()
+                }
+                false => format!("there is {}", known.join(", ")),
+            };
+            Error::Invalid(format!("model: no provider is named {name:?}; {known}"))
+        })
+    }
+
+    /// A provider that could answer.
+    fn usable(&self, name: &str) -> Option<Arc<dyn Provider>> {
+        let found = self.options.providers.found().find(|found| found.name == name)?;
+        match found.key {
+            Key::Missing(_) => None,
+            Key::Present(_) | Key::NotNeeded => self.options.providers.get(name),
+        }
+    }
+
+    /// The first provider that could answer, then a local one, then the rehearsal.
+    async fn default_candidate(&self) -> Result<Candidate> {
+        let configured = self.options.providers.found().filter(|found| self.usable(&found.name).is_some());
+        // What the user wrote down comes before what merely has a key.
+        let first = configured.min_by_key(|found| found.from != Origin::Config);
+        if let Some(found) = first
+            && let Some(provider) = self.options.providers.get(&found.name)
+        {
+            return self.first_model(found, provider).await;
+        }
+        if let Some(local) = self.local().await {
+            for found in local.found() {
+                if let Some(provider) = local.get(&found.name) {
+                    return self.first_model(found, provider).await;
+                }
+            }
+        }
+        let provider = self.rehearsal().await?;
+        let model = ModelRef { provider: REHEARSAL.to_owned(), model: REHEARSAL.to_owned() };
+        Ok(Candidate { model, sampling: Sampling::default(), reason: SelectionReason::Rehearsal, provider })
+    }
+
+    /// A provider's model for personas that name none: the first of its settings, the usual one of
+    /// its kind, or whatever it has.
+    async fn first_model(&self, found: &Found, provider: Arc<dyn Provider>) -> Result<Candidate> {
+        let model = match (found.models.first(), usual_model(found)) {
+            (Some(model), _) => model.clone(),
+            (None, Some(model)) => model.to_owned(),
+            (None, None) => {
+                let models = provider.models().await.map_err(|failure| Error::Invalid(failure.message))?;
+                let first = models.into_iter().next().ok_or_else(|| {
+                    Error::Invalid(format!(
+                        "{} has no models; install one, or name one with --model",
+                        found.name
+                    ))
+                })?;
+                first.id
+            }
+        };
+        let model = ModelRef { provider: found.name.clone(), model };
+        Ok(Candidate { model, sampling: Sampling::default(), reason: SelectionReason::Default, provider })
+    }
+
+    /// The scripted model of this process, started when it is first needed.
+    async fn rehearsal(&self) -> Result<Arc<dyn Provider>> {
+        let start = || async {
+            let unusable =
+                |error: String| Error::Invalid(format!("the rehearsal model does not start: {error}"));
+            let rehearsal = Rehearsal::start_local(Script::builtin()).await;
+            let rehearsal = rehearsal.map_err(|error| unusable(error.to_string()))?;
+            let mut settings = Settings::new(Kind::OpenaiChat);
+            settings.base_url = Some(format!("{}/v1", rehearsal.url().trim_end_matches('/')));
+            // It answers on this machine: whatever proxy there is leads elsewhere.
+            settings.proxy = Some("none".to_owned());
+            let made = Providers::build(BTreeMap::from([(REHEARSAL.to_owned(), settings)]), &|_| None);
+            let made = made.map_err(|error| unusable(error.to_string()))?;
+            let provider = made.get(REHEARSAL).ok_or_else(|| unusable("it is not there".to_owned()))?;
+            Ok::<_, Error>((rehearsal, provider))
+        };
+        let (_, provider) = self.fallback.rehearsal.get_or_try_init(start).await?;
+        Ok(Arc::clone(provider))
+    }
+}
+
+fn usual_model(found: &Found) -> Option<&'static str> {
+    let is_official = matches!(found.key, Key::Present(_));
+    match found.kind {
+        Kind::Anthropic if is_official => Some("claude-sonnet-4-5"),
+        Kind::OpenaiResponses if is_official => Some("gpt-5"),
+        Kind::Gemini if is_official => Some("gemini-2.5-pro"),
+        _ => None,
+    }
+}

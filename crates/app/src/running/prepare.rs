@@ -1,0 +1,150 @@
+//! A persona made ready to run: resolved once for a message, and not again before the next.
+
+use std::collections::BTreeMap;
+
+use agent::Mode;
+use llm::Message;
+use persona::{
+    BiasProfile, Bundle, Environment, Guardrail, Name, Persona, PreferredModel, Request, Scope, Skill,
+    ToolPreset, View, expand_bundle,
+};
+use store::Keep;
+
+use super::Inner;
+use super::toolset::LOAD_SKILL;
+use crate::{Library, Result};
+
+/// Everything about a persona that a run needs.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The system prompt without what belongs to one call.
+    pub(super) prompt: String,
+    pub(super) preset: Option<ToolPreset>,
+    pub(super) plan_preset: Option<ToolPreset>,
+    pub(super) bias: Option<BiasProfile>,
+    /// Patterns of tools that a guardrail forbids.
+    pub(super) deny: Vec<String>,
+    /// Whether a preset's `auto` counts.
+    pub(super) auto_counts: bool,
+    /// What skills say, as their authors wrote it: it is kept in the session's turns.
+    pub(super) skills: BTreeMap<Name, String>,
+    /// Skills with placeholders: what is written, and what a model is sent instead.
+    expanded_skills: Vec<(String, String)>,
+    pub(super) models: Vec<PreferredModel>,
+    pub(super) plan_model: Option<String>,
+    pub(super) plan_instruction: Option<String>,
+    pub(super) max_tool_rounds: Option<u32>,
+    /// Placeholders that stayed as they were.
+    pub(super) problems: Vec<String>,
+}
+
+impl Prepared {
+    pub(super) fn preset(&self, mode: Mode) -> Option<&ToolPreset> {
+        match mode {
+            Mode::Plan => self.plan_preset.as_ref().or(self.preset.as_ref()),
+            Mode::Build => self.preset.as_ref(),
+        }
+    }
+
+    /// Puts what placeholders stand for into the skills that were loaded; turns keep the placeholders.
+    pub(super) fn fill(&self, messages: &mut [Message]) {
+        if self.expanded_skills.is_empty() {
+            return;
+        }
+        for message in messages {
+            let Message::User { results, .. } = message else { continue };
+            for result in results.iter_mut().filter(|result| result.tool_name == LOAD_SKILL) {
+                let found = self.expanded_skills.iter().find(|(written, _)| *written == result.output);
+                if let Some((_, expanded)) = found {
+                    result.output.clone_from(expanded);
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    pub(super) async fn prepare(
+        &self,
+        name: &Name,
+        scope: Option<Scope>,
+        overrides: &BTreeMap<persona::PartType, Name>,
+    ) -> Result<Prepared> {
+        let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
+        let loaded = self.library.load(name, scope, &request).await?;
+        let mut bundle = loaded.bundle.clone();
+        let environment =
+            Environment { allowed: &self.options.env_allow, lookup: self.options.environment.as_ref() };
+        let problems = expand_bundle(&mut bundle, environment);
+        let assembled = self.library.assemble(&bundle, &request).await?;
+        let expanded = skills(&assembled.skills);
+        let written = match expanded.is_empty() || self.options.env_allow.is_empty() {
+            true => expanded.clone(),
+            false => skills(&self.library.assemble(&loaded.bundle, &request).await?.skills),
+        };
+        let plan = assembled.persona.plan_persona.as_ref();
+        let library = &self.library;
+        let preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
+        let plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
+        let bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
+        let is_foreign = |scope: Scope| scope == Scope::Project && !self.options.project_is_trusted();
+        let auto_counts = !is_foreign(bundle.meta.scope)
+            && !bundle.bases.iter().any(|base| is_foreign(base.meta.scope))
+            && !preset.as_ref().is_some_and(|(_, scope)| is_foreign(*scope))
+            && !plan_preset.as_ref().is_some_and(|(_, scope)| is_foreign(*scope));
+        Ok(Prepared {
+            prompt: persona::prompt(&assembled),
+            deny: assembled
+                .guardrails
+                .iter()
+                .flat_map(|Guardrail { deny_tools, .. }| deny_tools.clone())
+                .collect(),
+            expanded_skills: written
+                .iter()
+                .filter_map(|(name, written)| Some((written.clone(), expanded.get(name)?.clone())))
+                .filter(|(written, expanded)| written != expanded)
+                .collect(),
+            skills: written,
+            models: assembled.persona.preferred_models.clone(),
+            plan_model: plan.and_then(|plan| plan.model.clone()),
+            plan_instruction: plan.and_then(|plan| plan.instruction.clone()),
+            max_tool_rounds: assembled.persona.max_tool_rounds,
+            preset: preset.map(|(preset, _)| preset),
+            plan_preset: plan_preset.map(|(preset, _)| preset),
+            bias: bias.map(|(bias, _)| bias),
+            auto_counts,
+            problems: problems.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+fn planning(persona: &Persona) -> Option<&Name> {
+    persona.plan_persona.as_ref().and_then(|plan| plan.tool_preset.as_ref())
+}
+
+fn skills(skills: &[&Skill]) -> BTreeMap<Name, String> {
+    let content = |skill: &Skill| {
+        let said = skill.content.as_deref().or(skill.description.as_deref());
+        said.unwrap_or("This skill has no content yet.").to_owned()
+    };
+    skills.iter().map(|skill| (skill.name.clone(), content(skill))).collect()
+}
+
+/// The preset that the strongest layer names, from that layer's scope downwards. One that is not
+/// there is an error: a persona must not run with more tools than its author chose.
+async fn preset_of<T: Keep>(
+    library: &Library,
+    bundle: &Bundle,
+    named: impl Fn(&Persona) -> Option<&Name>,
+) -> Result<Option<(T, Scope)>> {
+    let bases = bundle.bases.iter().rev().map(|base| (&base.persona, base.meta.scope));
+    let mut layers = [(&bundle.persona, bundle.meta.scope)].into_iter().chain(bases);
+    let found = layers.find_map(|(persona, scope)| named(persona).map(|name| (name, scope)));
+    let Some((name, scope)) = found else { return Ok(None) };
+    for scope in scope.downwards() {
+        if let Some(stored) = library.scopes.get::<T>(name, Some(scope)).await? {
+            return Ok(Some((stored.entity, scope)));
+        }
+    }
+    Err(library.missing(T::KIND, name).await)
+}

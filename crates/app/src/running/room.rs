@@ -1,0 +1,117 @@
+//! Room in the model's context: older turns give way to a summary.
+
+use std::borrow::Cow;
+
+use agent::{NewTurn, SUMMARY_PROMPT, Turn, TurnBody, cut, in_force, transcript};
+use futures::StreamExt as _;
+use llm::{Message, Request, Sampling, System};
+use persona::TokenCounter as _;
+
+use super::drive::{Driver, NotKept};
+use super::models::Candidate;
+
+/// Of a model's context, what the conversation may take before it is summed up.
+const FULL: f64 = 0.8;
+/// Of a model's context, what stays as it was said.
+const KEPT: f64 = 0.35;
+/// What is left free for the answer where nobody says how long it may be.
+const ANSWER_TOKENS: u32 = 4096;
+/// The longest summary.
+const SUMMARY_TOKENS: u32 = 2048;
+/// The fewest bytes that a token has been seen to take; below this nothing is counted.
+const BYTES_PER_TOKEN: usize = 2;
+
+impl Driver {
+    /// Sums older turns up where they no longer fit, or where the model at `refused` said so.
+    /// Whether it did.
+    pub(super) async fn make_room(
+        &mut self,
+        candidates: &[Candidate],
+        refused: Option<usize>,
+    ) -> Result<bool, NotKept> {
+        let candidate = &candidates[refused.unwrap_or(0)];
+        let window = candidate.provider.context_tokens(&candidate.model.model);
+        let counter = &self.runtime.library.tokenizer;
+        let tokens = |turn: &Turn| counter.count(&said(turn)) + OVERHEAD_TOKENS;
+        let Some((full, keep)) = self.budget(window, candidate, refused.is_some()) else { return Ok(false) };
+        let bytes: usize = in_force(&self.turns).map(|turn| said(turn).len()).sum();
+        if bytes / BYTES_PER_TOKEN < full && refused.is_none() {
+            return Ok(false);
+        }
+        let all: usize = in_force(&self.turns).map(tokens).sum();
+        if all < full && refused.is_none() {
+            return Ok(false);
+        }
+        let Some(through) = cut(&self.turns, &tokens, keep.min(all / 2)) else { return Ok(false) };
+        let Some(content) = self.summary(candidate, &transcript(&self.turns, through), keep).await else {
+            return Ok(false);
+        };
+        self.keep_turns(vec![NewTurn::from(TurnBody::Summary { content, through })]).await?;
+        Ok(true)
+    }
+
+    /// How many tokens the conversation may have, and how many stay; the persona's own prompt is
+    /// taken off first, because it is never what gives way.
+    fn budget(&self, window: Option<u32>, candidate: &Candidate, refused: bool) -> Option<(usize, usize)> {
+        let counter = &self.runtime.library.tokenizer;
+        let bytes: usize = in_force(&self.turns).map(|turn| said(turn).len()).sum();
+        // A model that refused holds less than this, whatever is known of it.
+        let window = match window {
+            Some(window) => window as usize,
+            None if refused => bytes / BYTES_PER_TOKEN,
+            None => return None,
+        };
+        let prompt = counter.count(&self.prepared.prompt);
+        let answer = candidate.sampling.max_output_tokens.unwrap_or(ANSWER_TOKENS) as usize;
+        let left = window.saturating_sub(prompt).saturating_sub(answer.min(window / 2));
+        let part = |share: f64| (left as f64 * share) as usize;
+        Some((part(FULL), part(KEPT)))
+    }
+
+    async fn summary(&self, candidate: &Candidate, transcript: &str, keep: usize) -> Option<String> {
+        let shown = transcript.floor_char_boundary(keep.max(SUMMARY_TOKENS as usize) * 4);
+        let request = Request {
+            model: candidate.model.model.clone(),
+            system: System { stable: SUMMARY_PROMPT.to_owned(), reminder: None },
+            messages: vec![Message::User {
+                results: Vec::new(),
+                texts: vec![transcript[..shown].to_owned()],
+            }],
+            tools: Vec::new(),
+            sampling: Sampling { max_output_tokens: Some(SUMMARY_TOKENS), ..Sampling::default() },
+        };
+        let mut stream = candidate.provider.stream(request);
+        let mut text = String::new();
+        loop {
+            let event = tokio::select! {
+                () = self.cancel.cancelled() => return None,
+                event = stream.next() => event?,
+            };
+            match event {
+                Ok(llm::Event::TextDelta(delta)) => text.push_str(&delta),
+                Ok(llm::Event::Finished { .. }) => break,
+                Ok(_) => {}
+                Err(failure) => {
+                    tracing::warn!(session = %self.session.id, %failure, "older turns were not summed up");
+                    return None;
+                }
+            }
+        }
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// What a turn costs besides its text.
+const OVERHEAD_TOKENS: usize = 8;
+
+fn said(turn: &Turn) -> Cow<'_, str> {
+    match &turn.body {
+        TurnBody::User { content }
+        | TurnBody::AssistantText { content }
+        | TurnBody::Summary { content, .. } => Cow::Borrowed(content),
+        TurnBody::ToolResult { output, .. } => Cow::Borrowed(output),
+        TurnBody::ToolCall { tool_name, input, .. } => {
+            Cow::Owned(format!("{tool_name} {}", serde_json::Value::Object(input.clone())))
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! What fronts do with sessions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agent::{
+    Approval, ApprovalAnswer, End, Entry, Event, Mode, Note, PlanStatus, Session, SessionStatus, Turn,
+    TurnBody, limits,
+};
+use chrono::{SubsecRound as _, Utc};
+use futures::future::BoxFuture;
+use llm::{ModelRef, Usage};
+use persona::{Name, PartType, Request, Scope, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Answered, Parent, SessionFilter};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::begin::{Begin, LEASE, Starting, missing};
+use super::drive::{Approvals, noted};
+use super::live::EventId;
+use super::subscription::{Subscription, Until};
+use super::{Inner, Runtime};
+use crate::{Error, ErrorKind, Result};
+
+/// Entries of the log read at once when a message is taken back.
+const LOG_PAGE: usize = 500;
+
+/// A new session.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateSession {
+    pub persona: Name,
+    /// Where the persona is looked up; absent: the strongest scope that has it.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// `build` (the default) or `plan`.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// `provider/model`, in place of the persona's own choice.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Part type → the part that is used for it.
+    #[serde(default)]
+    pub overrides: BTreeMap<PartType, Name>,
+    /// The directory that its tools may see; it lies inside the project. Absent: the project.
+    #[serde(default)]
+    pub root: Option<PathBuf>,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListSessions {
+    pub persona: Option<Name>,
+    pub limit: Option<usize>,
+    pub cursor: Option<String>,
+}
+
+/// A session as fronts show it.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionView {
+    #[serde(flatten)]
+    pub session: Session,
+    pub turns: Vec<Turn>,
+    /// Calls that wait for somebody's permission.
+    pub approvals: Vec<Approval>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionList {
+    pub sessions: Vec<Session>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// How a message is answered.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SendOptions {
+    pub approvals: Approvals,
+    /// Goes on when nobody watches.
+    pub detached: bool,
+}
+
+/// What somebody says to a call that needs permission.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decision {
+    pub approved: bool,
+    pub reason: Option<String>,
+    /// Holds for this tool until the session ends.
+    pub remember: bool,
+}
+
+impl Runtime {
+    pub async fn create_session(&self, input: CreateSession) -> Result<SessionView> {
+        let CreateSession { persona, scope, mode, model, overrides, root } = input;
+        let mode = match mode.as_deref() {
+            None => Mode::default(),
+            Some(mode) => {
+                mode.parse().map_err(|error: agent::ModeError| Error::Invalid(error.to_string()))?
+            }
+        };
+        let model = model.as_deref().map(str::parse::<ModelRef>).transpose();
+        let model = model.map_err(|error| Error::Invalid(format!("model: {error}")))?;
+        if let Some(model) = &model {
+            self.0.provider(&model.provider).await?;
+        }
+        // A persona that is not there, or an override that does not fit, is told now.
+        let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
+        let loaded = self.0.library.load(&persona, scope, &request).await?;
+        self.0.library.assemble(&loaded.bundle, &request).await?;
+        let root = self.0.root(root.as_deref())?;
+        let session = Session { mode, model, root, ..new_session(persona, scope, overrides) };
+        self.0.store().create_session(&session).await?;
+        Ok(SessionView { session, turns: Vec::new(), approvals: Vec::new() })
+    }
+
+    pub async fn session(&self, id: Uuid) -> Result<SessionView> {
+        let store = self.0.store();
+        let session = store.session(id).await?.ok_or_else(|| missing(id))?;
+        let turns = store.turns(id).await?;
+        let approvals = match session.status {
+            SessionStatus::Waiting => store.approvals(id, true).await?,
+            SessionStatus::Idle | SessionStatus::Running => Vec::new(),
+        };
+        Ok(SessionView { session, turns, approvals })
+    }
+
+    /// Sessions that nobody delegated to, the last used first.
+    pub async fn sessions(&self, input: ListSessions) -> Result<SessionList> {
+        let ListSessions { persona, limit, cursor } = input;
+        let filter = SessionFilter { persona, parent: Parent::Top, status: None, limit, cursor };
+        let page = self.0.store().sessions(&filter).await?;
+        Ok(SessionList { sessions: page.items, next_cursor: page.next })
+    }
+
+    /// Whether there was one.
+    pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
+        Ok(self.0.store().delete_session(id).await?)
+    }
+
+    /// Says something to a session; what comes of it is the subscription's.
+    pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
+        check_message(&content)?;
+        let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
+        self.0.end_if_cut_off(&session).await?;
+        let live = self.0.live(&session, None);
+        // Somebody watches before anything happens, so that the run is not nobody's.
+        let watched = live.watch();
+        let starting = Starting {
+            begin: Begin::Message(content),
+            approvals: options.approvals,
+            detached: options.detached,
+            parent: None,
+            cancel: CancellationToken::new(),
+        };
+        let (driver, seq) = self.0.begin(session, starting).await?;
+        let after = EventId::of_entry(seq);
+        let subscription = Subscription::new(self.0.store().clone(), watched, after, Until::Done);
+        self.0.spawn(driver);
+        Ok(subscription)
+    }
+
+    /// A session's events after a place, and then as they happen.
+    pub async fn events(&self, id: Uuid, after: Option<EventId>) -> Result<Subscription> {
+        let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
+        let live = self.0.live(&session, None);
+        let after = after.unwrap_or(EventId::of_entry(session.last_seq));
+        let mut subscription = Subscription::new(self.0.store().clone(), live.watch(), after, Until::Dropped);
+        subscription.read_log().await?;
+        Ok(subscription)
+    }
+
+    /// Changes the mode, also of a run that is under way: it holds from the next call of the model,
+    /// and for every tool that has not begun.
+    pub async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<SessionView> {
+        if !self.0.set_mode(id, mode).await? {
+            return Err(missing(id));
+        }
+        self.session(id).await
+    }
+
+    /// Approves the plan that was handed over, which switches to build, or sends it back.
+    pub async fn decide_plan(&self, id: Uuid, approved: bool) -> Result<SessionView> {
+        let status = if approved { PlanStatus::Approved } else { PlanStatus::SentBack };
+        let view = self.session(id).await?;
+        if view.session.plan.is_none() || !self.0.store().set_plan_status(id, status).await? {
+            return Err(Error::Absent(format!("session {id} has no plan yet; ask for one in plan mode")));
+        }
+        match approved {
+            true => self.set_mode(id, Mode::Build).await,
+            false => self.session(id).await,
+        }
+    }
+
+    /// Stops what a session is doing. Whether there was something to stop.
+    pub async fn cancel(&self, id: Uuid) -> Result<bool> {
+        if let Some(live) = self.0.find_live(id).filter(|live| live.is_running()) {
+            live.cancel();
+            return Ok(true);
+        }
+        match self.0.store().request_cancel(id).await?.ok_or_else(|| missing(id))? {
+            SessionStatus::Idle => Ok(false),
+            SessionStatus::Running => Ok(true),
+            SessionStatus::Waiting => {
+                self.0.cancel_waiting(id).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Answers a request for permission; the run goes on once no other is open.
+    pub async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<SessionView> {
+        if decision.reason.as_ref().is_some_and(|reason| reason.len() > persona::limits::MESSAGE_BYTES) {
+            let most = persona::limits::MESSAGE_BYTES;
+            return Err(Error::Invalid(format!("reason: at most {most} bytes; shorten it")));
+        }
+        match self.0.decide(id, call_id, decision).await? {
+            Answered::Recorded { pending: 0, .. } => self.0.go_on(id).await,
+            Answered::Recorded { .. } => {}
+            Answered::AlreadyAnswered(answer) => {
+                // Whoever answered first may have been cut off before the run went on.
+                self.0.go_on(id).await;
+                let said = if answer.approved { "approved" } else { "rejected" };
+                return Err(Error::Running(format!("call {call_id:?} was {said} already")));
+            }
+            Answered::Missing => {
+                self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
+                return Err(Error::Absent(format!(
+                    "session {id} asks for no permission for a call {call_id:?}; see its approvals"
+                )));
+            }
+        }
+        self.session(id).await
+    }
+
+    /// Takes the last message and all that came of it back; what it was. Files stay as they are.
+    pub async fn undo(&self, id: Uuid) -> Result<String> {
+        let store = self.0.store();
+        store.session(id).await?.ok_or_else(|| missing(id))?;
+        let (mut after, mut last) = (0, None);
+        loop {
+            let page = store.log(id, after, LOG_PAGE).await?;
+            for found in &page {
+                if let Entry::Turn(Turn { body: TurnBody::User { content }, .. }) = &found.entry {
+                    last = Some((found.seq, content.clone()));
+                }
+            }
+            match page.last() {
+                Some(found) if page.len() == LOG_PAGE => after = found.seq,
+                _ => break,
+            }
+        }
+        let Some((seq, content)) = last else {
+            return Err(Error::Absent(format!("session {id} has no message to take back")));
+        };
+        store.truncate_log(id, seq).await?;
+        Ok(content)
+    }
+
+    /// Has another persona go on with a session.
+    pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
+        self.0.library.load(&persona, scope, &Request::plain(View::Detail)).await?;
+        let edited = self.0.store().edit_session(id, |session| {
+            session.persona = persona;
+            session.scope = scope;
+            session.overrides = BTreeMap::new();
+        });
+        edited.await?.ok_or_else(|| missing(id))
+    }
+}
+
+impl Inner {
+    async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<Answered> {
+        let Decision { approved, reason, remember } = decision;
+        let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
+        let note = noted(Note::ApprovalAnswered { tool_use_id: call_id.to_owned(), approved });
+        let answered = self.store().answer_approval(id, call_id, &answer, &note).await?;
+        if let (Answered::Recorded { seq, .. }, Some(live)) = (&answered, self.find_live(id)) {
+            live.tell(*seq, Event::from(&note));
+        }
+        Ok(answered)
+    }
+
+    /// Switches a session and whatever works for it. Whether there is one.
+    async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<bool> {
+        let note = noted(Note::ModeChanged { mode });
+        let Some(seq) = self.store().set_mode(id, mode, &note).await? else { return Ok(false) };
+        if let Some(live) = self.find_live(id) {
+            live.set_mode(mode, seq);
+            live.tell(seq, Event::from(&note));
+        }
+        // Other processes may run those below: they look at their own rows only.
+        for below in self.active_below(id).await? {
+            Box::pin(self.set_mode(below.id, mode)).await?;
+        }
+        Ok(true)
+    }
+
+    /// Stops whatever works for a session.
+    pub(super) fn cancel_below(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let cancelled = async {
+                for below in self.active_below(id).await? {
+                    match (below.status, self.find_live(below.id).filter(|live| live.is_running())) {
+                        (_, Some(live)) => live.cancel(),
+                        (SessionStatus::Waiting, None) => self.cancel_waiting(below.id).await?,
+                        (_, None) => drop(self.store().request_cancel(below.id).await?),
+                    }
+                }
+                Ok::<_, Error>(())
+            };
+            if let Err(error) = cancelled.await {
+                tracing::warn!(session = %id, %error, "what works for the session was not stopped");
+            }
+        })
+    }
+
+    /// A session waits for nothing any more when the process that should have gone on with it is
+    /// gone. A new message finds it usable.
+    async fn end_if_cut_off(self: &Arc<Self>, session: &Session) -> Result<()> {
+        let is_settled = (Utc::now() - session.updated_at).to_std().is_ok_and(|age| age > LEASE);
+        if session.status == SessionStatus::Waiting && is_settled && !self.is_awaited(session.id).await? {
+            self.cancel_waiting(session.id).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a session that was cancelled when it had just begun to wait.
+    pub(super) fn cancel_put_down(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Err(error) = self.cancel_waiting(id).await {
+                tracing::warn!(session = %id, %error, "the session that waits was not cancelled");
+            }
+        })
+    }
+
+    /// Ends a session that waits, those below it first.
+    async fn cancel_waiting(self: &Arc<Self>, id: Uuid) -> Result<()> {
+        self.cancel_below(id).await;
+        let refused = Decision { reason: Some("the run was cancelled".to_owned()), ..Decision::default() };
+        for approval in self.store().approvals(id, true).await? {
+            self.decide(id, &approval.call_id, refused.clone()).await?;
+        }
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let starting = Starting {
+            begin: Begin::Resume,
+            approvals: Approvals::Refuse,
+            detached: true,
+            parent: None,
+            cancel,
+        };
+        let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
+        match self.begin(session, starting).await {
+            Ok((driver, _)) => drop(driver.drive().await),
+            Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
+            // A persona that cannot be had any more must not keep its session from ending.
+            Err(_) => self.end_waiting(id, End::Cancelled, None).await,
+        }
+        Ok(())
+    }
+
+    /// The directory of a new session: inside the project, whatever links say.
+    fn root(&self, wanted: Option<&Path>) -> Result<Option<String>> {
+        let Some(project) = &self.options.root else {
+            return match wanted {
+                None => Ok(None),
+                Some(_) => Err(Error::Denied(
+                    "root: no project is open here; start the server with --project".to_owned(),
+                )),
+            };
+        };
+        let wanted = wanted.map_or_else(|| project.clone(), |wanted| project.join(wanted));
+        let real = |path: &Path| {
+            path.canonicalize().map_err(|error| {
+                Error::Invalid(format!("root: {} cannot be opened: {error}", path.display()))
+            })
+        };
+        let (project, found) = (real(project)?, real(&wanted)?);
+        if !found.starts_with(&project) {
+            return Err(Error::Denied(format!(
+                "root: {} lies outside of the project {}",
+                wanted.display(),
+                project.display()
+            )));
+        }
+        if !found.is_dir() {
+            return Err(Error::Invalid(format!("root: {} is not a directory", wanted.display())));
+        }
+        match found.to_str() {
+            Some(root) => Ok(Some(root.to_owned())),
+            None => Err(Error::Invalid("root: the path is not UTF-8; choose another directory".to_owned())),
+        }
+    }
+}
+
+fn check_message(content: &str) -> Result<()> {
+    let most = limits::MESSAGE_BYTES;
+    if content.trim().is_empty() {
+        return Err(Error::Invalid("content: a message must not be empty".to_owned()));
+    }
+    if content.len() > most {
+        let mebibytes = most / (1024 * 1024);
+        return Err(Error::Invalid(format!("content: at most {mebibytes} MiB; put the rest into a file")));
+    }
+    Ok(())
+}
+
+/// A session that nothing has happened in.
+pub(super) fn new_session(
+    persona: Name,
+    scope: Option<Scope>,
+    overrides: BTreeMap<PartType, Name>,
+) -> Session {
+    // As exact as the databases keep it.
+    let now = Utc::now().trunc_subsecs(6);
+    Session {
+        id: Uuid::now_v7(),
+        persona,
+        scope,
+        mode: Mode::default(),
+        status: SessionStatus::Idle,
+        model: None,
+        overrides,
+        root: None,
+        parent: None,
+        parent_call: None,
+        depth: 0,
+        title: None,
+        plan: None,
+        answered_by: None,
+        answered_since: None,
+        usage: Usage::default(),
+        last_seq: 0,
+        created_at: now,
+        updated_at: now,
+    }
+}

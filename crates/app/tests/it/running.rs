@@ -1,0 +1,12 @@
+//! Sessions that run, behind a model that rehearses over real HTTP, on both engines.
+
+mod approving;
+mod basics;
+mod crashing;
+mod delegating;
+mod environment;
+mod escalating;
+mod planning;
+mod presets;
+mod stage;
+mod watching;

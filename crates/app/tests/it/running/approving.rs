@@ -1,0 +1,342 @@
+//! Calls that need somebody's permission: rows that wait, and what comes of the answer.
+
+use agent::{End, Event, Mode, SessionStatus};
+use app::ErrorKind;
+use app::running::{Approvals, Decision, EventId};
+
+use super::stage::{
+    PATIENCE, approved, assert_whole, end, hear, names, on_stage, rejected, requests, results, to_the_end,
+    turns,
+};
+use crate::world::refused;
+
+const WRITE: &str = r#"
+[[reply]]
+when = { tool_result_of = "write_file" }
+text = "Result: {{tool_result}}"
+[[reply]]
+when = { last_user = "both" }
+say = [
+    { tool = "write_file", input = { path = "a.txt", content = "A" } },
+    { tool = "read_file", input = { path = "notes.txt" } },
+    { tool = "write_file", input = { path = "b.txt", content = "B" } },
+]
+[[reply]]
+when = { last_user = "write" }
+say = [{ text = "I write." }, { tool = "write_file", input = { path = "a.txt", content = "A" } }]
+[[reply]]
+text = "Nothing to do."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_waits_as_a_row_and_runs_when_it_is_approved() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let heard = hear(&mut events, "approval_request", 1).await;
+        assert!(names(&heard).ends_with("tool_call usage approval_request"), "{}", names(&heard));
+        let view = stage.view(id).await;
+        assert_eq!(view.session.status, SessionStatus::Waiting);
+        assert_eq!(view.approvals.len(), 1);
+        assert_eq!(view.approvals[0].tool_name, "write_file");
+        assert_eq!(view.approvals[0].input["path"], "a.txt");
+        assert_eq!(requests(&heard), [(id, view.approvals[0].call_id.clone())]);
+        assert!(!stage.file("a.txt").exists());
+        // Nothing runs: stopping has nothing to wait for, and leaves the session as it is.
+        stage.runtime.stop().await;
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
+
+        let view = stage.runtime.decide(id, &view.approvals[0].call_id, approved()).await.unwrap();
+        assert!(view.approvals.is_empty());
+        let rest = to_the_end(events).await;
+        assert!(names(&rest).starts_with("approval_answered tool_result"), "{}", names(&rest));
+        assert_eq!(end(&rest), Some(End::EndTurn));
+        assert_eq!(std::fs::read_to_string(stage.file("a.txt")).unwrap(), "A");
+        let view = stage.view(id).await;
+        assert_eq!(turns(&view), "user assistant_text tool_call tool_result assistant_text");
+        assert_eq!(view.session.status, SessionStatus::Idle);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_tells_the_model_why() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        stage.runtime.decide(id, &asked[0].1, rejected("not on a Sunday")).await.unwrap();
+        assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
+        let view = stage.view(id).await;
+        assert_eq!(results(&view), [("The user did not allow this: not on a Sunday".to_owned(), true)]);
+        assert!(stage.sent()[1].to_string().contains("not on a Sunday"));
+        assert!(!stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_remembered_holds_for_the_session_alone() {
+    on_stage(WRITE, async |stage| {
+        for remembered in [true, false] {
+            let _ = std::fs::remove_file(stage.file("a.txt"));
+            let id = stage.session(Mode::Build).await;
+            let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+            let asked = requests(&hear(&mut events, "approval_request", 1).await);
+            let decision = Decision { approved: remembered, reason: None, remember: true };
+            stage.runtime.decide(id, &asked[0].1, decision).await.unwrap();
+            to_the_end(events).await;
+            // Nobody is asked again, not even after a restart.
+            let later = stage.restarted().await;
+            let events = later.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+            assert_eq!(requests(&to_the_end(events).await), []);
+            assert_eq!(results(&stage.view(id).await).len(), 2);
+            assert!(results(&stage.view(id).await).iter().all(|(_, is_error)| *is_error != remembered));
+            assert_eq!(stage.file("a.txt").exists(), remembered);
+        }
+        let other = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(other, "write it".to_owned(), Default::default()).await.unwrap();
+        hear(&mut events, "approval_request", 1).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_another_process_goes_on_and_the_first_ones_viewer_hears_it() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        let later = stage.restarted().await;
+        let mut theirs = later.events(id, None).await.unwrap();
+        later.decide(id, &asked[0].1, approved()).await.unwrap();
+        let there = hear(&mut theirs, "done", 1).await;
+        let here = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+        assert_eq!(end(&here), Some(End::EndTurn));
+        // Passing text is not in the log; everything else is the same.
+        let kept = |events: &[Event]| {
+            let kept: Vec<Event> =
+                events.iter().filter(|event| event.name() != "text_delta").cloned().collect();
+            kept
+        };
+        assert_eq!(kept(&here), kept(&there));
+        assert_eq!(std::fs::read_to_string(stage.file("a.txt")).unwrap(), "A");
+        later.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_requests_are_both_waited_for_and_what_is_allowed_runs_before() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 2).await);
+        let view = stage.view(id).await;
+        let read = results(&view);
+        assert_eq!(read.len(), 1, "{}", turns(&view));
+        assert!(read[0].0.contains("the answer is 42"));
+        assert_eq!(view.approvals.len(), 2);
+        let view = stage.runtime.decide(id, &asked[1].1, approved()).await.unwrap();
+        assert_eq!(view.session.status, SessionStatus::Waiting);
+        assert_eq!(view.approvals.len(), 1);
+        assert!(!stage.file("b.txt").exists(), "it waits for the other one");
+        stage.runtime.decide(id, &asked[0].1, rejected("no A")).await.unwrap();
+        assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
+        assert!(stage.file("b.txt").exists() && !stage.file("a.txt").exists());
+        let view = stage.view(id).await;
+        assert_whole(&view);
+        assert_eq!(stage.sent().len(), 2, "the model is called once all have results");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_anybody_there_a_request_is_a_refusal_that_says_so() {
+    on_stage(WRITE, async |stage| {
+        for approvals in [Approvals::Refuse, Approvals::Read] {
+            let id = stage.session(Mode::Build).await;
+            let events = stage.say_with(id, "write it", approvals).await;
+            assert_eq!(end(&events), Some(End::EndTurn));
+            let (told, is_error) = results(&stage.view(id).await).remove(0);
+            assert!(is_error && told.contains("nobody is there"), "{told}");
+            assert!(!stage.file("a.txt").exists());
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_may_allow_what_reads_or_everything() {
+    let script = r#"
+        [[reply]]
+        when = { call = 1 }
+        say = [
+            { tool = "read_file", input = { path = "notes.txt" } },
+            { tool = "write_file", input = { path = "a.txt", content = "A" } },
+        ]
+        [[reply]]
+        text = "Done."
+    "#;
+    on_stage(script, async |stage| {
+        let tools = serde_json::json!([
+            { "name": "read_file", "approval": "ask" }, { "name": "write_file", "approval": "ask" },
+        ]);
+        super::presets::equip(stage, tools).await;
+        for (approvals, read, written) in
+            [(Approvals::Refuse, false, false), (Approvals::Read, true, false), (Approvals::All, true, true)]
+        {
+            let id = stage.session_of("worker", Mode::Build).await;
+            stage.say_with(id, "go", approvals).await;
+            let results = results(&stage.view(id).await);
+            let was_read = results.iter().any(|(output, _)| output.contains("the answer is 42"));
+            assert_eq!(was_read, read, "{approvals:?} {results:?}");
+            assert_eq!(stage.file("a.txt").exists(), written, "{approvals:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_do_not_fit_are_refused() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 2).await);
+        let unknown = refused(stage.runtime.decide(id, "call_nobody_made", approved()).await);
+        assert_eq!(unknown.0, ErrorKind::Missing);
+        assert!(unknown.1.contains("see its approvals"), "{}", unknown.1);
+        let nobody = refused(stage.runtime.decide(uuid::Uuid::now_v7(), &asked[0].1, approved()).await);
+        assert_eq!(nobody.0, ErrorKind::Missing);
+        stage.runtime.decide(id, &asked[0].1, rejected("no")).await.unwrap();
+        let twice = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
+        assert_eq!(twice.0, ErrorKind::Conflict);
+        assert!(twice.1.contains("was rejected already"), "{}", twice.1);
+        stage.runtime.decide(id, &asked[1].1, rejected("no")).await.unwrap();
+        to_the_end(events).await;
+        assert!(!stage.file("a.txt").exists(), "the first answer counts");
+        let late = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
+        assert_eq!(late.0, ErrorKind::Conflict);
+        let long = Decision { reason: Some("x".repeat(10_000_000)), ..Decision::default() };
+        assert_eq!(refused(stage.runtime.decide(id, &asked[0].1, long).await).0, ErrorKind::Invalid);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_waits_takes_no_message_and_can_be_cancelled() {
+    on_stage(WRITE, async |stage| {
+        for elsewhere in [false, true] {
+            let id = stage.session(Mode::Build).await;
+            let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
+            hear(&mut events, "approval_request", 2).await;
+            let message = stage.runtime.send(id, "hello?".to_owned(), Default::default()).await;
+            let (kind, why) = refused(message);
+            assert_eq!(kind, ErrorKind::Conflict);
+            assert!(why.contains("waits for an approval; answer it first, or cancel"), "{why}");
+            let canceller = if elsewhere { stage.restarted().await } else { stage.runtime.clone() };
+            assert!(canceller.cancel(id).await.unwrap());
+            let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+            assert_eq!(end(&rest), Some(End::Cancelled));
+            let view = stage.view(id).await;
+            assert_eq!(view.session.status, SessionStatus::Idle);
+            assert!(view.approvals.is_empty());
+            assert_whole(&view);
+            assert!(!stage.file("a.txt").exists() && !stage.file("b.txt").exists());
+            let events = stage.say(id, "hello?").await;
+            assert_eq!(end(&events), Some(End::EndTurn));
+            assert!(!stage.runtime.cancel(id).await.unwrap(), "there is nothing to cancel any more");
+        }
+    })
+    .await;
+}
+
+/// Cancelling the very moment in which a run begins to wait is not lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_and_waiting_at_once() {
+    on_stage(WRITE, async |stage| {
+        for _ in 0..10 {
+            let id = stage.session(Mode::Build).await;
+            let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+            hear(&mut events, "usage", 1).await;
+            assert!(stage.runtime.cancel(id).await.unwrap());
+            let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+            assert_eq!(end(&rest), Some(End::Cancelled));
+            assert_whole(&stage.view(id).await);
+        }
+    })
+    .await;
+}
+
+/// The process that took the answer was killed before it went on.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_nobody_acted_on_is_acted_on_when_it_is_given_again() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        super::crashing::answer_only(stage, id, &asked[0].1).await;
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
+        assert_eq!(refused(stage.runtime.decide(id, &asked[0].1, approved()).await).0, ErrorKind::Conflict);
+        assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
+        assert!(stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+/// A persona that is deleted while its session waits ends the run, and does not lock the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_that_is_gone_ends_what_waited() {
+    on_stage(WRITE, async |stage| {
+        for cancels in [false, true] {
+            let name = if cancels { "leaver" } else { "goner" };
+            let persona = serde_json::json!({
+                "name": name, "preferred_models": [{ "provider": "stage", "model": "actor" }],
+            });
+            stage.world.persona(persona::Scope::Shared, persona).await;
+            let id = stage.session_of(name, Mode::Build).await;
+            let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+            let asked = requests(&hear(&mut events, "approval_request", 1).await);
+            let delete = crate::world::input(serde_json::json!({ "kind": "persona", "name": name }));
+            stage.world.library.delete_entity(&stage.world.author, delete).await.unwrap();
+            let expected = if cancels {
+                assert!(stage.runtime.cancel(id).await.unwrap());
+                End::Cancelled
+            } else {
+                stage.runtime.decide(id, &asked[0].1, approved()).await.unwrap();
+                End::Failed
+            };
+            let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+            assert_eq!(end(&rest), Some(expected), "{}", names(&rest));
+            let view = stage.view(id).await;
+            assert_eq!(view.session.status, SessionStatus::Idle);
+            assert_whole(&view);
+            assert!(!stage.file("a.txt").exists());
+        }
+    })
+    .await;
+}
+
+/// The mode is looked at when an approved call is about to run, not when it was asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_call_does_not_run_in_a_session_that_plans_by_then() {
+    on_stage(WRITE, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
+        stage.runtime.decide(id, &asked[0].1, approved()).await.unwrap();
+        to_the_end(events).await;
+        let (told, is_error) = results(&stage.view(id).await).remove(0);
+        assert!(is_error && told.contains("plan mode has only tools that read"), "{told}");
+        assert!(!stage.file("a.txt").exists());
+        let from_the_start = stage.runtime.events(id, Some(EventId::default())).await;
+        let heard = hear(&mut from_the_start.unwrap(), "done", 1).await;
+        assert!(
+            names(&heard).contains("approval_request mode_changed approval_answered"),
+            "{}",
+            names(&heard)
+        );
+    })
+    .await;
+}

@@ -1,0 +1,167 @@
+//! Processes that are killed in the middle of a run: what they announced is there, and the session
+//! goes on.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use agent::{ApprovalAnswer, End, Entry, Event, Mode, Note, SessionStatus, TurnBody};
+use app::running::{Approvals, SendOptions};
+use app::{Library, OpenOptions, Runtime};
+use chrono::Utc;
+use futures::future::join_all;
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use uuid::Uuid;
+
+use super::stage::{Stage, assert_whole, end, hear, on_stage, options_at, requests, results, turns};
+
+/// Where a child process of these tests finds what it needs: `SESSION DATABASE MODEL ROOT`, one a line.
+const CHILD: &str = "MASQUE_TEST_CHILD_RUNS_SESSION";
+/// How many processes are killed, each at a moment of its own.
+const KILLED: u64 = 6;
+
+const BUSY: &str = r#"
+pace_ms = 2
+[[reply]]
+when = { last_user = "/hello$/" }
+text = "Here I am."
+[[reply]]
+say = [
+    { text = "one two three four five six" },
+    { tool = "read_file", input = { path = "file-{{call}}" } },
+    { tool = "run_command", input = { command = "sleep 0.05; echo {{call}}" } },
+]
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_process_leaves_every_turn_that_it_announced_and_the_session_goes_on() {
+    on_stage(BUSY, async |stage| {
+        let mut random = StdRng::seed_from_u64(4);
+        let location = stage.location().await;
+        let mut told = Vec::new();
+        for _ in 0..KILLED {
+            let id = stage.session(Mode::Build).await;
+            let after = Duration::from_millis(random.random_range(5..700));
+            let child = [id.to_string(), location.clone(), stage.model.url()].join("\n");
+            let child = format!("{child}\n{}", stage.root.path().display());
+            told.push((id, tokio::task::spawn_blocking(move || run_and_kill(&child, after))));
+        }
+        let runtime = stage.restarted().await;
+        let mut was_interrupted = 0;
+        let checks = told.into_iter().map(|(id, told)| {
+            let runtime = &runtime;
+            async move {
+                let announced = told.await.unwrap();
+                let view = runtime.session(id).await.unwrap();
+                for turn in &announced {
+                    assert!(view.turns.iter().any(|kept| kept.id == *turn), "{turn} of {}", turns(&view));
+                }
+                assert_eq!(view.session.status, SessionStatus::Running, "nobody could say otherwise");
+                let events = runtime.send(id, "hello".to_owned(), SendOptions::default()).await.unwrap();
+                let events = super::stage::to_the_end(events).await;
+                assert_eq!(end(&events), Some(End::EndTurn));
+                let view = runtime.session(id).await.unwrap();
+                assert_whole(&view);
+                let last = view.turns.iter().rev().find_map(|turn| match &turn.body {
+                    TurnBody::AssistantText { content } => Some(content.clone()),
+                    _ => None,
+                });
+                assert_eq!(last.as_deref(), Some("Here I am."));
+                results(&view).iter().filter(|(output, _)| output.contains("was interrupted")).count()
+            }
+        });
+        was_interrupted += join_all(checks).await.into_iter().sum::<usize>();
+        assert!(was_interrupted > 0, "one of them was killed while a tool ran");
+        runtime.stop().await;
+    })
+    .await;
+}
+
+/// Starts a process that runs a session, and kills it so long after the first turn was announced.
+/// Answers what was announced: whatever reached us before it died.
+fn run_and_kill(child: &str, after: Duration) -> Vec<Uuid> {
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "running::crashing::as_a_process_that_is_killed", "--nocapture"])
+        .env(CHILD, child)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    // A line that ends without a full stop was cut off when its writer was killed.
+    let mut told =
+        lines.filter_map(|line| Uuid::parse_str(line.strip_prefix("told ")?.strip_suffix('.')?).ok());
+    let mut announced = vec![told.next().expect("it runs")];
+    std::thread::sleep(after);
+    process.kill().unwrap();
+    announced.extend(told);
+    process.wait().unwrap();
+    announced
+}
+
+/// What a child process of the test above does; on its own it does nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn as_a_process_that_is_killed() {
+    let Ok(child) = std::env::var(CHILD) else { return };
+    let mut lines = child.lines();
+    let mut line = || lines.next().expect("four lines");
+    let (id, location, url, root) = (line().parse().unwrap(), line(), line(), line());
+    let library = Library::open(OpenOptions::database(location)).await.unwrap();
+    let runtime = Runtime::new(library, options_at(url, std::path::Path::new(root)));
+    let mut watching = runtime.events(id, None).await.unwrap();
+    let options = SendOptions { approvals: Approvals::All, detached: true };
+    let _events = runtime.send(id, "work".to_owned(), options).await.unwrap();
+    while let Some(told) = watching.next().await.unwrap() {
+        match &told.event {
+            Event::User { id, .. }
+            | Event::TextComplete { id, .. }
+            | Event::ToolCall { id, .. }
+            | Event::ToolResult { id, .. } => eprintln!("told {id}."),
+            // The one who kills it comes long before the end.
+            Event::Done { .. } => break,
+            _ => {}
+        }
+    }
+}
+
+/// Puts an answer to a request on record as a process does that is killed before it goes on.
+pub(crate) async fn answer_only(stage: &Stage<'_>, id: Uuid, call_id: &str) {
+    let store = stage.store().await;
+    let answer = ApprovalAnswer { approved: true, reason: None, remember: false, answered_at: Utc::now() };
+    let note = Note::ApprovalAnswered { tool_use_id: call_id.to_owned(), approved: true };
+    let note = Entry::Note { at: Utc::now(), note };
+    store.answer_approval(id, call_id, &answer, &note).await.unwrap();
+    store.close().await;
+}
+
+const WRITES: &str = r#"
+[[reply]]
+when = { last_user = "/hello$/" }
+text = "Here I am."
+[[reply]]
+say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
+"#;
+
+/// Where an answer was taken and nobody went on with it, a new message finds the session usable.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_waits_for_nothing_any_more_takes_a_message() {
+    on_stage(WRITES, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        drop(events);
+        answer_only(stage, id, &asked[0].1).await;
+        let (kind, _) =
+            crate::world::refused(stage.runtime.send(id, "hello".to_owned(), Default::default()).await);
+        assert_eq!(kind, app::ErrorKind::Conflict, "whoever took the answer may still be at it");
+        tokio::time::sleep(Duration::from_millis(4_200)).await;
+        let events = stage.say(id, "hello").await;
+        assert_eq!(end(&events), Some(End::EndTurn));
+        let view = stage.view(id).await;
+        assert_whole(&view);
+        assert_eq!(turns(&view), "user tool_call tool_result user assistant_text");
+        assert!(!stage.file("a.txt").exists());
+    })
+    .await;
+}

@@ -1,0 +1,384 @@
+//! Personas that give tasks to other personas.
+
+use agent::{End, Event, Mode, Session, SessionStatus};
+use app::running::{Approvals, Decision};
+use persona::{Kind, Scope};
+use serde_json::{Value, json};
+use store::{Parent, SessionFilter};
+use uuid::Uuid;
+
+use super::stage::{
+    PATIENCE, Stage, approved, assert_whole, end, hear, names, offered, on_stage, rejected, requests,
+    results, system, to_the_end, turns,
+};
+
+/// Each persona's system prompt says who it is; the script plays all of them.
+const SCRIPT: &str = r#"
+[[reply]]
+when = { system = "You are Boss", tool_result_of = "delegate" }
+text = "They said: {{tool_result}}"
+[[reply]]
+when = { system = "You are Boss", last_user = "nobody" }
+say = [{ tool = "delegate", input = { persona = "nobody", task = "anything" } }]
+[[reply]]
+when = { system = "You are Boss", last_user = "deep" }
+say = [{ tool = "delegate", input = { persona = "middle", task = "hand it on" } }]
+[[reply]]
+when = { system = "You are Boss", last_user = "two" }
+say = [
+    { tool = "delegate", input = { persona = "worker", task = "write a.txt" } },
+    { tool = "delegate", input = { persona = "worker", task = "write b.txt" } },
+]
+[[reply]]
+when = { system = "You are Boss" }
+say = [{ tool = "delegate", input = { persona = "worker", task = "{{last_user}}" } }]
+
+[[reply]]
+when = { system = "You are Middle", tool_result_of = "delegate" }
+text = "Passed on: {{tool_result}}"
+[[reply]]
+when = { system = "You are Middle" }
+say = [{ tool = "delegate", input = { persona = "worker", task = "write a.txt" } }]
+
+[[reply]]
+when = { system = "You are Echo", tool_result_of = "delegate" }
+text = "below: {{tool_result}}"
+[[reply]]
+when = { system = "You are Echo" }
+say = [{ tool = "delegate", input = { persona = "echo", task = "again" } }]
+
+[[reply]]
+when = { system = "You are Worker", tool_result_of = "write_file" }
+text = "Report: {{tool_result}}"
+[[reply]]
+when = { system = "You are Worker", last_user = "b.txt" }
+say = [{ tool = "write_file", input = { path = "b.txt", content = "B" } }]
+[[reply]]
+when = { system = "You are Worker", last_user = "write" }
+say = [{ text = "On it." }, { tool = "write_file", input = { path = "a.txt", content = "A" } }]
+[[reply]]
+when = { system = "You are Worker", last_user = "plan" }
+say = [{ tool = "plan_exit", input = { plan = "1. Think" } }]
+[[reply]]
+when = { system = "You are Worker", last_user = "slowly" }
+text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+pace_ms = 200
+[[reply]]
+text = "Nothing to report."
+"#;
+
+async fn cast(stage: &Stage<'_>, boss: Value) {
+    for (name, prompt, more) in [
+        ("boss", "You are Boss.", boss),
+        ("middle", "You are Middle.", json!({})),
+        ("worker", "You are Worker.", json!({})),
+        ("echo", "You are Echo.", json!({})),
+    ] {
+        let mut persona = json!({
+            "name": name, "system_prompt": prompt,
+            "preferred_models": [{ "provider": "stage", "model": "actor" }],
+        });
+        persona.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        stage.world.persona(Scope::Shared, persona).await;
+    }
+}
+
+/// The sessions right below one, oldest first.
+async fn below(stage: &Stage<'_>, id: Uuid) -> Vec<Session> {
+    let store = stage.store().await;
+    let filter = SessionFilter { parent: Parent::Of(id), ..SessionFilter::default() };
+    let mut found = store.sessions(&filter).await.unwrap().items;
+    store.close().await;
+    found.sort_by_key(|session| session.id);
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegate_works_in_a_session_of_its_own_and_reports() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        for mode in [Mode::Build, Mode::Plan] {
+            let id = stage.session_of("boss", mode).await;
+            let events = stage.say_with(id, "what is new?", Approvals::Refuse).await;
+            assert_eq!(end(&events), Some(End::EndTurn));
+            let view = stage.view(id).await;
+            assert_eq!(turns(&view), "user tool_call tool_result assistant_text");
+            assert_eq!(results(&view), [("Nothing to report.".to_owned(), false)]);
+            let below = below(stage, id).await;
+            assert_eq!(below.len(), 1);
+            assert_eq!((below[0].mode, below[0].depth, &below[0].root), (mode, 1, &view.session.root));
+            assert_eq!(turns(&stage.view(below[0].id).await), "user assistant_text");
+            // It sees nothing of the conversation above, and is told to plan where that plans.
+            let sent = stage.sent();
+            let theirs = sent.iter().rev().find(|sent| system(sent).contains("You are Worker")).unwrap();
+            assert_eq!(theirs["messages"].as_array().unwrap().len(), 2);
+            assert_eq!(system(theirs).contains("<system-reminder>"), mode == Mode::Plan);
+        }
+        assert_eq!(stage.runtime.sessions(Default::default()).await.unwrap().sessions.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_a_delegate_hands_over_is_its_report() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Plan).await;
+        stage.say(id, "make a plan").await;
+        let view = stage.view(id).await;
+        assert_eq!(results(&view), [("1. Think".to_owned(), false)]);
+        assert!(view.session.plan.is_none(), "only the persona itself hands its plan to the user");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegate_may_do_nothing_that_whoever_delegates_may_not() {
+    on_stage(SCRIPT, async |stage| {
+        let tools = json!([{ "name": "delegate" }, { "name": "read_file" }]);
+        let preset = json!({ "name": "kit", "categories": { "work": tools } });
+        stage.world.create(Kind::ToolPreset, Scope::Shared, preset).await;
+        let guardrail = json!({ "name": "careful", "content": "Read no file.", "deny_tools": ["read_file"] });
+        stage.world.create(Kind::Guardrail, Scope::Shared, guardrail).await;
+        cast(stage, json!({ "tool_preset": "kit", "guardrails": ["careful"] })).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        stage.say_with(id, "write it", Approvals::All).await;
+        let sent = stage.sent();
+        assert_eq!(offered(&sent[0]), ["delegate"]);
+        assert_eq!(offered(&sent[1]), ["delegate"], "neither the preset's nor the guardrail's");
+        let child = below(stage, id).await.remove(0);
+        assert!(results(&stage.view(child.id).await)[0].1);
+        assert!(!stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn delegation_ends_somewhere() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("echo", Mode::Build).await;
+        assert_eq!(end(&stage.say(id, "go").await), Some(End::EndTurn));
+        let mut depth = 0;
+        let mut lowest = id;
+        while let Some(child) = below(stage, lowest).await.pop() {
+            depth += 1;
+            assert_eq!(child.depth, depth);
+            lowest = child.id;
+        }
+        assert_eq!(depth, agent::limits::DELEGATION_DEPTH);
+        let told = results(&stage.view(lowest).await).remove(0);
+        assert!(told.1 && told.0.starts_with("There is no tool \"delegate\""), "{told:?}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_that_is_not_there_is_a_result_and_leaves_no_session() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        assert_eq!(end(&stage.say(id, "ask nobody").await), Some(End::EndTurn));
+        let (told, is_error) = results(&stage.view(id).await).remove(0);
+        assert!(is_error && told.contains("no persona is named \"nobody\""), "{told}");
+        assert!(below(stage, id).await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_delegate_asks_for_is_shown_above_and_its_answer_has_both_go_on() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        for elsewhere in [false, true] {
+            let _ = std::fs::remove_file(stage.file("a.txt"));
+            let id = stage.session_of("boss", Mode::Build).await;
+            let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+            let asked = requests(&hear(&mut events, "approval_request", 1).await);
+            let child = below(stage, id).await.remove(0);
+            assert_eq!((asked.len(), asked[0].0), (1, child.id));
+            assert_eq!(child.status, SessionStatus::Waiting);
+            assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
+            assert_eq!(stage.view(child.id).await.approvals.len(), 1);
+            let runtime = if elsewhere { stage.restarted().await } else { stage.runtime.clone() };
+            runtime.decide(child.id, &asked[0].1, approved()).await.unwrap();
+            let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+            assert_eq!(end(&rest), Some(End::EndTurn), "{}", names(&rest));
+            assert!(stage.file("a.txt").exists());
+            let view = stage.view(id).await;
+            assert_whole(&view);
+            assert!(results(&view)[0].0.starts_with("Report: created a.txt"), "{:?}", results(&view));
+            assert_eq!(stage.view(child.id).await.session.status, SessionStatus::Idle);
+            runtime.stop().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_from_two_below_comes_all_the_way_up() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "deep".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        let middle = below(stage, id).await.remove(0);
+        let worker = below(stage, middle.id).await.remove(0);
+        assert_eq!(asked[0].0, worker.id);
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
+        assert_eq!(middle.status, SessionStatus::Waiting);
+        let sent = stage.sent().len();
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert_eq!(stage.sent().len(), sent, "nothing goes on by itself");
+        stage.runtime.decide(worker.id, &asked[0].1, approved()).await.unwrap();
+        let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+        assert_eq!(end(&rest), Some(End::EndTurn));
+        let told = results(&stage.view(id).await).remove(0).0;
+        assert!(told.starts_with("Passed on: Report: created a.txt"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_delegates_that_ask_are_both_waited_for_and_told_once() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "two".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 2).await);
+        assert_eq!(below(stage, id).await.len(), 2);
+        stage.runtime.decide(asked[0].0, &asked[0].1, approved()).await.unwrap();
+        let mut first = stage.runtime.events(asked[0].0, Some(Default::default())).await.unwrap();
+        hear(&mut first, "done", 1).await;
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
+        stage.runtime.decide(asked[1].0, &asked[1].1, rejected("one is enough")).await.unwrap();
+        let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+        assert_eq!(end(&rest), Some(End::EndTurn));
+        assert!(requests(&rest).is_empty(), "nothing is asked twice");
+        let view = stage.view(id).await;
+        assert_whole(&view);
+        assert_eq!(results(&view).len(), 2);
+        assert_eq!(stage.file("a.txt").exists(), !stage.file("b.txt").exists());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_remembered_above_holds_below() {
+    let script = r#"
+        [[reply]]
+        when = { system = "You are Boss", last_user = "write" }
+        say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
+        [[reply]]
+        when = { system = "You are Worker", last_user = "write" }
+        say = [{ tool = "write_file", input = { path = "b.txt", content = "B" } }]
+        [[reply]]
+        when = { system = "You are Boss", last_user = "give" }
+        say = [{ tool = "delegate", input = { persona = "worker", task = "write it" } }]
+        [[reply]]
+        text = "Done."
+    "#;
+    on_stage(script, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        let always = Decision { approved: true, reason: None, remember: true };
+        stage.runtime.decide(id, &asked[0].1, always).await.unwrap();
+        to_the_end(events).await;
+        let events = stage.say(id, "give it away").await;
+        assert_eq!((end(&events), requests(&events)), (Some(End::EndTurn), vec![]));
+        assert!(stage.file("b.txt").exists());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_a_session_cancels_what_works_for_it() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        for (said, waits) in [("slowly", false), ("write it", true), ("deep", true)] {
+            let id = stage.session_of("boss", Mode::Build).await;
+            let mut events = stage.runtime.send(id, said.to_owned(), Default::default()).await.unwrap();
+            if waits {
+                hear(&mut events, "approval_request", 1).await;
+            } else {
+                hear(&mut events, "tool_call", 1).await;
+                while stage.model.open_streams() == 0 {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                }
+            }
+            let started = std::time::Instant::now();
+            assert!(stage.runtime.cancel(id).await.unwrap());
+            let rest = to_the_end(events).await;
+            assert!(started.elapsed().as_millis() < 1500, "{:?}", started.elapsed());
+            assert_eq!(end(&rest), Some(End::Cancelled));
+            let mut lowest = id;
+            while let Some(child) = below(stage, lowest).await.pop() {
+                let view = stage.view(child.id).await;
+                assert_eq!(view.session.status, SessionStatus::Idle, "{said}");
+                assert_whole(&view);
+                assert!(stage.runtime.session(child.id).await.unwrap().approvals.is_empty());
+                lowest = child.id;
+            }
+            assert_ne!(lowest, id);
+            assert_whole(&stage.view(id).await);
+            assert!(!stage.file("a.txt").exists());
+        }
+    })
+    .await;
+}
+
+/// A delegate that was approved and works while what is above it only waits is cancelled as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_reaches_a_delegate_that_went_on_by_itself() {
+    let script = r#"
+        [[reply]]
+        when = { system = "You are Worker", tool_result_of = "write_file" }
+        text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        pace_ms = 300
+        [[reply]]
+        when = { system = "You are Worker" }
+        say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
+        [[reply]]
+        when = { system = "You are Boss", last_user = "go" }
+        say = [{ tool = "delegate", input = { persona = "worker", task = "write it" } }]
+    "#;
+    on_stage(script, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "go".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        let mut theirs = stage.runtime.events(asked[0].0, None).await.unwrap();
+        stage.runtime.decide(asked[0].0, &asked[0].1, approved()).await.unwrap();
+        hear(&mut theirs, "text_delta", 1).await;
+        assert!(stage.runtime.cancel(id).await.unwrap());
+        assert_eq!(end(&to_the_end(events).await), Some(End::Cancelled));
+        let heard = hear(&mut theirs, "done", 1).await;
+        assert_eq!(heard.last(), Some(&Event::Done { stop_reason: End::Cancelled }));
+        assert_whole(&stage.view(id).await);
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Idle);
+    })
+    .await;
+}
+
+/// Switching the session above to planning reaches a delegate that waits for permission.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_switch_above_reaches_a_delegate() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        // One process switches, another goes on.
+        let other = stage.restarted().await;
+        other.set_mode(id, Mode::Plan).await.unwrap();
+        stage.runtime.decide(asked[0].0, &asked[0].1, approved()).await.unwrap();
+        to_the_end(events).await;
+        let (told, is_error) = results(&stage.view(asked[0].0).await).remove(0);
+        assert!(is_error && told.contains("plan mode"), "{told}");
+        assert!(!stage.file("a.txt").exists());
+    })
+    .await;
+}

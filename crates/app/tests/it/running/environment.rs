@@ -1,0 +1,130 @@
+//! `${env.NAME}`: filled in for the model, and for nobody else.
+
+use std::sync::Arc;
+
+use agent::{ErrorCode, Event, Mode};
+use app::Runtime;
+use app::running::{CreateSession, EventId};
+use persona::Scope;
+use serde_json::json;
+
+use super::stage::{Stage, hear, on_stage_with, system, to_the_end};
+use crate::world::input;
+
+const SECRET: &str = "hunter2-and-then-some";
+
+const PROJECT: &str = r#"
+[personas.keeper]
+system_prompt = "The key is ${env.KEY}."
+preferred_models = [{ provider = "stage", model = "actor" }]
+plan_persona = { instruction = "Plan with ${env.KEY}." }
+parts = ["tone"]
+skills = ["opening"]
+[parts.tone]
+part_type = "tone"
+content = "Speak like ${env.KEY}."
+[skills.opening]
+description = "Opens doors."
+content = "Turn ${env.KEY} twice."
+
+[personas.forgetful]
+system_prompt = "Unset: ${env.UNSET}. Not allowed: ${env.OTHER}."
+preferred_models = [{ provider = "stage", model = "actor" }]
+"#;
+
+const SCRIPT: &str = r#"
+[[reply]]
+when = { tool_result_of = "load_skill" }
+text = "Thank you."
+[[reply]]
+when = { last_user = "open" }
+say = [{ tool = "load_skill", input = { name = "opening" } }]
+[[reply]]
+text = "Hello."
+"#;
+
+async fn runtime(stage: &Stage<'_>) -> Runtime {
+    let values = |name: &str| (name == "KEY" || name == "OTHER").then(|| SECRET.to_owned());
+    stage
+        .restarted_with(|options| {
+            options.env_allow = ["KEY", "UNSET"].map(str::to_owned).into();
+            options.environment = Arc::new(values);
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_allowed_and_set_reaches_the_model_and_nobody_else() {
+    on_stage_with(PROJECT, SCRIPT, async |stage| {
+        let runtime = runtime(stage).await;
+        for mode in [Mode::Build, Mode::Plan] {
+            let create: CreateSession = input(json!({ "persona": "keeper", "mode": mode.to_string() }));
+            let id = runtime.create_session(create).await.unwrap().session.id;
+            to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+            to_the_end(runtime.send(id, "open it".to_owned(), Default::default()).await.unwrap()).await;
+            let sent = stage.sent();
+            stage.model.clear();
+            let prompt = system(&sent[0]);
+            assert!(prompt.contains(&format!("The key is {SECRET}.")), "{prompt}");
+            assert!(prompt.contains(&format!("Speak like {SECRET}.")), "{prompt}");
+            assert_eq!(prompt.contains(&format!("Plan with {SECRET}.")), mode == Mode::Plan, "{prompt}");
+            let skill = sent.last().unwrap()["messages"].to_string();
+            assert!(skill.contains(&format!("Turn {SECRET} twice.")), "{skill}");
+
+            let view = serde_json::to_string(&runtime.session(id).await.unwrap()).unwrap();
+            assert!(!view.contains(SECRET), "{view}");
+            assert!(view.contains("Turn ${env.KEY} twice."), "{view}");
+            let mut events = runtime.events(id, Some(EventId::default())).await.unwrap();
+            let heard = hear(&mut events, "done", 2).await;
+            let told = serde_json::to_string(&heard).unwrap();
+            assert!(!told.contains(SECRET), "{told}");
+            assert!(!heard.iter().any(|event| event.name() == "error"), "{told}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
+    on_stage_with(PROJECT, SCRIPT, async |stage| {
+        let runtime = runtime(stage).await;
+        let create: CreateSession = input(json!({ "persona": "forgetful" }));
+        let id = runtime.create_session(create).await.unwrap().session.id;
+        let events =
+            to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+        let told: Vec<String> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Error { code: ErrorCode::Persona, message } => Some(message.clone()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told.iter().all(|message| message.starts_with("persona forgetful system_prompt: ")),
+            "{told:?}"
+        );
+        assert!(told[0].contains("UNSET") && told[1].contains("OTHER"), "{told:?}");
+        assert_eq!(system(&stage.sent()[0]), "Unset: ${env.UNSET}. Not allowed: ${env.OTHER}.\n");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_of_the_database_reads_nothing() {
+    on_stage_with("", SCRIPT, async |stage| {
+        let persona = json!({
+            "name": "thief", "system_prompt": "Give me ${env.KEY}.", "plan_persona": { "instruction": "${env.KEY}!" },
+            "preferred_models": [{ "provider": "stage", "model": "actor" }],
+        });
+        stage.world.persona(Scope::Shared, persona).await;
+        let runtime = runtime(stage).await;
+        let create: CreateSession = input(json!({ "persona": "thief", "mode": "plan" }));
+        let id = runtime.create_session(create).await.unwrap().session.id;
+        to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+        let prompt = system(&stage.sent()[0]).to_owned();
+        assert!(prompt.contains("Give me ${env.KEY}.") && prompt.contains("${env.KEY}!"), "{prompt}");
+        assert!(!prompt.contains(SECRET));
+    })
+    .await;
+}

@@ -1,0 +1,187 @@
+//! Viewers of a session: second ones, ones that come back, slow ones, ones in another process.
+
+use std::sync::Arc;
+
+use agent::{End, Event, Mode};
+use app::running::{EventId, SendOptions, Subscription, Told};
+
+use super::stage::{PATIENCE, end, hear, names, on_stage, to_the_end};
+
+const TALKS: &str = r#"
+[[reply]]
+when = { tool_result_of = "read_file" }
+text = "nine ten eleven twelve thirteen fourteen"
+pace_ms = 30
+[[reply]]
+when = { last_user = "long" }
+text = "{{last_user}}"
+[[reply]]
+say = [
+    { text = "one two three four five six seven eight" },
+    { tool = "read_file", input = { path = "notes.txt" } },
+]
+pace_ms = 30
+"#;
+
+async fn next(events: &mut Subscription) -> Arc<Told> {
+    tokio::time::timeout(PATIENCE, events.next()).await.expect("in time").unwrap().expect("more")
+}
+
+async fn to_done(events: &mut Subscription) -> Vec<Arc<Told>> {
+    let mut heard = Vec::new();
+    while !heard.last().is_some_and(|told: &Arc<Told>| told.event.is_last()) {
+        heard.push(next(events).await);
+    }
+    heard
+}
+
+fn detached() -> SendOptions {
+    SendOptions { detached: true, ..SendOptions::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_viewer_sees_everything_the_text_on_its_way_included() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut early = stage.runtime.events(id, None).await.unwrap();
+        let mut first = stage.runtime.send(id, "talk".to_owned(), detached()).await.unwrap();
+        hear(&mut first, "text_delta", 3).await;
+        // It comes in the middle of a text, and gets what was said of it already.
+        let mut late = stage.runtime.events(id, None).await.unwrap();
+        let early = to_done(&mut early).await;
+        let late = to_done(&mut late).await;
+        assert_eq!(early[0].event.name(), "user");
+        let from = early.iter().position(|told| told.id == late[0].id).unwrap();
+        assert_eq!(early[from..], late);
+        let said: String = late
+            .iter()
+            .take_while(|told| told.event.name() == "text_delta")
+            .map(|told| match &told.event {
+                Event::TextDelta { content } => content.as_str(),
+                _ => "",
+            })
+            .collect();
+        assert_eq!(said, "one two three four five six seven eight");
+        // Everything was in its place.
+        assert!(early.windows(2).all(|two| two[0].id < two[1].id));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_comes_back_misses_nothing_and_hears_nothing_twice() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut steady = stage.runtime.events(id, None).await.unwrap();
+        let mut dropping = stage.runtime.events(id, None).await.unwrap();
+        drop(stage.runtime.send(id, "talk".to_owned(), detached()).await.unwrap());
+        let mut heard: Vec<Arc<Told>> = Vec::new();
+        // It goes away after every third event.
+        while !heard.last().is_some_and(|told| told.event.is_last()) {
+            for _ in 0..3 {
+                if heard.last().is_some_and(|told| told.event.is_last()) {
+                    break;
+                }
+                heard.push(next(&mut dropping).await);
+            }
+            let last = heard.last().unwrap().id;
+            // What a client sends back is a text.
+            let last: EventId = last.to_string().parse().unwrap();
+            drop(dropping);
+            dropping = stage.runtime.events(id, Some(last)).await.unwrap();
+        }
+        assert_eq!(heard, to_done(&mut steady).await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_comes_back_late_reads_the_log() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let events = stage.say(id, "talk").await;
+        assert_eq!(end(&events), Some(End::EndTurn));
+        let mut late = stage.runtime.events(id, Some(EventId::default())).await.unwrap();
+        let heard: Vec<Event> = to_done(&mut late).await.iter().map(|told| told.event.clone()).collect();
+        let kept: Vec<Event> = events.into_iter().filter(|event| event.name() != "text_delta").collect();
+        assert_eq!(heard[0].name(), "user");
+        assert_eq!(heard[1..], kept);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_lags_reads_the_log_and_then_keeps_up() {
+    let script = r#"
+        [[reply]]
+        when = { tool_result_of = "list_files" }
+        text = "{{tool_result}} The end."
+        [[reply]]
+        say = [{ text = "{{last_user}}" }, { tool = "list_files", input = {} }]
+    "#;
+    on_stage(script, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut lagging = stage.runtime.events(id, None).await.unwrap();
+        // Far more deltas than are kept for viewers.
+        let long = "word ".repeat(4_000);
+        let events = stage.runtime.send(id, long.clone(), detached()).await.unwrap();
+        let all = to_the_end(events).await;
+        assert!(all.len() > 2_000, "{}", all.len());
+        let heard = to_done(&mut lagging).await;
+        assert!(heard.len() < all.len());
+        let kept = |events: &mut dyn Iterator<Item = &Event>| {
+            let kept: Vec<Event> = events.filter(|event| event.name() != "text_delta").cloned().collect();
+            kept
+        };
+        let theirs = kept(&mut heard.iter().map(|told| &told.event));
+        assert_eq!(theirs[0].name(), "user");
+        assert_eq!(theirs[1..], kept(&mut all.iter()));
+        assert!(heard.windows(2).all(|two| two[0].id < two[1].id));
+        // It keeps up from there.
+        stage.say(id, "short").await;
+        let heard = to_done(&mut lagging).await;
+        assert!(heard.iter().any(|told| told.event.name() == "text_delta"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_in_another_process_follows() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let other = stage.restarted().await;
+        let mut theirs = other.events(id, None).await.unwrap();
+        let events = stage.say(id, "talk").await;
+        stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
+        let mut heard: Vec<Event> = Vec::new();
+        while !heard.iter().any(|event| event.name() == "mode_changed") {
+            heard.push(next(&mut theirs).await.event.clone());
+        }
+        assert_eq!(heard.remove(0).name(), "user");
+        let kept: Vec<Event> = events.into_iter().filter(|event| event.name() != "text_delta").collect();
+        assert_eq!(names(&heard), format!("{} mode_changed", names(&kept)));
+        assert_eq!(heard[..kept.len()], kept);
+        // A viewer elsewhere keeps nothing from going on, and its going away stops nothing.
+        drop(theirs);
+        assert_eq!(end(&stage.say(id, "talk").await), Some(End::EndTurn));
+    })
+    .await;
+}
+
+/// What another process does to a session is heard in its place by those who watch it run here.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_elsewhere_is_heard_in_its_place() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let other = stage.restarted().await;
+        let mut events = stage.runtime.send(id, "talk".to_owned(), Default::default()).await.unwrap();
+        let mut heard = hear(&mut events, "text_delta", 2).await;
+        other.set_mode(id, Mode::Plan).await.unwrap();
+        heard.extend(to_the_end(events).await);
+        let places = ["mode_changed", "text_complete"].map(|name| {
+            heard.iter().position(|event| event.name() == name).unwrap_or_else(|| panic!("{}", names(&heard)))
+        });
+        assert!(places[0] < places[1], "{}", names(&heard));
+    })
+    .await;
+}

@@ -1,0 +1,132 @@
+//! The loop beside a bare client that does the same exchange with the same unpaced model.
+//!
+//! The model, the bare client and Masque are processes of their own, so that each one's CPU is its
+//! own; batches of the two clients take turns.
+
+mod bare;
+mod client;
+mod streams;
+mod subject;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{ChildStdin, ChildStdout, Command};
+
+use anyhow::{Context as _, Result};
+
+use crate::process::Process;
+use crate::report::{Figure, percentile, report, sorted};
+
+pub(crate) use bare::bare;
+pub(crate) use streams::streams;
+pub(crate) use subject::subject;
+
+const ROUNDS: usize = 12;
+const RUNS_PER_BATCH: usize = 150;
+
+/// Two model calls and one tool: what every figure but the streams' is measured with.
+const SCRIPT: &str = r#"
+[[reply]]
+when = { tool_result_of = "read_file" }
+text = "The notes say that the answer is forty-two, that it was found by a long computation, and that nobody remembers what was asked; I would write the question down before anything else is decided."
+[[reply]]
+say = [{ text = "I look at the notes first." }, { tool = "read_file", input = { path = "notes.txt" } }]
+"#;
+
+/// A process that runs batches when it is told to.
+struct Client {
+    process: Process,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    wall_micros: Vec<f64>,
+    cpu_micros: Vec<f64>,
+    first_token_micros: Vec<f64>,
+}
+
+impl Client {
+    fn start(arguments: &[&str]) -> Result<Self> {
+        let mut process = Process::start(Command::new(std::env::current_exe()?).args(arguments))?;
+        let input = process.0.stdin.take().context("an input")?;
+        let output = BufReader::new(process.0.stdout.take().context("an output")?);
+        let (wall_micros, cpu_micros, first_token_micros) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { process, input, output, wall_micros, cpu_micros, first_token_micros })
+    }
+
+    /// One batch: microseconds of each run, and to its first token.
+    fn batch(&mut self, keep: bool) -> Result<()> {
+        let before = self.process.cpu_seconds()?;
+        writeln!(self.input, "{RUNS_PER_BATCH}")?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        let measured: Vec<(f64, f64)> = serde_json::from_str(&line).context("a batch was not run")?;
+        if keep {
+            let cpu = (self.process.cpu_seconds()? - before) * 1e6 / RUNS_PER_BATCH as f64;
+            self.cpu_micros.push(cpu);
+            self.wall_micros.extend(measured.iter().map(|(wall, _)| *wall));
+            self.first_token_micros.extend(measured.iter().map(|(_, first)| *first));
+        }
+        Ok(())
+    }
+}
+
+/// A line that a child prints first: where it listens.
+pub(crate) fn model(script: &str) -> Result<(Process, String)> {
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), script)?;
+    let path = file.path().display().to_string();
+    let mut process = Process::start(Command::new(std::env::current_exe()?).args(["loop-model", &path]))?;
+    let mut url = String::new();
+    BufReader::new(process.0.stdout.take().context("an output")?).read_line(&mut url)?;
+    Ok((process, url.trim().to_owned()))
+}
+
+/// Plays a script until the process is killed; its address is the first line of the output.
+pub(crate) async fn play(script: &str) -> Result<()> {
+    let script = rehearsal::Script::parse(&std::fs::read_to_string(script)?)?;
+    let options = rehearsal::Options { record: false, ..rehearsal::Options::default() };
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    let model = rehearsal::Rehearsal::start_with(script, address, options).await?;
+    println!("{}", model.url());
+    std::future::pending().await
+}
+
+pub(crate) async fn measure() -> Result<()> {
+    let (_model, url) = model(SCRIPT)?;
+    let directory = tempfile::TempDir::new()?;
+    let place = directory.path().display().to_string();
+    let requests = subject::requests(SCRIPT).await?;
+    let asked = directory.path().join("requests.json");
+    std::fs::write(&asked, serde_json::to_string(&requests)?)?;
+    let mut bare = Client::start(&["loop-bare", &url, &asked.display().to_string()])?;
+    let mut masque = Client::start(&["loop-masque", &url, &place])?;
+    for round in 0..=ROUNDS {
+        // The first round warms up.
+        bare.batch(round > 0)?;
+        masque.batch(round > 0)?;
+    }
+    let median = |samples: &[f64]| percentile(&sorted(samples.to_vec()), 0.5);
+    let mut figures = vec![
+        Figure::new(
+            "wall per run, median",
+            "µs",
+            median(&masque.wall_micros),
+            median(&bare.wall_micros),
+            Some(1.5),
+        ),
+        Figure::new(
+            "CPU per run, median of batches",
+            "µs",
+            median(&masque.cpu_micros),
+            median(&bare.cpu_micros),
+            Some(1.5),
+        ),
+        Figure::at_most(
+            "first token, added at the median",
+            "µs",
+            (median(&masque.first_token_micros) - median(&bare.first_token_micros)).max(0.0),
+            1_000.0,
+        ),
+    ];
+    drop((bare, masque));
+    figures.extend(streams::measure().await?);
+    report("loop", &figures)
+}

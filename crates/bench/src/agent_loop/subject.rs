@@ -1,0 +1,78 @@
+//! Masque doing the exchange: a session, a message, everything stored.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use agent::Event;
+use anyhow::{Context as _, Result, ensure};
+use app::running::{CreateSession, SendOptions};
+use app::{Author, Library, OpenOptions, Runtime, RuntimeOptions};
+use persona::Name;
+use providers::{Kind, Providers, Settings};
+use rehearsal::{Rehearsal, Script};
+use serde_json::json;
+
+use super::client::obey;
+
+/// A runtime over a new SQLite library with one persona, whose model is at an address.
+pub(super) async fn runtime(url: &str, directory: &Path) -> Result<Runtime> {
+    let library =
+        Library::open(OpenOptions::database(directory.join("loop.db").display().to_string())).await?;
+    let root = directory.join("root");
+    std::fs::create_dir_all(&root)?;
+    std::fs::write(root.join("notes.txt"), "the answer is 42\n")?;
+    let persona = json!({
+        "name": "reader", "system_prompt": "You read notes and say what they mean.",
+        "preferred_models": [{ "provider": "stage", "model": "actor" }],
+    });
+    library.create_persona(&Author::new("bench", "bench"), serde_json::from_value(persona)?).await?;
+    let mut settings = Settings::new(Kind::OpenaiChat);
+    settings.base_url = Some(format!("{}/v1", url.trim_end_matches('/')));
+    settings.proxy = Some("none".to_owned());
+    let providers = Providers::build(BTreeMap::from([("stage".to_owned(), settings)]), &|_| None)?;
+    let mut options = RuntimeOptions::new(providers);
+    options.root = Some(root);
+    Ok(Runtime::new(library, options))
+}
+
+pub(super) fn session() -> Result<CreateSession> {
+    Ok(CreateSession {
+        persona: Name::parse("reader")?,
+        scope: None,
+        mode: None,
+        model: None,
+        overrides: BTreeMap::new(),
+        root: None,
+    })
+}
+
+pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
+    let runtime = runtime(url, Path::new(directory)).await?;
+    obey(async |_| run(&runtime).await).await
+}
+
+/// One session with one message; when its first text came.
+async fn run(runtime: &Runtime) -> Result<Instant> {
+    let id = runtime.create_session(session()?).await?.session.id;
+    let mut events = runtime.send(id, "What do the notes mean?".to_owned(), SendOptions::default()).await?;
+    let (mut first, mut results) = (None, 0);
+    while let Some(told) = events.next().await? {
+        match &told.event {
+            Event::TextDelta { .. } => drop(first.get_or_insert_with(Instant::now)),
+            Event::ToolResult { .. } => results += 1,
+            Event::Error { message, .. } => anyhow::bail!("{message}"),
+            _ => {}
+        }
+    }
+    ensure!(results == 1, "one tool was run");
+    first.context("a first token")
+}
+
+/// What Masque sends in one run, so that the bare client sends the same.
+pub(super) async fn requests(script: &str) -> Result<Vec<String>> {
+    let model = Rehearsal::start_local(Script::parse(script)?).await?;
+    let directory = tempfile::TempDir::new()?;
+    run(&runtime(&model.url(), directory.path()).await?).await?;
+    Ok(model.requests().into_iter().map(|recorded| recorded.body.to_string()).collect())
+}

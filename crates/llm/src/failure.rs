@@ -1,0 +1,50 @@
+//! Why a call of a model failed, by what is to be done about it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A failed call. The message is for people and never holds a key or a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// The provider's own code, such as `overloaded_error`.
+    pub code: Option<String>,
+    pub request_id: Option<String>,
+    /// How long the provider wants to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), status: None, code: None, request_id: None, retry_after: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// A fault on the way or at the provider: 5xx, time-out, connection, broken stream, overload.
+    Transport,
+    /// Too many requests for now (429), or a quota that is used up.
+    RateLimited,
+    /// The request is longer than the model's context.
+    ContextExceeded,
+    /// The key is missing, wrong, or not allowed to do this.
+    Unauthorized,
+    /// The model is not there.
+    UnknownModel,
+    /// Any other request that the provider does not take.
+    Rejected,
+}
+
+impl FailureKind {
+    /// Whether the same request may succeed when it is simply sent again.
+    pub fn is_transport(self) -> bool {
+        self == Self::Transport
+    }
+}

@@ -1,0 +1,20 @@
+//! What is said to a language model and what comes back, whatever the provider.
+//!
+//! Types alone: no I/O, no clock. An adapter (`providers`) turns a [`Request`] into its wire
+//! protocol and the answer into [`Event`]s; the loop (`agent`) never learns which protocol it was.
+//! This crate must not know personas, sessions or HTTP.
+
+mod request;
+pub use request::{
+    Block, CallId, Message, ProviderState, Request, Sampling, System, ToolCall, ToolInput, ToolResult,
+    ToolSpec,
+};
+
+mod stream;
+pub use stream::{Event, EventStream, StopReason, Usage};
+
+mod failure;
+pub use failure::{Failure, FailureKind};
+
+mod provider;
+pub use provider::{Model, ModelRef, ModelRefError, Provider};

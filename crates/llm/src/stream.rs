@@ -1,0 +1,63 @@
+//! What comes back: an answer, piece by piece.
+
+use std::ops::AddAssign;
+use std::pin::Pin;
+
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, ProviderState, ToolCall};
+
+/// An answer as it arrives. It ends after [`Event::Finished`] or the first failure; a stream that
+/// ends without either was cut, and the adapter says so with a failure.
+pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The first event: the provider took the request.
+    Started { request_id: Option<String> },
+    /// More of a text.
+    TextDelta(String),
+    /// The text that the deltas since the last text or call made up is complete. Not sent for a
+    /// text without a character, unless it carries state.
+    TextEnd { state: Option<ProviderState> },
+    /// Thinking that the provider shows.
+    ReasoningDelta(String),
+    /// A whole call.
+    ToolCall(ToolCall),
+    /// The last event.
+    Finished { stop: StopReason, usage: Usage },
+}
+
+/// Why the model stopped, as far as the loop acts on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    EndTurn,
+    ToolUse,
+    MaxTokens,
+    Refusal,
+    /// The provider paused its own work and wants to be called again with what it said.
+    Pause,
+}
+
+/// Tokens of one call. Input counts everything that was read, cached or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Of the input: read from the provider's cache.
+    pub cache_read_tokens: u64,
+    /// Of the input: written into the provider's cache.
+    pub cache_write_tokens: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cache_read_tokens += other.cache_read_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
+    }
+}

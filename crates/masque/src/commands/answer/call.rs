@@ -1,0 +1,93 @@
+//! Calls of tools, in a line.
+
+use serde_json::{Map, Value};
+
+use crate::output::{one_line, truncate};
+
+/// Columns of what a call is about.
+const SUBJECT_COLUMNS: usize = 80;
+/// Columns of the first line of what went wrong.
+const ERROR_COLUMNS: usize = 160;
+
+/// The field that says what a call is about, for the tools that we have.
+const SUBJECTS: [(&str, &[&str]); 9] = [
+    ("read_file", &["path"]),
+    ("list_files", &["path", "glob"]),
+    ("search_files", &["pattern", "path", "glob"]),
+    ("write_file", &["path"]),
+    ("edit_file", &["path"]),
+    ("run_command", &["command"]),
+    ("fetch_url", &["url"]),
+    ("load_skill", &["name"]),
+    ("delegate", &["persona"]),
+];
+
+/// `read_file src/main.rs`
+pub(crate) fn label(tool_name: &str, input: &Map<String, Value>) -> String {
+    let name = one_line(tool_name);
+    let known = SUBJECTS.iter().find(|(known, _)| *known == tool_name);
+    let subject = match known {
+        Some((_, fields)) => {
+            let said = fields.iter().filter_map(|field| input.get(*field)).filter_map(Value::as_str);
+            said.collect::<Vec<_>>().join(" ")
+        }
+        // A plan is shown whole when it is there.
+        None if tool_name == "plan_exit" || input.is_empty() => String::new(),
+        None => serde_json::to_string(input).unwrap_or_default(),
+    };
+    match subject.trim() {
+        "" => name,
+        subject => format!("{name} {}", truncate(&one_line(subject), SUBJECT_COLUMNS)),
+    }
+}
+
+/// What came of a call, in a few words: how long the answer is, or the first line of the error.
+pub(crate) fn outcome(output: &str, is_error: bool) -> String {
+    let output = output.trim_end();
+    if is_error {
+        let first = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
+        return truncate(&one_line(first), ERROR_COLUMNS);
+    }
+    match output.lines().count() {
+        0 => "no output".to_owned(),
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{label, outcome};
+
+    #[track_caller]
+    fn check(name: &str, input: Value, expected: &str) {
+        let Value::Object(input) = input else { panic!("an object") };
+        assert_eq!(label(name, &input), expected);
+    }
+
+    #[test]
+    fn a_call_is_one_line() {
+        check("read_file", json!({ "path": "src/main.rs", "limit": 3 }), "read_file src/main.rs");
+        check("search_files", json!({ "pattern": "a b", "glob": "*.rs" }), "search_files a b *.rs");
+        check("run_command", json!({ "command": "one\ntwo" }), "run_command one two");
+        check("list_files", json!({}), "list_files");
+        check("plan_exit", json!({ "plan": "# long" }), "plan_exit");
+        check("mcp__git__log", json!({ "n": 3 }), "mcp__git__log {\"n\":3}");
+        check("mcp__x__y", json!({}), "mcp__x__y");
+        check("read_file", json!({ "path": 3 }), "read_file");
+        check("run_command", json!({ "command": "\x1b[2J" }), "run_command \\u{1b}[2J");
+        let long = "x".repeat(500);
+        check("read_file", json!({ "path": long }), &format!("read_file {}…", "x".repeat(79)));
+    }
+
+    #[test]
+    fn so_is_what_came_of_it() {
+        assert_eq!(outcome("", false), "no output");
+        assert_eq!(outcome("one\n", false), "1 line");
+        assert_eq!(outcome("one\ntwo", false), "2 lines");
+        assert_eq!(outcome("\nno such file\nmore", true), "no such file");
+        assert_eq!(outcome("", true), "it failed");
+    }
+}

@@ -1,0 +1,156 @@
+//! Asking somebody at a terminal whether a tool may run.
+
+use app::running::Decision;
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use crate::ask;
+use crate::failure::Result;
+use crate::output::{Output, Stream, Style};
+
+/// Lines of a file's text that are shown; what is run is always shown whole.
+const SHOWN_LINES: usize = 60;
+
+const QUESTION: &str = "Allow it?";
+const HELP: &str = "y: yes, this once · a: always in this session · n: no · n and a reason: no, and why";
+
+/// What somebody said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Said {
+    Yes,
+    Always,
+    No(Option<String>),
+}
+
+/// Asks; none where the question was broken off.
+pub(super) async fn ask(output: &mut Output) -> Result<Option<Decision>> {
+    let said = ask::parsed(QUESTION, HELP, parse, output).await?;
+    Ok(said.map(|said| match said {
+        Said::Yes => Decision { approved: true, reason: None, remember: false },
+        Said::Always => Decision { approved: true, reason: None, remember: true },
+        Said::No(reason) => Decision { approved: false, reason, remember: false },
+    }))
+}
+
+fn parse(answer: &str) -> std::result::Result<Said, String> {
+    let answer = answer.trim();
+    let (word, rest) = answer.split_once([' ', ',', ':']).unwrap_or((answer, ""));
+    let rest = rest.trim_start_matches([',', ':']).trim();
+    match (word.to_lowercase().as_str(), rest) {
+        ("y" | "yes", "") => Ok(Said::Yes),
+        ("a" | "always", "") => Ok(Said::Always),
+        ("n" | "no", "") => Ok(Said::No(None)),
+        ("n" | "no", reason) => Ok(Said::No(Some(reason.to_owned()))),
+        _ => Err("y, a, n, or n and why not".to_owned()),
+    }
+}
+
+/// Shows what a tool is about to do.
+pub(super) fn show(
+    tool_name: &str,
+    input: &Map<String, Value>,
+    to: Stream,
+    output: &mut Output,
+) -> Result<()> {
+    output.pieces(to, &[(Style::Doubtful, tool_name), (Style::Plain, " needs your permission:")])?;
+    for (style, line) in described(tool_name, input) {
+        output.pieces(to, &[(Style::Plain, "  "), (style, &line)])?;
+    }
+    Ok(())
+}
+
+fn described(tool_name: &str, input: &Map<String, Value>) -> Vec<(Style, String)> {
+    let text = |field: &str| input.get(field).and_then(Value::as_str);
+    match (tool_name, text("command"), text("path"), text("content"), text("old"), text("new")) {
+        ("run_command", Some(command), ..) => {
+            let lines = command.lines().enumerate();
+            lines
+                .map(|(at, line)| (Style::Title, format!("{} {line}", if at == 0 { "$" } else { ">" })))
+                .collect()
+        }
+        ("write_file", _, Some(path), Some(content), ..) => {
+            let mut lines = vec![(Style::Title, path.to_owned())];
+            lines.extend(limited(content.lines().map(|line| (Style::New, format!("+ {line}"))).collect()));
+            lines
+        }
+        ("edit_file", _, Some(path), _, Some(old), Some(new)) => {
+            let every = input.get("all").and_then(Value::as_bool).unwrap_or_default();
+            let every = if every { " (wherever it occurs)" } else { "" };
+            let mut lines = vec![(Style::Title, format!("{path}{every}"))];
+            lines.extend(limited(difference(old, new)));
+            lines
+        }
+        _ => {
+            let json = serde_json::to_string_pretty(input).unwrap_or_default();
+            json.lines().map(|line| (Style::Plain, line.to_owned())).collect()
+        }
+    }
+}
+
+fn difference(old: &str, new: &str) -> Vec<(Style, String)> {
+    let diff = TextDiff::from_lines(old, new);
+    let lines = diff.iter_all_changes().map(|change| {
+        let line = change.value().trim_end_matches('\n').to_owned();
+        match change.tag() {
+            ChangeTag::Equal => (Style::Faint, format!("  {line}")),
+            ChangeTag::Delete => (Style::Gone, format!("- {line}")),
+            ChangeTag::Insert => (Style::New, format!("+ {line}")),
+        }
+    });
+    lines.collect()
+}
+
+/// The first lines, and how many more there are.
+fn limited(mut lines: Vec<(Style, String)>) -> Vec<(Style, String)> {
+    let more = lines.len().saturating_sub(SHOWN_LINES);
+    if more > 0 {
+        lines.truncate(SHOWN_LINES);
+        lines.push((Style::Faint, format!("… {more} more lines")));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Said, described, parse};
+
+    #[test]
+    fn answers_are_short_and_nothing_else_allows() {
+        for yes in ["y", "Y", " yes "] {
+            assert_eq!(parse(yes), Ok(Said::Yes));
+        }
+        assert_eq!(parse("always"), Ok(Said::Always));
+        assert_eq!(parse("n"), Ok(Said::No(None)));
+        for why in ["n not now", "no, not now", "no: not now", "N  not now"] {
+            assert_eq!(parse(why), Ok(Said::No(Some("not now".to_owned()))), "{why}");
+        }
+        for unclear in ["", "ok", "yes but", "yn", "allow", "why?"] {
+            assert!(parse(unclear).is_err(), "{unclear}");
+        }
+    }
+
+    #[track_caller]
+    fn shown(name: &str, input: Value) -> String {
+        let Value::Object(input) = input else { panic!("an object") };
+        let lines: Vec<String> = described(name, &input).into_iter().map(|(_, line)| line).collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn shows_what_would_be_done() {
+        assert_eq!(shown("run_command", json!({ "command": "a\nb" })), "$ a\n> b");
+        assert_eq!(shown("write_file", json!({ "path": "x", "content": "a\nb\n" })), "x\n+ a\n+ b");
+        let edit = json!({ "path": "x", "old": "a\nb", "new": "a\nc", "all": true });
+        assert_eq!(shown("edit_file", edit), "x (wherever it occurs)\n  a\n- b\n+ c");
+        assert_eq!(shown("mcp__a__b", json!({ "n": 1 })), "{\n  \"n\": 1\n}");
+        // Input that does not fit the tool is shown as it is.
+        assert_eq!(shown("run_command", json!({ "command": 1 })), "{\n  \"command\": 1\n}");
+        let long = shown("write_file", json!({ "path": "x", "content": "a\n".repeat(100) }));
+        assert!(long.ends_with("… 40 more lines"), "{long}");
+        // A command is never cut: what is not seen cannot be allowed.
+        let long = shown("run_command", json!({ "command": "a\n".repeat(100) }));
+        assert_eq!(long.lines().count(), 100);
+    }
+}

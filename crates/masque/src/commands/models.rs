@@ -1,0 +1,87 @@
+//! `masque models`: who could answer.
+
+use app::ErrorKind;
+use app::running::ProviderModels;
+
+use crate::cli::ModelsArgs;
+use crate::failure::{Failure, Result};
+use crate::output::{Column, Output, Style, Table, one_line};
+use crate::runtime;
+use crate::session::Session;
+
+const COLUMNS: [Column; 3] = [Column::Fixed("MODEL"), Column::Stretched("NAME"), Column::Optional("CONTEXT")];
+
+pub(super) async fn run(args: &ModelsArgs, session: &Session, output: &mut Output) -> Result<()> {
+    let runtime = runtime::open(session).await?;
+    let mut all = runtime.models().await;
+    if let Some(wanted) = &args.provider {
+        let names: Vec<String> = all.iter().map(|found| found.provider.name.clone()).collect();
+        all.retain(|found| found.provider.name == *wanted);
+        if all.is_empty() {
+            return Err(unknown(wanted, &names));
+        }
+    }
+    // What the settings list is among the models already.
+    all.iter_mut().for_each(|found| found.provider.models.clear());
+    let answers = all.iter().any(|found| found.error.is_none());
+    if output.is_json() {
+        output.json(&all)?;
+    } else {
+        print(&all, output)?;
+    }
+    // The answer says which do not, and what to do.
+    if answers { Ok(()) } else { Err(Failure::Answered) }
+}
+
+fn unknown(wanted: &str, names: &[String]) -> Failure {
+    let hint = match persona::nearest(wanted, names.iter().map(String::as_str)).first() {
+        Some(near) => format!("did you mean {near:?}?"),
+        None if names.is_empty() => "none is; `masque doctor` says how to set one up".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Failure::told(ErrorKind::Missing, format!("no provider {:?} is set up; {hint}", one_line(wanted)))
+}
+
+fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {
+    if all.is_empty() {
+        return output.advise(
+            "No model is set up, so a rehearsal answers. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, \
+             run Ollama, or add [providers.NAME] to config.toml; `masque doctor` shows what is found.",
+        );
+    }
+    let rows = |found: &ProviderModels| -> Vec<Vec<String>> {
+        let name = &found.provider.name;
+        let cells = found.models.iter().map(|model| {
+            let context = model.context_tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
+            vec![
+                one_line(&format!("{name}/{}", model.id)),
+                one_line(model.display_name.as_deref().unwrap_or_default()),
+                context,
+            ]
+        });
+        cells.collect()
+    };
+    let lines: Vec<Vec<String>> = all.iter().flat_map(rows).collect();
+    if !lines.is_empty() {
+        let table = Table::fitted(&COLUMNS, &lines, output.width());
+        table.header(output)?;
+        lines.iter().try_for_each(|line| table.row(output, line))?;
+    }
+    for found in all {
+        let name = &found.provider.name;
+        match &found.error {
+            Some(error) => {
+                let mark = output.styled(Style::Bad, format!("{name} does not answer:"));
+                output.styled_line(&format!("{mark} {}", output.styled(Style::Plain, one_line(error))))?;
+                output.paragraph(2, "`masque doctor` shows where its settings come from, and tries it.")?;
+            }
+            None if found.models.is_empty() => {
+                output.line(format!(
+                    "{name} answers, and lists no models; name one with --model {name}/MODEL"
+                ))?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! `masque rehearse`: a scripted model on a port; recordings of real ones.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use app::ErrorKind;
+use rehearsal::{
+    Cassette, CassetteError, Options, Protocol, RecordError, Recorder, RecordingOptions, Rehearsal, Replay,
+    Script, Tempo,
+};
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+
+use super::serve::Stop;
+use crate::cli::RehearseArgs;
+use crate::definition::read_text;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Style};
+
+pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
+    if let Some(path) = &args.check {
+        return check(path, output);
+    }
+    server::check_address(args.listen)
+        .map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
+    match (args.record, args.replay) {
+        (Some(cassette), _) => {
+            let upstream = args.upstream.unwrap_or_default();
+            let options = RecordingOptions { upstream, kind: args.kind, cassette };
+            record(options, args.listen, output).await
+        }
+        (None, Some(cassette)) => {
+            let tempo = if args.at_once { Tempo::AtOnce } else { Tempo::AsRecorded };
+            replay(&cassette, tempo, args.listen, output).await
+        }
+        (None, None) => serve(args.script.as_deref(), args.listen, output).await,
+    }
+}
+
+fn read(path: &Path) -> Result<Script> {
+    let text = read_text(path)?;
+    Script::parse(&text).map_err(|error| Failure::invalid(format!("{}: {error}", path.display())))
+}
+
+fn check(path: &Path, output: &mut Output) -> Result<()> {
+    let replies = read(path)?.replies();
+    if output.is_json() {
+        return output.json(&json!({ "script": path, "replies": replies }));
+    }
+    output.line(format!("{} is a script of {}.", path.display(), counted(replies, "reply", "replies")))
+}
+
+async fn serve(script: Option<&Path>, address: SocketAddr, output: &mut Output) -> Result<()> {
+    let (script, name) = match script {
+        Some(path) => (read(path)?, path.display().to_string()),
+        None => (Script::builtin(), "builtin".to_owned()),
+    };
+    let replies = script.replies();
+    let stop = listen_for_stop()?;
+    // Nobody asks this process what it was asked; it only costs memory.
+    let options = Options { record: false, ..Options::default() };
+    let rehearsal = Rehearsal::start_on(script, bind(address).await?, options)
+        .map_err(|error| unbound(address, &error))?;
+    let told = Told { address: rehearsal.address(), does: "rehearses", kind: None };
+    told.announce(&[("script", name.into()), ("replies", replies.into())], output)?;
+    stop.wait().await;
+    rehearsal.stop().await;
+    Ok(())
+}
+
+async fn record(options: RecordingOptions, address: SocketAddr, output: &mut Output) -> Result<()> {
+    let stop = listen_for_stop()?;
+    let (cassette, kind) = (options.cassette.display().to_string(), options.kind);
+    let upstream = options.upstream.clone();
+    let recorder = Recorder::start(options, bind(address).await?).map_err(|error| unrecorded(&error))?;
+    let told = Told { address: recorder.address(), does: "records", kind };
+    told.announce(&[("cassette", cassette.as_str().into()), ("upstream", upstream.into())], output)?;
+    stop.wait().await;
+    let exchanges = recorder.stop().await.map_err(|error| unrecorded(&error))?;
+    if output.is_json() {
+        return output.json(&json!({ "cassette": cassette, "exchanges": exchanges }));
+    }
+    output.line(format!("{} in {cassette}.", counted(exchanges, "exchange", "exchanges")))
+}
+
+async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Output) -> Result<()> {
+    let cassette = Cassette::read(path).map_err(|error| unread(&error))?;
+    let exchanges = cassette.exchanges();
+    let stop = listen_for_stop()?;
+    let replay =
+        Replay::start(cassette, tempo, bind(address).await?).map_err(|error| unbound(address, &error))?;
+    let told = Told { address: replay.address(), does: "replays", kind: None };
+    let name = path.display().to_string();
+    told.announce(&[("cassette", name.into()), ("exchanges", exchanges.into())], output)?;
+    stop.wait().await;
+    let (played, remaining, differences) = (replay.played(), replay.remaining(), replay.differences());
+    replay.stop().await;
+    if output.is_json() {
+        output.json(&json!({ "played": played, "remaining": remaining, "differences": differences }))?;
+    } else {
+        for difference in &differences {
+            output.line(difference)?;
+        }
+        let count = counted(exchanges, "exchange", "exchanges");
+        output.line(format!("{played} of {count} were played; {remaining} were not asked for."))?;
+    }
+    if differences.is_empty() { Ok(()) } else { Err(Failure::Answered) }
+}
+
+/// What whoever starts this has to know.
+struct Told {
+    address: SocketAddr,
+    does: &'static str,
+    /// The only protocol, where there is only one.
+    kind: Option<Protocol>,
+}
+
+impl Told {
+    fn announce(&self, more: &[(&str, Value)], output: &mut Output) -> Result<()> {
+        let url = format!("http://{}", self.address);
+        let kinds: Vec<Protocol> =
+            Protocol::ALL.into_iter().filter(|kind| self.kind.is_none_or(|only| only == *kind)).collect();
+        let base = |kind: &Protocol| format!("{url}{}", kind.base_path());
+        if output.is_json() {
+            let urls: Map<String, Value> =
+                kinds.iter().map(|kind| (kind.to_string(), base(kind).into())).collect();
+            let mut told = json!({ "address": self.address, "url": url, "base_urls": urls });
+            for (name, value) in more {
+                told[*name] = value.clone();
+            }
+            output.json(&told)?;
+            return output.flush();
+        }
+        let name = output.styled(Style::Name, &url);
+        output.styled_line(&format!("masque {} on {name}", self.does))?;
+        for (label, value) in more {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            output.field(label, &value)?;
+        }
+        output.blank()?;
+        output.line("Base URLs of clients:")?;
+        for kind in &kinds {
+            output.line(format!("  {:<18}{}", kind.as_str(), base(kind)))?;
+        }
+        output.blank()?;
+        output.line("As a provider in config.toml:")?;
+        if let Some(kind) = kinds.first() {
+            let entry = format!("[providers.rehearsal]\nkind = \"{kind}\"\nbase_url = \"{}\"", base(kind));
+            output.paragraph(2, &entry)?;
+        }
+        output.blank()?;
+        output.line("Ctrl-C stops.")?;
+        output.flush()
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn listen_for_stop() -> Result<Stop> {
+    Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| unbound(address, &error))
+}
+
+fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let message = format!("{address} is in use; choose another port, or 0 for any that is free");
+            Failure::told(ErrorKind::Busy, message)
+        }
+        io::ErrorKind::PermissionDenied => {
+            let message = format!("{address} needs rights that you do not have; choose a port above 1023");
+            Failure::told(ErrorKind::Denied, message)
+        }
+        _ => Failure::broken(format!("cannot listen on {address}: {error}")),
+    }
+}
+
+fn unread(error: &CassetteError) -> Failure {
+    match error {
+        CassetteError::Io { doing, path, source } => Failure::file(doing, path, source),
+        other => Failure::invalid(other.to_string()),
+    }
+}
+
+fn unrecorded(error: &RecordError) -> Failure {
+    match error {
+        RecordError::Upstream { .. } => Failure::invalid(error.to_string()),
+        RecordError::Cassette(error) => unread(error),
+        RecordError::Listen(_) | RecordError::Client(_) => Failure::broken(error.to_string()),
+    }
+}

@@ -1,0 +1,171 @@
+//! `masque sessions`: what was talked about.
+
+use agent::{Session as Talk, SessionStatus};
+use app::running::{ListSessions, Runtime, SessionList, SessionView};
+use chrono::{DateTime, Local, Utc};
+use serde_json::json;
+
+use super::{chat, opening};
+use crate::cli::{
+    ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, Opening, SessionsArgs, SessionsCommand,
+};
+use crate::failure::Result;
+use crate::output::{Column, Output, Table, one_line};
+use crate::runtime;
+use crate::session::Session;
+
+pub(super) mod transcript;
+
+/// Sessions that are listed where nobody says how many.
+const LISTED: usize = 50;
+/// Sessions read at once.
+const PAGE: usize = 200;
+
+const COLUMNS: [Column; 5] = [
+    Column::Fixed("ID"),
+    Column::Fixed("PERSONA"),
+    Column::Optional("USED"),
+    Column::Stretched("BEGINS"),
+    Column::Optional("STATE"),
+];
+
+pub(super) async fn run(
+    args: SessionsArgs,
+    session: &Session,
+    verbose: bool,
+    output: &mut Output,
+) -> Result<()> {
+    let command = match args.command.unwrap_or(SessionsCommand::List(args.list)) {
+        SessionsCommand::Resume(resumed) => {
+            let args = ChatArgs { name: None, opening: Opening::of_session(resumed.id) };
+            return chat::run(args, session, verbose, output).await;
+        }
+        command => command,
+    };
+    let runtime = runtime::open(session).await?;
+    match command {
+        SessionsCommand::List(args) => list(args, &runtime, output).await,
+        SessionsCommand::Show(shown) => show(&shown.id, &runtime, output).await,
+        SessionsCommand::Export(args) => export(&args, &runtime, output).await,
+        SessionsCommand::Delete(deleted) => delete(&deleted.id, &runtime, output).await,
+        SessionsCommand::Resume(_) => Ok(()),
+    }
+}
+
+async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let ListSessionsArgs { persona, limit, all } = args;
+    let mut wanted = if all { usize::MAX } else { limit.map_or(LISTED, |limit| limit as usize) };
+    let mut listed = SessionList { sessions: Vec::new(), next_cursor: None };
+    loop {
+        let input = ListSessions {
+            persona: persona.clone(),
+            limit: Some(wanted.min(PAGE)),
+            cursor: listed.next_cursor.take(),
+        };
+        let page = runtime.sessions(input).await?;
+        wanted = wanted.saturating_sub(page.sessions.len());
+        listed.sessions.extend(page.sessions);
+        listed.next_cursor = page.next_cursor;
+        if wanted == 0 || listed.next_cursor.is_none() {
+            break;
+        }
+    }
+    if output.is_json() {
+        return output.json(&listed);
+    }
+    if listed.sessions.is_empty() {
+        let name = persona.map_or_else(|| "mentor".to_owned(), |persona| persona.to_string());
+        return output.advise(&format!("There is no session yet; begin one with `masque chat {name}`."));
+    }
+    let shown = opening::short_ids(&listed.sessions);
+    let rows: Vec<Vec<String>> = listed.sessions.iter().map(|session| cells(session, shown)).collect();
+    let table = Table::fitted(&COLUMNS, &rows, output.width());
+    table.header(output)?;
+    rows.iter().try_for_each(|row| table.row(output, row))?;
+    if listed.next_cursor.is_some() {
+        output.advise("There are more: repeat with --all or a higher --limit.")?;
+    }
+    Ok(())
+}
+
+fn cells(session: &Talk, shown: usize) -> Vec<String> {
+    let state = match session.status {
+        SessionStatus::Idle => "",
+        SessionStatus::Running => "answering",
+        SessionStatus::Waiting => "waits for your permission",
+    };
+    vec![
+        session.id.to_string().chars().take(shown).collect(),
+        session.persona.to_string(),
+        local(session.updated_at),
+        one_line(session.title.as_deref().unwrap_or_default()),
+        state.to_owned(),
+    ]
+}
+
+fn local(time: DateTime<Utc>) -> String {
+    time.with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string()
+}
+
+async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let view = runtime.session(opening::find(runtime, id).await?).await?;
+    if output.is_json() {
+        return output.json(&view);
+    }
+    let SessionView { session, turns, approvals } = &view;
+    output.field("session", &session.id.to_string())?;
+    let scope = session.scope.map(|scope| format!(" ({scope})")).unwrap_or_default();
+    output.field("persona", &format!("{}{scope}", session.persona))?;
+    output.field("mode", session.mode.as_str())?;
+    if let Some(model) = session.answered_by.as_ref().or(session.model.as_ref()) {
+        output.field("model", &model.to_string())?;
+    }
+    if let Some(root) = &session.root {
+        output.field("directory", root)?;
+    }
+    output.field("begun", &local(session.created_at))?;
+    output.field("used", &local(session.updated_at))?;
+    let usage = session.usage;
+    output.field("tokens", &format!("{} in, {} out", usage.input_tokens, usage.output_tokens))?;
+    for approval in approvals {
+        output.field("waits for", &format!("permission to call {}", approval.tool_name))?;
+    }
+    if let Some(plan) = &session.plan {
+        let status = serde_json::to_value(plan.status)
+            .ok()
+            .and_then(|status| status.as_str().map(|status| status.replace('_', " ")))
+            .unwrap_or_default();
+        output.field("plan", &format!("{status}; `masque plan {}` prints it", session.id))?;
+    }
+    if !turns.is_empty() {
+        output.blank()?;
+        transcript::print(turns, output)?;
+    }
+    Ok(())
+}
+
+async fn export(args: &ExportSessionArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let view = runtime.session(opening::find(runtime, &args.id).await?).await?;
+    let implied = if output.is_json() { ExportFormat::Json } else { ExportFormat::Markdown };
+    match args.format.unwrap_or(implied) {
+        ExportFormat::Json => output.json(&view),
+        ExportFormat::Markdown => output.exact(&transcript::markdown(&view)),
+    }
+}
+
+async fn delete(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let found = opening::matching(runtime, id).await?;
+    let deleted = match found.as_slice() {
+        [] => None,
+        [one] => runtime.delete_session(*one).await?.then_some(*one),
+        several => return Err(opening::ambiguous(id, several)),
+    };
+    if output.is_json() {
+        let id = deleted.map_or_else(|| id.to_owned(), |id| id.to_string());
+        return output.json(&json!({ "id": id, "deleted": deleted.is_some() }));
+    }
+    match deleted {
+        Some(id) => output.line(format!("deleted session {id}")),
+        None => output.line(format!("there is no session {id}; there was nothing to delete")),
+    }
+}

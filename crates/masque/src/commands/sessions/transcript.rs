@@ -1,0 +1,102 @@
+//! What was said in a session: for a terminal, and as Markdown.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use agent::{Turn, TurnBody};
+use app::running::SessionView;
+
+use crate::commands::answer::{Markdown, label, outcome};
+use crate::failure::Result;
+use crate::output::{Output, Stream, Style};
+
+/// Prints turns as they looked when they were said.
+pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
+    let mut labels: HashMap<&str, String> = HashMap::new();
+    for turn in turns {
+        match &turn.body {
+            TurnBody::User { content } => {
+                output.blank()?;
+                for (at, line) in content.trim_end().lines().enumerate() {
+                    let mark = if at == 0 { "› " } else { "  " };
+                    output.pieces(Stream::Output, &[(Style::Name, mark), (Style::Title, line)])?;
+                }
+            }
+            TurnBody::AssistantText { content } => {
+                let width = output.width();
+                output.styled_text(&Markdown::whole(output.has_color(), width, content.trim()))?;
+            }
+            TurnBody::ToolCall { tool_use_id, tool_name, input, .. } => {
+                labels.insert(tool_use_id, label(tool_name, input));
+            }
+            TurnBody::ToolResult { tool_use_id, output: said, is_error } => {
+                let label = labels.remove(tool_use_id.as_str()).unwrap_or_else(|| "tool".to_owned());
+                let came = outcome(said, *is_error);
+                let pieces = match is_error {
+                    true => [(Style::Bad, "✗ "), (Style::Gone, &*format!("{label}: {came}"))],
+                    false => [(Style::Good, "✓ "), (Style::Faint, &*format!("{label} ({came})"))],
+                };
+                output.pieces(Stream::Output, &pieces)?;
+            }
+            TurnBody::Summary { .. } => {
+                let line = "— what stands above is summed up for the model from here on —";
+                output.pieces(Stream::Output, &[(Style::Faint, line)])?;
+            }
+        }
+    }
+    for label in labels.values() {
+        output.pieces(Stream::Output, &[(Style::Faint, &format!("… {label}"))])?;
+    }
+    Ok(())
+}
+
+/// A whole session as a document.
+pub(super) fn markdown(view: &SessionView) -> String {
+    let SessionView { session, turns, .. } = view;
+    let title = session.title.as_deref().unwrap_or("Nothing was said yet");
+    let mut text = format!(
+        "# {title}\n\n{} · {} · session {}\n",
+        session.persona,
+        session.created_at.format("%Y-%m-%d %H:%M UTC"),
+        session.id
+    );
+    for turn in turns {
+        let _ = match &turn.body {
+            TurnBody::User { content } => write!(text, "\n## You\n\n{}\n", content.trim_end()),
+            TurnBody::AssistantText { content } => {
+                write!(text, "\n## {}\n\n{}\n", session.persona, content.trim())
+            }
+            TurnBody::ToolCall { tool_name, input, .. } => {
+                let input = serde_json::to_string_pretty(input).unwrap_or_default();
+                write!(text, "\n### Call of `{tool_name}`\n\n{}", fenced("json", &input))
+            }
+            TurnBody::ToolResult { output, is_error, .. } => {
+                let heading = if *is_error { "Error" } else { "Result" };
+                write!(text, "\n### {heading}\n\n{}", fenced("", output.trim_end()))
+            }
+            TurnBody::Summary { content, .. } => {
+                write!(text, "\n## Summary of what stands above\n\n{}\n", content.trim())
+            }
+        };
+    }
+    if let Some(plan) = &session.plan {
+        let _ = write!(text, "\n## Plan\n\n{}\n", plan.content.trim());
+    }
+    text
+}
+
+/// A block of code whose fence is longer than any within it.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(super::fenced("", "a"), "```\na\n```\n");
+        assert_eq!(super::fenced("json", "````\nx"), "`````json\n````\nx\n`````\n");
+    }
+}

@@ -1,0 +1,126 @@
+//! The MCP servers and providers that a project's personas.toml names.
+//!
+//! Reading them is harmless; whether anything is started or called is for the user to say, with
+//! `masque trust`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use providers::{Providers, Settings};
+use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
+use toml::de::{DeTable, DeValue};
+use tools::{ServerSettings, Transport};
+
+use crate::config::{offset_of, place, without_value};
+
+/// What a project names, as far as it can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Connections {
+    pub(crate) providers: BTreeMap<String, Settings>,
+    pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
+    /// All names, also of what cannot be read.
+    pub(crate) provider_names: Vec<String>,
+    pub(crate) server_names: Vec<String>,
+    /// What cannot be read and is left out, each with its place.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Connections {
+    /// Reads the personas.toml of a project. One that is missing or broken names nothing: what is
+    /// wrong with it is told where personas are read.
+    pub(crate) fn read(file: &Path) -> Self {
+        let bytes = store::files::disk::read_bytes(file).ok().flatten();
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+        Self::parse(file, &text)
+    }
+
+    fn parse(file: &Path, text: &str) -> Self {
+        let mut connections = Self::default();
+        // Most files name neither, and reading a long one takes its time.
+        if !text.contains("providers") && !text.contains("mcp_servers") {
+            return connections;
+        }
+        let Ok(table) = DeTable::parse(text) else { return connections };
+        let table = table.get_ref();
+        let mut reader = Reader { file, text, table, warnings: Vec::new() };
+        (connections.providers, connections.provider_names) =
+            reader.entries("providers", |name, settings: &Settings| {
+                let one = BTreeMap::from([(name.to_owned(), settings.clone())]);
+                Providers::build(one, &|_| None).map(drop).map_err(|error| (error.place, error.problem))
+            });
+        (connections.mcp_servers, connections.server_names) =
+            reader.entries("mcp_servers", |_, _: &ServerSettings| Ok(()));
+        connections.warnings = reader.warnings;
+        let root = file.parent().unwrap_or(Path::new(""));
+        connections.mcp_servers.values_mut().for_each(|server| below(root, server));
+        for settings in connections.providers.values_mut() {
+            if let Some(file) = &mut settings.ca_file {
+                *file = root.join(&*file);
+            }
+        }
+        connections
+    }
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    text: &'a str,
+    table: &'a DeTable<'a>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// The entries of a table that can be read, and the names of all.
+    fn entries<T: Deserialize<'a>>(
+        &mut self,
+        of: &str,
+        check: impl Fn(&str, &T) -> Result<(), (String, String)>,
+    ) -> (BTreeMap<String, T>, Vec<String>) {
+        let (mut entries, mut names) = (BTreeMap::new(), Vec::new());
+        let Some(value) = self.table.get(of) else { return (entries, names) };
+        let DeValue::Table(table) = value.get_ref() else {
+            self.warn(value.span().start, &format!("{of} must be a table; write [{of}.NAME]"));
+            return (entries, names);
+        };
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            names.push(name.to_owned());
+            let entry = T::deserialize(value.clone().into_deserializer()).map_err(|error| {
+                let offset = error.span().map_or(value.span().start, |span| span.start);
+                (offset, format!("{of}.{name}: {}", without_value(error.message())))
+            });
+            let entry = entry.and_then(|entry| match check(name, &entry) {
+                Ok(()) => Ok(entry),
+                Err((at, problem)) => Err((offset_of(self.table, &at), format!("{at}: {problem}"))),
+            });
+            match entry {
+                Ok(entry) => {
+                    entries.insert(name.to_owned(), entry);
+                }
+                Err((offset, message)) => self.warn(offset, &message),
+            }
+        }
+        (entries, names)
+    }
+
+    fn warn(&mut self, offset: usize, message: &str) {
+        self.warnings.push(format!("{}: {message}; it is left out", place(self.file, self.text, offset)));
+    }
+}
+
+/// A server of a project starts in the project, and its program may stand there.
+fn below(root: &Path, server: &mut ServerSettings) {
+    let Transport::Stdio { command, cwd, .. } = &mut server.transport else { return };
+    *cwd = Some(root.join(cwd.as_deref().unwrap_or(Path::new(""))));
+    let program = PathBuf::from(&*command);
+    if program.components().count() > 1
+        && program.is_relative()
+        && let Some(inside) = root.join(program).to_str()
+    {
+        inside.clone_into(command);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! `masque chat`: somebody at a terminal talks to a persona.
+
+use std::time::Instant;
+
+use crate::home::{Home, contains};
+use crate::rehearsed::{Rehearsed, tools};
+use crate::terminal::{CONTROL_C, CONTROL_D, DOWN, ENTER, Terminal};
+
+const SCRIPT: &str = r##"
+[[reply]]
+when = { last_user = "are you there" }
+text = "I am."
+
+[[reply]]
+when = { system = "the other one", last_user = "write for me" }
+say = [{ tool = "write_file", input = { path = "theirs.txt", content = "theirs\n" } }]
+
+[[reply]]
+when = { tool_result_of = "delegate" }
+text = "The other one says: {{tool_result}}"
+
+[[reply]]
+when = { last_user = "let the other" }
+say = [{ tool = "delegate", input = { persona = "other", task = "write for me" } }]
+
+[[reply]]
+when = { tool_result_of = "read_file" }
+text = "# Found\n\nThe file says **one** and two."
+
+[[reply]]
+when = { tool_result_of = "write_file", tool_result = "too early" }
+text = "Later, then."
+
+[[reply]]
+when = { tool_result_of = "write_file", tool_result = "did not allow" }
+text = "As you wish."
+
+[[reply]]
+when = { tool_result_of = "write_file", tool_result = "nobody is there" }
+text = "Nobody allowed it."
+
+[[reply]]
+when = { tool_result_of = "write_file" }
+text = "Written."
+
+[[reply]]
+when = { last_user = "read it" }
+say = [{ text = "Let me look." }, { tool = "read_file", input = { path = "notes.txt" } }]
+
+[[reply]]
+when = { last_user = "write it" }
+say = [{ tool = "write_file", input = { path = "out.txt", content = "hello\n" } }]
+
+[[reply]]
+when = { last_user = "write both" }
+say = [
+  { tool = "write_file", input = { path = "a.txt", content = "a\n" } },
+  { tool = "write_file", input = { path = "b.txt", content = "b\n" } },
+]
+
+[[reply]]
+when = { last_user = "make a plan", mode = "plan" }
+say = [{ tool = "plan_exit", input = { plan = "# The plan\n\n1. Do it." } }]
+
+[[reply]]
+when = { last_user = "shorter", mode = "plan" }
+say = [{ tool = "plan_exit", input = { plan = "# The short plan" } }]
+
+[[reply]]
+when = { last_user = "Carry out the plan.", mode = "build" }
+text = "It is done."
+
+[[reply]]
+when = { last_user = "slowly" }
+text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+pace_ms = 300
+
+[[reply]]
+when = { last_user = "too much" }
+text = "An answer that is"
+stop = "max_tokens"
+
+[[reply]]
+when = { last_user = "breaks" }
+fault = { status = 401, message = "invalid key" }
+
+[[reply]]
+text = "You said {{last_user}}."
+"##;
+
+/// Types a line and presses Enter.
+fn says<'a>(terminal: &'a mut Terminal, line: &str) -> &'a mut Terminal {
+    terminal.presses(line).presses(ENTER)
+}
+
+#[test]
+fn an_answer_streams_and_tools_are_a_line() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("/help").sees("worker build ›");
+    says(&mut terminal, "read it").sees("test/scripted").sees("Let me look.").sees("… read_file notes.txt");
+    terminal
+        .sees("✓ read_file notes.txt (2 lines)")
+        .sees("Found")
+        .sees("The file says")
+        .sees("worker build ›");
+    // A line that ends with a backslash goes on.
+    terminal.presses("first\\").presses(ENTER);
+    says(&mut terminal, "second").sees("You said first").sees("second.").sees("worker build ›");
+    says(&mut terminal, "/quit").sees("masque chat --session");
+    assert_eq!(terminal.ends().0, 0);
+    let session = rehearsed.session();
+    contains(&rehearsed.ok(&["sessions", "export", &session]), &["first\nsecond", "Call of `read_file`"]);
+    // What was typed can be called up again, line by line, and is nobody else's.
+    let history = rehearsed.home.path(".local/share/masque/chat_history");
+    contains(&std::fs::read_to_string(&history).unwrap(), &["read it"]);
+    use std::os::unix::fs::PermissionsExt as _;
+    assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o777, 0o600);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›").presses("\x1b[A\x1b[A\x1b[A\x1b[A").presses(ENTER).sees("Let me look.");
+    terminal.sees("worker build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn colour_marks_what_markdown_marks() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut command = rehearsed.command(&["chat", "worker"]);
+    command.env_remove("NO_COLOR");
+    let mut terminal = Terminal::start(command);
+    terminal.sees("›");
+    says(&mut terminal, "read it").sees("\x1b[0;1mFound\x1b[0m").sees("\x1b[0;1mone\x1b[0m and two.");
+    terminal.sees("›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn permission_is_asked_for_in_place() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "write it").sees("write_file needs your permission").sees("out.txt").sees("+ hello");
+    says(terminal.sees("Allow it?"), "n too early").sees("✗ write_file out.txt").sees("Later, then.");
+    assert!(!rehearsed.home.path("work/out.txt").exists());
+    contains(&rehearsed.last_request()["messages"].to_string(), &["The user did not allow this: too early"]);
+    says(terminal.sees("worker build ›"), "write it").sees("Allow it?");
+    says(&mut terminal, "n").sees("As you wish.").sees("worker build ›");
+    says(&mut terminal, "write it").sees("Allow it?");
+    says(&mut terminal, "y").sees("✓ write_file out.txt").sees("Written.").sees("worker build ›");
+    assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
+    // Always: neither the other call of the same reply nor later ones are asked for.
+    says(&mut terminal, "write both").sees("Allow it?");
+    says(&mut terminal, "a").sees("✓ write_file a.txt").sees("✓ write_file b.txt").sees("Written.");
+    says(terminal.sees("worker build ›"), "write it").sees("✓ write_file out.txt").sees("worker build ›");
+    terminal.presses(CONTROL_D);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0);
+    assert_eq!(screen.matches("needs your permission").count(), 4, "{screen}");
+}
+
+#[test]
+fn a_delegates_questions_are_asked_here() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "let the other do it").sees("write_file needs your permission").sees("theirs.txt");
+    terminal.sees("Allow it?");
+    // The question outlives the one who was asked.
+    terminal.dies();
+    let id = rehearsed.session();
+    let mut terminal = rehearsed.terminal(&["chat", "--session", &id]);
+    terminal.sees("write_file needs your permission").sees("theirs.txt");
+    says(terminal.sees("Allow it?"), "y").sees("✓ delegate other").sees("The other one says: Written.");
+    terminal.sees("worker build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    assert_eq!(rehearsed.home.read("work/theirs.txt"), "theirs\n");
+}
+
+#[test]
+fn ctrl_c_at_a_question_stops_the_answer() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "write both").sees("Allow it?").presses(CONTROL_C);
+    terminal.sees("stopped (cancelled)").sees("worker build ›");
+    says(&mut terminal, "are you there?").sees("I am.").sees("worker build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    assert!(!rehearsed.home.path("work/a.txt").exists());
+}
+
+#[test]
+fn a_session_that_waits_is_taken_up_after_a_crash() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "write it").sees("Allow it?");
+    terminal.dies();
+    contains(&rehearsed.ok(&["sessions"]), &["write it", "waits for your permission"]);
+    let id = rehearsed.session();
+    contains(&rehearsed.ok(&["sessions", "show", &id]), &["permission to call write_file"]);
+    let mut terminal = rehearsed.terminal(&["sessions", "resume", &id[..13]]);
+    says(terminal.sees("needs your permission").sees("Allow it?"), "y").sees("Written.");
+    terminal.sees("worker build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
+}
+
+#[test]
+fn the_chat_itself_listens_to_slashes() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "/mod").sees("did you mean /mode?").sees("›");
+    says(&mut terminal, "/mode plan").sees("only tools that read").sees("worker plan ›");
+    says(&mut terminal, "alpha").sees("You said alpha.").sees("›");
+    assert!(!tools(&rehearsed.last_request()).contains(&"write_file".to_owned()));
+    says(&mut terminal, "/mode build").sees("worker build ›");
+    says(&mut terminal, "beta").sees("You said beta.").sees("›");
+    assert!(tools(&rehearsed.last_request()).contains(&"write_file".to_owned()));
+    says(&mut terminal, "/undo").sees("took back: beta").sees("›");
+    says(&mut terminal, "gamma").sees("You said gamma.").sees("›");
+    let sent = rehearsed.last_request()["messages"].to_string();
+    assert!(sent.contains("alpha") && !sent.contains("beta"), "{sent}");
+    says(&mut terminal, "/history").sees("› alpha").sees("You said alpha.").sees("› gamma").sees("build ›");
+    says(&mut terminal, "/persona nobody").sees("error: ").sees("worker build ›");
+    says(&mut terminal, "/persona other").sees("other goes on").sees("other build ›");
+    says(&mut terminal, "delta").sees("You said delta.").sees("›");
+    contains(&rehearsed.last_request()["messages"].to_string(), &["You are the other one.", "alpha"]);
+    says(&mut terminal, "/model").sees("test/scripted").sees("›");
+    says(&mut terminal, "/plan").sees("no plan yet").sees("›");
+    says(&mut terminal, "/help").sees("/undo").sees("›");
+    says(&mut terminal, "/exit");
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn ctrl_c_interrupts_an_answer_and_what_was_said_stays() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "slowly").sees("one").sees("two");
+    let began = Instant::now();
+    terminal.interrupts().sees("stopped (cancelled)").sees("worker build ›");
+    assert!(began.elapsed().as_millis() < 1000, "{:?}", began.elapsed());
+    says(&mut terminal, "hi").sees("You said hi.").sees("›");
+    contains(&rehearsed.last_request()["messages"].to_string(), &["slowly", "one two"]);
+    // At the prompt it takes two.
+    terminal.presses(CONTROL_C).sees("once more").sees("›").presses(CONTROL_C);
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn failures_are_told_and_the_talk_goes_on() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker"]);
+    terminal.sees("worker build ›");
+    says(&mut terminal, "breaks").sees("error: ").sees("invalid key").sees("masque doctor").sees("(failed)");
+    says(terminal.sees("›"), "too much").sees("An answer that is").sees("max_tokens").sees("›");
+    says(&mut terminal, "hi").sees("You said hi.").sees("›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn a_plan_is_shown_and_decided_about() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut terminal = rehearsed.terminal(&["chat", "worker", "--plan"]);
+    terminal.sees("worker plan ›");
+    says(&mut terminal, "make a plan").sees("# The plan").sees("1. Do it.").sees("What comes of this plan?");
+    terminal.sees("Approve it").sees("Keep planning").presses(DOWN).presses(ENTER);
+    says(terminal.sees("What should be different?"), "shorter").sees("# The short plan");
+    terminal
+        .sees("What comes of this plan?")
+        .sees("Keep planning")
+        .presses(DOWN)
+        .presses(DOWN)
+        .presses(ENTER);
+    terminal.sees("The plan is kept").sees("worker plan ›");
+    says(&mut terminal, "/plan").sees("# The short plan").sees("/plan approve").sees("worker plan ›");
+    says(&mut terminal, "/plan approve").sees("It is done.").sees("worker build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    let plan = rehearsed.ok(&["plan", &rehearsed.session()]);
+    assert_eq!(plan, "# The short plan\n");
+}
+
+#[test]
+fn without_a_terminal_each_line_is_a_message() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let answer = rehearsed.run_with_input(&["chat", "worker"], "one\n\nwrite it\n/mode plan\ntwo\n");
+    assert_eq!(answer.stdout, "You said one.\n\nNobody allowed it.\n\nYou said two.\n");
+    contains(&answer.stderr, &["✗ write_file out.txt", "nobody is there", "plan mode"]);
+    assert!(!answer.stderr.contains('\x1b') && !answer.stdout.contains('\x1b'));
+    assert!(!rehearsed.home.path("work/out.txt").exists());
+    let answer = rehearsed.run_with_input(&["chat", "worker"], "too much\n");
+    assert_eq!((answer.code, answer.stdout.as_str()), (7, "An answer that is\n"));
+    let answer = rehearsed.run_with_input(&["chat", "worker"], "/nonsense\nhi\n");
+    contains(&answer.fails(2), &["no /nonsense"]);
+    contains(&rehearsed.run(&["chat", "worker", "--json"]).fails(2), &["masque run"]);
+    contains(&rehearsed.run(&["chat"]).fails(2), &["NAME"]);
+    // Where nothing is said, nothing is left behind.
+    let before = rehearsed.ok(&["sessions", "--json"]);
+    rehearsed.run_with_input(&["chat", "worker"], "\n").ok();
+    assert_eq!(rehearsed.ok(&["sessions", "--json"]), before);
+}
+
+#[test]
+fn without_a_provider_the_rehearsal_says_what_it_is_once() {
+    let home = Home::new();
+    let mut command = home.command();
+    command.args(["chat", "mentor"]).env("NO_COLOR", "1");
+    let mut terminal = Terminal::start(command);
+    terminal.sees("mentor build ›");
+    says(&mut terminal, "hello").sees("No model is set up").sees("Rehearsal: ").sees("mentor build ›");
+    says(&mut terminal, "list the files").sees("✓ list_files").sees("mentor build ›").presses(CONTROL_D);
+    let (code, screen) = terminal.ends();
+    assert_eq!((code, screen.matches("No model is set up").count()), (0, 1), "{screen}");
+}

@@ -1,0 +1,155 @@
+//! `masque sessions`, `masque plan` and `masque models`.
+
+use serde_json::Value;
+
+use crate::home::{Home, contains};
+use crate::rehearsed::Rehearsed;
+
+const SCRIPT: &str = r##"
+[[reply]]
+when = { last_user = "make a plan", mode = "plan" }
+say = [{ text = "Here it is." }, { tool = "plan_exit", input = { plan = "# The plan\n\n1. Do it." } }]
+
+[[reply]]
+when = { last_user = "shorter", mode = "plan" }
+say = [{ tool = "plan_exit", input = { plan = "# The short plan" } }]
+
+[[reply]]
+when = { last_user = "Carry out", mode = "build" }
+text = "It is done."
+
+[[reply]]
+when = { last_user = "list" }
+say = [{ tool = "list_files", input = {} }]
+
+[[reply]]
+when = { tool_result_of = "list_files" }
+text = "That is all."
+
+[[reply]]
+text = "You said {{last_user}}."
+"##;
+
+fn ids(rehearsed: &Rehearsed) -> Vec<String> {
+    let list: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "list", "--json"])).unwrap();
+    list["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|session| session["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn sessions_are_listed_shown_exported_and_deleted() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let empty = rehearsed.run(&["sessions"]);
+    contains(&empty.stderr, &["masque chat"]);
+    assert_eq!(empty.ok(), "");
+    rehearsed.ok(&["run", "worker", "list"]);
+    rehearsed.ok(&["run", "other", "hello\nthere"]);
+    let list = rehearsed.ok(&["sessions"]);
+    contains(&list, &["ID", "PERSONA", "BEGINS", "worker", "list", "other", "hello there"]);
+    assert!(list.find("other") < list.find("worker"), "the last used first: {list}");
+    let only = rehearsed.ok(&["sessions", "--persona", "worker"]);
+    assert!(only.contains("worker") && !only.contains("other"), "{only}");
+    contains(&rehearsed.run(&["sessions", "--limit", "1"]).stderr, &["There are more"]);
+
+    // The ids that are listed are enough to name a session.
+    let short: Vec<&str> = list.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+    assert!(short.iter().all(|id| id.len() < 36), "{list}");
+    let shown = rehearsed.ok(&["sessions", "show", short[1]]);
+    contains(&shown, &["worker", "build", "test/scripted", "› list", "✓ list_files", "That is all."]);
+
+    let markdown = rehearsed.ok(&["sessions", "export", short[1]]);
+    contains(
+        &markdown,
+        &["# list\n", "## You\n\nlist\n", "Call of `list_files`", "notes.txt", "## worker\n\nThat is"],
+    );
+    let json: Value =
+        serde_json::from_str(&rehearsed.ok(&["sessions", "export", short[1], "--format", "json"])).unwrap();
+    assert_eq!(json["persona"], "worker");
+    let types: Vec<&str> =
+        json["turns"].as_array().unwrap().iter().map(|turn| turn["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["user", "tool_call", "tool_result", "assistant_text"]);
+
+    contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["deleted session"]);
+    assert_eq!(ids(&rehearsed).len(), 1);
+    contains(&rehearsed.run(&["sessions", "show", short[1]]).fails(3), &["masque sessions"]);
+    // Deleting what is not there succeeds.
+    contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["nothing to delete"]);
+    let deleted: Value =
+        serde_json::from_str(&rehearsed.ok(&["sessions", "delete", short[0], "--json"])).unwrap();
+    assert_eq!(deleted["deleted"], true);
+}
+
+#[test]
+fn an_id_is_cut_short_only_where_it_is_clear() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.ok(&["run", "worker", "one"]);
+    rehearsed.ok(&["run", "worker", "two"]);
+    let ids = ids(&rehearsed);
+    // Both were made within the same minutes, and ids begin with the time.
+    let shared = &ids[0][..6];
+    assert!(ids[1].starts_with(shared));
+    contains(&rehearsed.run(&["sessions", "show", shared]).fails(2), &[&ids[0], &ids[1], "more of the id"]);
+    contains(&rehearsed.run(&["sessions", "delete", shared]).fails(2), &["more of the id"]);
+    contains(&rehearsed.run(&["sessions", "show", "01"]).fails(2), &["first 4 characters"]);
+    contains(&rehearsed.run(&["sessions", "show", "nothing"]).fails(2), &["masque sessions"]);
+    contains(&rehearsed.ok(&["sessions", "show", &ids[0].to_uppercase()]), &[&ids[0]]);
+}
+
+#[test]
+fn a_plan_is_printed_sent_back_and_approved() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let answer = rehearsed.run(&["run", "worker", "make a plan", "--plan"]);
+    contains(&answer.stderr, &["--approve", "--send-back"]);
+    assert_eq!(answer.ok(), "Here it is.\n\n# The plan\n\n1. Do it.\n");
+    let id = rehearsed.session();
+    let plan = rehearsed.run(&["plan", &id[..13]]);
+    contains(&plan.stderr, &["Nobody has decided yet"]);
+    assert_eq!(plan.ok(), "# The plan\n\n1. Do it.\n");
+    let json: Value = serde_json::from_str(&rehearsed.ok(&["plan", &id, "--json"])).unwrap();
+    assert_eq!((&json["status"], &json["mode"]), (&"proposed".into(), &"plan".into()));
+
+    contains(&rehearsed.run(&["plan", &id, "--send-back", " "]).fails(2), &["say why"]);
+    assert_eq!(rehearsed.ok(&["plan", &id, "--send-back", "shorter"]), "# The short plan\n");
+    contains(&rehearsed.ok(&["plan", &id, "--approve"]), &["approved", "build mode"]);
+    contains(&rehearsed.run(&["plan", &id]).stderr, &["It was approved."]);
+    assert_eq!(rehearsed.ok(&["run", "worker", "Carry out the plan.", "--session", &id]), "It is done.\n");
+    contains(&rehearsed.ok(&["sessions", "export", &id]), &["## Plan\n\n# The short plan"]);
+
+    rehearsed.ok(&["run", "worker", "hi"]);
+    let other = ids(&rehearsed).into_iter().find(|other| *other != id).unwrap();
+    for arguments in
+        [&["plan", &*other][..], &["plan", &other, "--approve"], &["plan", &other, "--send-back", "x"]]
+    {
+        contains(&rehearsed.run(arguments).fails(3), &["no plan yet"]);
+    }
+    contains(&rehearsed.run(&["plan", &id, "--approve", "--send-back", "x"]).fails(2), &["--send-back"]);
+}
+
+#[test]
+fn models_that_answer_are_listed_and_others_with_what_to_do() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    contains(&rehearsed.ok(&["models"]), &["MODEL", "test/scripted"]);
+    contains(&rehearsed.ok(&["models", "test"]), &["test/scripted"]);
+    contains(&rehearsed.run(&["models", "tset"]).fails(3), &["did you mean \"test\"?"]);
+    let config = rehearsed.home.read(".config/masque/config.toml");
+    let dead = "\n[providers.dead]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    rehearsed.home.write(".config/masque/config.toml", &format!("{config}{dead}"));
+    contains(&rehearsed.ok(&["models"]), &["test/scripted", "dead does not answer", "masque doctor"]);
+    let json: Value = serde_json::from_str(&rehearsed.ok(&["models", "--json"])).unwrap();
+    let found =
+        |name: &str| json.as_array().unwrap().iter().find(|found| found["name"] == name).unwrap().clone();
+    assert_eq!(found("test")["models"][0]["id"], "scripted");
+    assert!(found("dead")["error"].is_string(), "{json:#}");
+    let only = rehearsed.run(&["models", "dead"]);
+    assert_eq!(only.code, 1, "{only:?}");
+    contains(&only.stdout, &["dead does not answer"]);
+
+    let home = Home::new();
+    let none = home.run(&["models"]);
+    assert_eq!((none.code, none.stdout.as_str()), (1, ""));
+    contains(&none.stderr, &["No model is set up", "ANTHROPIC_API_KEY"]);
+}

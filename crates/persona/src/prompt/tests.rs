@@ -1,0 +1,106 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::{Meta, PartLink, PartType};
+
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name")
+}
+
+fn part(called: &str, content: &str) -> Part {
+    Part {
+        name: name(called),
+        part_type: PartType::Tone,
+        description: None,
+        summary: None,
+        content: Some(content.to_owned()),
+        tags: Vec::new(),
+    }
+}
+
+/// A persona of a scope with a system prompt and one part, which is found in another scope.
+fn bundle(scope: Scope, system_prompt: &str, part_scope: Scope, content: &str) -> Bundle {
+    let mut persona = Persona::new(name("ada"));
+    persona.system_prompt = Some(system_prompt.to_owned());
+    persona.parts = vec![PartLink { name: name("tone"), order: 0, priority: 0 }];
+    Bundle {
+        persona,
+        meta: Meta { scope, ..Meta::BUILTIN },
+        parts: vec![part("tone", content)],
+        traits: Vec::new(),
+        skills: Vec::new(),
+        guardrails: Vec::new(),
+        bases: Vec::new(),
+        stage: None,
+        compiled: None,
+        override_parts: Vec::new(),
+        piece_scopes: vec![PieceScope { kind: Kind::Part, name: name("tone"), scope: part_scope }],
+    }
+}
+
+fn expanded(bundle: &mut Bundle) -> Vec<String> {
+    let allowed = BTreeSet::from(["TEAM".to_owned(), "UNSET".to_owned()]);
+    let lookup = |name: &str| (name == "TEAM").then(|| "core".to_owned());
+    let problems = expand_bundle(bundle, Environment { allowed: &allowed, lookup: &lookup });
+    problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn only_what_stands_in_a_file_is_filled_in() {
+    for (scope, part_scope, prompt, content) in [
+        (Scope::Project, Scope::Project, "I am core", "calm core"),
+        (Scope::Global, Scope::Shared, "I am core", "calm ${env.TEAM}"),
+        (Scope::Project, Scope::Builtin, "I am core", "calm ${env.TEAM}"),
+        (Scope::Shared, Scope::Shared, "I am ${env.TEAM}", "calm ${env.TEAM}"),
+    ] {
+        let mut bundle = bundle(scope, "I am ${env.TEAM}", part_scope, "calm ${env.TEAM}");
+        assert!(expanded(&mut bundle).is_empty());
+        assert_eq!(bundle.persona.system_prompt.as_deref(), Some(prompt), "{scope} {part_scope}");
+        assert_eq!(bundle.parts[0].content.as_deref(), Some(content), "{scope} {part_scope}");
+    }
+}
+
+#[test]
+fn a_base_from_the_database_reads_nothing_through_a_namesake_in_a_file() {
+    let mut whole = bundle(Scope::Project, "own", Scope::Project, "calm ${env.TEAM}");
+    let Bundle { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } =
+        bundle(Scope::Shared, "base ${env.TEAM}", Scope::Shared, "theirs ${env.TEAM}");
+    whole.bases.push(Base { persona, meta, parts, traits, skills, guardrails, arc: None, piece_scopes });
+    assert!(expanded(&mut whole).is_empty());
+    assert_eq!(whole.parts[0].content.as_deref(), Some("calm core"));
+    assert_eq!(whole.bases[0].parts[0].content.as_deref(), Some("theirs ${env.TEAM}"));
+    assert_eq!(whole.bases[0].persona.system_prompt.as_deref(), Some("base ${env.TEAM}"));
+}
+
+#[test]
+fn what_cannot_be_filled_in_stays_and_is_told_with_its_place() {
+    let mut bundle = bundle(Scope::Project, "${env.UNSET} ${env.TEAM}", Scope::Project, "\n ${env.SECRET}");
+    bundle.persona.plan_persona =
+        Some(PlanPersona { instruction: Some("plan for ${env.TEAM}".to_owned()), ..PlanPersona::default() });
+    assert_eq!(
+        expanded(&mut bundle),
+        [
+            "persona ada system_prompt: ${env.UNSET} at 1:1 is not set; set UNSET in the environment",
+            "part tone content: ${env.SECRET} at 2:2 is not allowed; add \"SECRET\" to [env] allow in your own config.toml",
+        ]
+    );
+    assert_eq!(bundle.persona.system_prompt.as_deref(), Some("${env.UNSET} core"));
+    let plan = bundle.persona.plan_persona.and_then(|plan| plan.instruction);
+    assert_eq!(plan.as_deref(), Some("plan for core"));
+}
+
+#[test]
+fn skills_are_named_and_their_contents_left_to_the_tool() {
+    let mut whole = bundle(Scope::Shared, "You review.", Scope::Shared, "calm");
+    whole.persona.skills = vec![name("profiling")];
+    whole.skills = vec![Skill {
+        name: name("profiling"),
+        description: Some("Finds what is slow.".to_owned()),
+        content: Some("Run perf, then read the graph.".to_owned()),
+        tags: Vec::new(),
+    }];
+    let text = prompt(&whole.assembled());
+    assert!(text.contains("**profiling**: Finds what is slow."), "{text}");
+    assert!(!text.contains("perf"), "{text}");
+    assert!(text.starts_with("You review.\n\n## Tone\n\ncalm"), "{text}");
+}

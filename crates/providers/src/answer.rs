@@ -1,0 +1,89 @@
+//! An answer while it is taken apart into events.
+
+use std::collections::VecDeque;
+
+use llm::{Event, ProviderState, StopReason, ToolCall, ToolInput, Usage};
+use serde_json::Value;
+
+/// The events of one answer, in the order and form that [`llm::Event`] promises.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    provider: String,
+    events: VecDeque<Event>,
+    text_bytes: usize,
+    calls: usize,
+    finished: bool,
+}
+
+impl Answer {
+    /// `provider` is the configured name, under which state is kept.
+    pub(crate) fn new(provider: &str) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            events: VecDeque::new(),
+            text_bytes: 0,
+            calls: 0,
+            finished: false,
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Bytes of the text that is not yet complete.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.text_bytes
+    }
+
+    pub(crate) fn started(&mut self, request_id: Option<String>) {
+        self.events.push_back(Event::Started { request_id });
+    }
+
+    pub(crate) fn text(&mut self, text: impl Into<String> + AsRef<str>) {
+        if !text.as_ref().is_empty() {
+            self.text_bytes += text.as_ref().len();
+            self.events.push_back(Event::TextDelta(text.into()));
+        }
+    }
+
+    pub(crate) fn reasoning(&mut self, text: impl Into<String> + AsRef<str>) {
+        if !text.as_ref().is_empty() {
+            self.events.push_back(Event::ReasoningDelta(text.into()));
+        }
+    }
+
+    /// Completes the text, where there is one or where there is state to keep.
+    pub(crate) fn end_text(&mut self, state: Option<Value>) {
+        if self.text_bytes > 0 || state.is_some() {
+            self.text_bytes = 0;
+            let state = self.state(state);
+            self.events.push_back(Event::TextEnd { state });
+        }
+    }
+
+    pub(crate) fn call(&mut self, id: String, name: String, input: ToolInput, state: Option<Value>) {
+        self.calls += 1;
+        let state = self.state(state);
+        self.events.push_back(Event::ToolCall(ToolCall { id, name, input, state }));
+    }
+
+    pub(crate) fn finish(&mut self, stop: StopReason, usage: Usage) {
+        self.finished = true;
+        self.events.push_back(Event::Finished { stop, usage });
+    }
+
+    /// Why a model stopped that was neither cut nor refused: whatever it says, calls want results
+    /// and no call wants none.
+    pub(crate) fn natural_stop(&self) -> StopReason {
+        if self.calls > 0 { StopReason::ToolUse } else { StopReason::EndTurn }
+    }
+
+    fn state(&self, data: Option<Value>) -> Option<ProviderState> {
+        data.map(|data| ProviderState { provider: self.provider.clone(), data })
+    }
+}

@@ -1,0 +1,11 @@
+//! Anthropic Messages.
+//!
+//! State of a block: the thinking blocks that stand before it, as they came.
+
+pub(crate) mod request;
+pub(crate) mod stream;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) const VERSION: &str = "2023-06-01";

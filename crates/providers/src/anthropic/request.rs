@@ -1,0 +1,200 @@
+//! A request as Anthropic Messages takes it.
+
+use std::borrow::Cow;
+
+use llm::{Block, Message, Request};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::stream::is_thinking;
+use crate::call_ids;
+use crate::limits;
+use crate::wire::Target;
+
+#[derive(Serialize)]
+pub(crate) struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Text<'a>>,
+    messages: Vec<WireMessage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+}
+
+/// Everything up to and including what carries this is kept by the provider and found again when
+/// the next request begins in the same way. Four places of a request may carry it.
+#[derive(Serialize, Clone, Copy)]
+struct CacheControl {
+    r#type: &'static str,
+}
+
+const EPHEMERAL: CacheControl = CacheControl { r#type: "ephemeral" };
+
+#[derive(Serialize)]
+struct Text<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+struct WireMessage<'a> {
+    role: &'static str,
+    content: Vec<Content<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Text<'a>),
+    ToolUse {
+        r#type: &'static str,
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Map<String, Value>,
+    },
+    ToolResult {
+        r#type: &'static str,
+        tool_use_id: Cow<'a, str>,
+        content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        is_error: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// A block that came from the provider and goes back as it was.
+    Kept(&'a Value),
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Self {
+        let sampling = &request.sampling;
+        let mut messages: Vec<_> =
+            request.messages.iter().filter_map(|message| wire(message, target)).collect();
+        mark_messages(&mut messages);
+        Self {
+            model: &request.model,
+            max_tokens: sampling
+                .max_output_tokens
+                .or(target.max_output_tokens)
+                .unwrap_or(limits::ANTHROPIC_MAX_TOKENS),
+            stream: true,
+            system: system(request),
+            messages,
+            tools: tools(request),
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+        }
+    }
+}
+
+fn text(text: &str) -> Text<'_> {
+    Text { r#type: "text", text, cache_control: None }
+}
+
+/// Texts without a visible character are refused.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn system(request: &Request) -> Vec<Text<'_>> {
+    let system = &request.system;
+    let stable =
+        (!is_blank(&system.stable)).then(|| Text { cache_control: Some(EPHEMERAL), ..text(&system.stable) });
+    let reminder = system.reminder.as_deref().filter(|reminder| !is_blank(reminder)).map(text);
+    stable.into_iter().chain(reminder).collect()
+}
+
+/// Tools stand before the system text, so their mark keeps them when only that text changes.
+fn tools(request: &Request) -> Vec<Tool<'_>> {
+    let mut tools: Vec<_> = request
+        .tools
+        .iter()
+        .map(|tool| Tool {
+            name: &tool.name,
+            description: &tool.description,
+            input_schema: &tool.input_schema,
+            cache_control: None,
+        })
+        .collect();
+    if let Some(last) = tools.last_mut() {
+        last.cache_control = Some(EPHEMERAL);
+    }
+    tools
+}
+
+fn wire<'a>(message: &'a Message, target: Target<'_>) -> Option<WireMessage<'a>> {
+    let (role, content) = match message {
+        Message::User { results, texts } => {
+            let results = results.iter().map(|result| Content::ToolResult {
+                r#type: "tool_result",
+                tool_use_id: call_ids::plain(&result.call_id),
+                content: &result.output,
+                is_error: result.is_error.then_some(true),
+                cache_control: None,
+            });
+            let texts = texts.iter().filter(|text| !is_blank(text)).map(|said| Content::Text(text(said)));
+            ("user", results.chain(texts).collect())
+        }
+        Message::Assistant(blocks) => {
+            let mut content = Vec::with_capacity(blocks.len());
+            for block in blocks {
+                push_block(block, target, &mut content);
+            }
+            // A message must not end with thinking.
+            while matches!(content.last(), Some(Content::Kept(block)) if is_thinking(block)) {
+                content.pop();
+            }
+            ("assistant", content)
+        }
+    };
+    (!content.is_empty()).then_some(WireMessage { role, content })
+}
+
+fn push_block<'a>(block: &'a Block, target: Target<'_>, content: &mut Vec<Content<'a>>) {
+    let state = match block {
+        Block::Text { state, .. } => state,
+        Block::ToolCall(call) => &call.state,
+    };
+    if let Some(Value::Array(kept)) = target.own(state.as_ref()) {
+        content.extend(kept.iter().map(Content::Kept));
+    }
+    match block {
+        Block::Text { text: said, .. } if is_blank(said) => {}
+        Block::Text { text: said, .. } => content.push(Content::Text(text(said))),
+        Block::ToolCall(call) => content.push(Content::ToolUse {
+            r#type: "tool_use",
+            id: call_ids::plain(&call.id),
+            name: &call.name,
+            input: call.input.object(),
+        }),
+    }
+}
+
+/// The last message, for the next request; and the one of the user before it, where this request
+/// finds what the last one left, however many blocks came in between.
+fn mark_messages(messages: &mut [WireMessage<'_>]) {
+    for message in messages.iter_mut().rev().filter(|message| message.role == "user").take(2) {
+        if let Some(Content::Text(Text { cache_control, .. }) | Content::ToolResult { cache_control, .. }) =
+            message.content.last_mut()
+        {
+            *cache_control = Some(EPHEMERAL);
+        }
+    }
+}

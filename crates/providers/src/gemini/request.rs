@@ -1,0 +1,234 @@
+//! A request as Gemini takes it.
+
+use std::collections::HashSet;
+use std::mem;
+
+use llm::{Block, Message, Request, ToolCall, ToolResult};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::wire::Target;
+
+/// Newer models refuse a call of theirs without its signature. For calls that another model made,
+/// Google gives this word to put in its place.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Body<'a> {
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Instruction>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tools<'a>>,
+    #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
+    generation_config: GenerationConfig,
+}
+
+#[derive(Serialize)]
+struct Instruction {
+    parts: [InstructionPart; 1],
+}
+
+#[derive(Serialize)]
+struct InstructionPart {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    /// Takes JSON Schema as it is; `parameters` is a dialect with fewer words.
+    parameters_json_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+}
+
+impl GenerationConfig {
+    fn is_empty(&self) -> bool {
+        self.temperature.is_none() && self.top_p.is_none() && self.max_output_tokens.is_none()
+    }
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    role: &'static str,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_response: Option<FunctionResponse<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    args: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    response: Output<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Output<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Self {
+        let system = request.system.text();
+        let said = !system.trim().is_empty();
+        let declarations: Vec<_> = request
+            .tools
+            .iter()
+            .map(|tool| Declaration {
+                name: &tool.name,
+                description: &tool.description,
+                parameters_json_schema: &tool.input_schema,
+            })
+            .collect();
+        Self {
+            contents: contents(request, target),
+            system_instruction: said.then_some(Instruction { parts: [InstructionPart { text: system }] }),
+            tools: if declarations.is_empty() {
+                Vec::new()
+            } else {
+                vec![Tools { function_declarations: declarations }]
+            },
+            generation_config: GenerationConfig {
+                temperature: request.sampling.temperature,
+                top_p: request.sampling.top_p,
+                max_output_tokens: request.sampling.max_output_tokens.or(target.max_output_tokens),
+            },
+        }
+    }
+}
+
+fn contents<'a>(request: &'a Request, target: Target<'_>) -> Vec<Content<'a>> {
+    let signed = wants_signatures(&request.model);
+    // Ids that Gemini gave, so that the results repeat them.
+    let mut given = HashSet::new();
+    let mut contents = Vec::with_capacity(request.messages.len());
+    for message in &request.messages {
+        let (role, parts) = match message {
+            Message::User { results, texts } => {
+                let results = results.iter().map(|result| response(result, &given));
+                let texts = texts.iter().filter(|text| !text.is_empty()).map(|text| text_part(text));
+                ("user", results.chain(texts).collect())
+            }
+            Message::Assistant(blocks) => ("model", model_parts(blocks, target, signed, &mut given)),
+        };
+        if !parts.is_empty() {
+            contents.push(Content { role, parts });
+        }
+    }
+    contents
+}
+
+/// Gemini 3 and whatever comes after it.
+fn wants_signatures(model: &str) -> bool {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    name.strip_prefix("gemini-").is_some_and(|version| !version.starts_with(['1', '2']))
+}
+
+fn text_part(text: &str) -> Part<'_> {
+    Part { text: Some(text), ..Part::default() }
+}
+
+fn response<'a>(result: &'a ToolResult, given: &HashSet<&str>) -> Part<'a> {
+    let function_response = FunctionResponse {
+        id: given.contains(result.call_id.as_str()).then_some(result.call_id.as_str()),
+        name: &result.tool_name,
+        response: if result.is_error {
+            Output::Error(&result.output)
+        } else {
+            Output::Output(&result.output)
+        },
+    };
+    Part { function_response: Some(function_response), ..Part::default() }
+}
+
+fn model_parts<'a>(
+    blocks: &'a [Block],
+    target: Target<'_>,
+    signed: bool,
+    given: &mut HashSet<&'a str>,
+) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(blocks.len());
+    let mut first_call = true;
+    for block in blocks {
+        match block {
+            Block::Text { text, state } => push_text(text, target.own(state.as_ref()), &mut parts),
+            Block::ToolCall(call) => {
+                let state = target.own(call.state.as_ref());
+                let mut part = call_part(call, state, given);
+                // Of calls in parallel only the first one is signed.
+                if signed && mem::take(&mut first_call) && part.thought_signature.is_none() {
+                    part.thought_signature = Some(NO_SIGNATURE);
+                }
+                parts.push(part);
+            }
+        }
+    }
+    parts
+}
+
+/// A text in the parts in which it was signed: what came before the signed part stays apart.
+fn push_text<'a>(text: &'a str, state: Option<&'a Value>, parts: &mut Vec<Part<'a>>) {
+    let signature = state.and_then(|state| state.get("thoughtSignature")).and_then(Value::as_str);
+    let after = state.and_then(|state| state.get("after")).and_then(Value::as_u64).unwrap_or(0);
+    let (before, rest) =
+        usize::try_from(after).ok().and_then(|after| text.split_at_checked(after)).unwrap_or(("", text));
+    if !before.is_empty() {
+        parts.push(text_part(before));
+    }
+    if !rest.is_empty() || signature.is_some() {
+        parts.push(Part { thought_signature: signature, ..text_part(rest) });
+    }
+}
+
+fn call_part<'a>(call: &'a ToolCall, state: Option<&'a Value>, given: &mut HashSet<&'a str>) -> Part<'a> {
+    let field = |name: &str| state.and_then(|state| state.get(name)).and_then(Value::as_str);
+    let id = field("id");
+    given.extend(id);
+    Part {
+        function_call: Some(FunctionCall { id, name: &call.name, args: call.input.object() }),
+        thought_signature: field("thoughtSignature"),
+        ..Part::default()
+    }
+}

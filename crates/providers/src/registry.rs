@@ -1,0 +1,275 @@
+//! All providers: those of the configuration, those that the environment has a key for, and those
+//! on this machine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use llm::Provider;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+
+use crate::adapter::{Adapter, Parts};
+use crate::client::{Clients, Route, Via};
+use crate::settings::{Kind, Settings, base_url};
+use crate::{Error, anthropic, local};
+
+#[cfg(test)]
+mod tests;
+
+/// Reads a variable of the environment.
+type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Secrets shorter than this are not looked for in messages: they would be found everywhere.
+const LEAST_SECRET: usize = 8;
+
+/// A provider, as people are told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    pub name: String,
+    pub kind: Kind,
+    pub base_url: String,
+    pub from: Origin,
+    pub key: Key,
+    /// The models that the settings list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
+}
+
+/// Why a provider is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    Config,
+    /// This variable holds a key.
+    Environment(String),
+    /// It answered on this machine.
+    Local,
+}
+
+/// How it stands with a provider's key. The names are the variable's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Key {
+    Present(String),
+    /// Every call fails until the variable is set.
+    Missing(String),
+    NotNeeded,
+}
+
+/// The configured providers. Making one is cheap: nothing is sent, and no client is made, before
+/// the first call.
+pub struct Providers {
+    entries: BTreeMap<String, Entry>,
+    clients: Arc<Clients>,
+    ollama_host: Option<String>,
+}
+
+struct Entry {
+    adapter: Arc<Adapter>,
+    found: Found,
+}
+
+impl std::fmt::Debug for Providers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.entries.iter().map(|(name, entry)| (name, &entry.found))).finish()
+    }
+}
+
+impl Providers {
+    /// The providers of the settings, and one for each usual key in the environment whose name
+    /// (`anthropic`, `openai`, `gemini`) the settings leave free.
+    pub fn build(
+        settings: BTreeMap<String, Settings>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
+        // A variable that is set to nothing is not set.
+        let environment: Environment<'_> = &|name| environment(name).filter(|value| !value.trim().is_empty());
+        let mut providers = Self {
+            entries: BTreeMap::new(),
+            clients: Arc::default(),
+            ollama_host: environment("OLLAMA_HOST"),
+        };
+        for (name, settings) in settings {
+            settings.check(&name)?;
+            providers.add(name, &settings, Origin::Config, environment)?;
+        }
+        let usual = [
+            ("anthropic", Kind::Anthropic, Some("ANTHROPIC_BASE_URL")),
+            ("openai", Kind::OpenaiResponses, Some("OPENAI_BASE_URL")),
+            ("gemini", Kind::Gemini, None),
+        ];
+        for (name, kind, url_variable) in usual {
+            let key = kind.official_key();
+            if providers.entries.contains_key(name) || environment(key).is_none() {
+                continue;
+            }
+            let mut settings = Settings::new(kind);
+            settings.api_key_env = Some(key.to_owned());
+            if let Some(variable) = url_variable {
+                settings.base_url = environment(variable);
+                let url = settings.base_url.as_deref().map(base_url).transpose();
+                url.map_err(|problem| Error::new(variable, problem))?;
+            }
+            providers.add(name.to_owned(), &settings, Origin::Environment(key.to_owned()), environment)?;
+        }
+        Ok(providers)
+    }
+
+    /// Looks for Ollama and llama.cpp on this machine and adds what answers, unless the name is
+    /// taken. Takes up to 300 ms.
+    pub async fn find_local(&mut self) {
+        let ollama = local::ollama_url(self.ollama_host.as_deref());
+        self.find_local_at(ollama, local::llamacpp_url()).await;
+    }
+
+    async fn find_local_at(&mut self, ollama: Option<Url>, llamacpp: Option<Url>) {
+        for (name, url) in local::find(ollama, llamacpp).await {
+            if self.entries.contains_key(name) {
+                continue;
+            }
+            let mut settings = Settings::new(Kind::OpenaiChat);
+            settings.base_url = Some(url.to_string());
+            if let Err(error) = self.add(name.to_owned(), &settings, Origin::Local, &|_| None) {
+                tracing::warn!(%error, "a local model cannot be used");
+            }
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Provider>> {
+        self.entries.get(name).map(|entry| Arc::clone(&entry.adapter) as Arc<dyn Provider>)
+    }
+
+    /// In the order of their names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// What is there and where it came from, in the order of names.
+    pub fn found(&self) -> impl Iterator<Item = &Found> {
+        self.entries.values().map(|entry| &entry.found)
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        settings: &Settings,
+        from: Origin,
+        environment: Environment<'_>,
+    ) -> Result<(), Error> {
+        let kind = settings.kind;
+        let address = settings.base_url.as_deref().unwrap_or(kind.official_url());
+        let base =
+            base_url(address).map_err(|problem| Error::new(format!("providers.{name}.base_url"), problem))?;
+        let credentials = Credentials::of(settings, environment);
+        let via = Via::new(settings.proxy.as_deref(), &base);
+        let found = Found {
+            name: name.clone(),
+            kind,
+            base_url: base.to_string(),
+            from,
+            key: credentials.key,
+            models: settings.models.clone(),
+        };
+        let parts = Parts {
+            name: name.clone(),
+            kind,
+            headers: credentials.headers,
+            secrets: credentials.secrets,
+            unusable: credentials.unusable,
+            route: Route {
+                connect_timeout: settings.connect_timeout(),
+                ca_file: settings.ca_file.clone(),
+                encrypted: base.scheme() == "https" || via.is_encrypted(environment),
+                via,
+            },
+            base,
+            clients: Arc::clone(&self.clients),
+            idle_timeout: settings.idle_timeout(),
+            timeout: settings.timeout(),
+            places: settings.max_concurrent.map(|most| Arc::new(Semaphore::new(most))),
+            context_tokens: settings.context_tokens,
+            max_output_tokens: settings.max_output_tokens,
+            listed: settings.models.clone(),
+            answered: AtomicBool::new(false),
+        };
+        self.entries.insert(name, Entry { adapter: Arc::new(Adapter::new(parts)), found });
+        Ok(())
+    }
+}
+
+/// What a provider is shown so that it answers.
+struct Credentials {
+    headers: HeaderMap,
+    secrets: Vec<SecretString>,
+    key: Key,
+    unusable: Option<String>,
+}
+
+impl Credentials {
+    fn of(settings: &Settings, environment: Environment<'_>) -> Self {
+        let mut credentials =
+            Self { headers: HeaderMap::new(), secrets: Vec::new(), key: Key::NotNeeded, unusable: None };
+        if settings.kind == Kind::Anthropic {
+            let version = HeaderValue::from_static(anthropic::VERSION);
+            credentials.headers.insert(HeaderName::from_static("anthropic-version"), version);
+        }
+        // The usual key goes to the usual address and nowhere else.
+        let usual = settings.base_url.is_none().then(|| settings.kind.official_key());
+        if let Some(variable) = settings.api_key_env.as_deref().or(usual) {
+            let (header, prefix) = match settings.kind {
+                Kind::Anthropic => (HeaderName::from_static("x-api-key"), ""),
+                Kind::OpenaiResponses | Kind::OpenaiChat => (AUTHORIZATION, "Bearer "),
+                Kind::Gemini => (HeaderName::from_static("x-goog-api-key"), ""),
+            };
+            credentials.add(header, prefix, variable, environment);
+        }
+        for (header, variable) in &settings.headers_env {
+            if let Ok(header) = HeaderName::try_from(header) {
+                credentials.add(header, "", variable, environment);
+            }
+        }
+        for (header, value) in &settings.headers {
+            if let (Ok(header), Ok(mut sent)) = (HeaderName::try_from(header), HeaderValue::try_from(value)) {
+                sent.set_sensitive(true);
+                credentials.headers.insert(header, sent);
+            }
+        }
+        credentials
+    }
+
+    fn add(&mut self, header: HeaderName, prefix: &str, variable: &str, environment: Environment<'_>) {
+        let secret = environment(variable).map(|value| SecretString::from(value.trim()));
+        let Some(secret) = secret else {
+            self.miss(variable, format!("the key is missing: set the variable {variable}"));
+            return;
+        };
+        let value = SecretString::from(format!("{prefix}{}", secret.expose_secret()));
+        match HeaderValue::try_from(value.expose_secret()) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                self.headers.insert(header, value);
+                if self.key == Key::NotNeeded {
+                    self.key = Key::Present(variable.to_owned());
+                }
+            }
+            Err(_) => {
+                self.miss(
+                    variable,
+                    format!("the variable {variable} holds characters that no header can carry; set it anew"),
+                );
+            }
+        }
+        if secret.expose_secret().len() >= LEAST_SECRET {
+            self.secrets.push(secret);
+        }
+    }
+
+    fn miss(&mut self, variable: &str, problem: String) {
+        self.key = Key::Missing(variable.to_owned());
+        self.unusable.get_or_insert(problem);
+    }
+}

@@ -1,0 +1,169 @@
+//! A request as OpenAI Responses takes it.
+
+use std::borrow::Cow;
+
+use llm::{Block, Failure, FailureKind, Message, ProviderState, Request};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::call_ids;
+use crate::wire::Target;
+
+#[derive(Serialize)]
+pub(crate) struct Body<'a> {
+    model: &'a str,
+    stream: bool,
+    /// The conversation is kept here and sent whole every time.
+    store: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    instructions: String,
+    input: Vec<Item<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    /// Strict schemas are a dialect that most schemas are not written in, and the default.
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Item<'a> {
+    Message {
+        r#type: &'static str,
+        role: &'static str,
+        content: [Part<'a>; 1],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<&'a Value>,
+    },
+    Call {
+        r#type: &'static str,
+        call_id: Cow<'a, str>,
+        name: &'a str,
+        arguments: String,
+    },
+    Output {
+        r#type: &'static str,
+        call_id: Cow<'a, str>,
+        output: &'a str,
+    },
+    /// A reasoning item that goes back as it was.
+    Kept(&'a Value),
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Result<Self, Failure> {
+        let mut input = Vec::new();
+        for message in &request.messages {
+            push_message(message, target, &mut input)?;
+        }
+        let reasons = target.official && reasons(&request.model);
+        Ok(Self {
+            model: &request.model,
+            stream: true,
+            store: false,
+            instructions: request.system.text(),
+            input,
+            tools: request
+                .tools
+                .iter()
+                .map(|tool| Tool {
+                    r#type: "function",
+                    name: &tool.name,
+                    description: &tool.description,
+                    parameters: &tool.input_schema,
+                    strict: false,
+                })
+                .collect(),
+            include: if reasons { vec!["reasoning.encrypted_content"] } else { Vec::new() },
+            temperature: request.sampling.temperature,
+            top_p: request.sampling.top_p,
+            max_output_tokens: request.sampling.max_output_tokens.or(target.max_output_tokens),
+        })
+    }
+}
+
+/// Whether the model thinks before it answers: others refuse to be asked for their reasoning.
+fn reasons(model: &str) -> bool {
+    let number = |text: &str| text.chars().next().and_then(|first| first.to_digit(10));
+    let o_series = model.strip_prefix('o').is_some_and(|rest| number(rest).is_some());
+    let gpt = model.strip_prefix("gpt-").and_then(number).is_some_and(|version| version >= 5);
+    o_series || (gpt && !model.contains("-chat"))
+}
+
+fn message<'a>(role: &'static str, part: &'static str, text: &'a str, phase: Option<&'a Value>) -> Item<'a> {
+    Item::Message { r#type: "message", role, content: [Part { r#type: part, text }], phase }
+}
+
+fn push_message<'a>(said: &'a Message, target: Target<'_>, input: &mut Vec<Item<'a>>) -> Result<(), Failure> {
+    match said {
+        Message::User { results, texts } => {
+            input.extend(results.iter().map(|result| Item::Output {
+                r#type: "function_call_output",
+                call_id: call_ids::short(&result.call_id),
+                output: &result.output,
+            }));
+            input.extend(
+                texts
+                    .iter()
+                    .filter(|text| !text.is_empty())
+                    .map(|text| message("user", "input_text", text, None)),
+            );
+        }
+        Message::Assistant(blocks) => {
+            for block in blocks {
+                push_block(block, target, input)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn push_block<'a>(block: &'a Block, target: Target<'_>, input: &mut Vec<Item<'a>>) -> Result<(), Failure> {
+    let mut own = |state: &'a Option<ProviderState>| {
+        let state = target.own(state.as_ref())?;
+        if let Some(Value::Array(before)) = state.get("before") {
+            input.extend(before.iter().map(Item::Kept));
+        }
+        state.get("phase")
+    };
+    match block {
+        Block::Text { text, state } => {
+            let phase = own(state);
+            if !text.is_empty() {
+                input.push(message("assistant", "output_text", text, phase));
+            }
+        }
+        Block::ToolCall(call) => {
+            own(&call.state);
+            input.push(Item::Call {
+                r#type: "function_call",
+                call_id: call_ids::short(&call.id),
+                name: &call.name,
+                arguments: serde_json::to_string(&call.input.object())
+                    .map_err(|error| Failure::new(FailureKind::Rejected, error.to_string()))?,
+            });
+        }
+    }
+    Ok(())
+}

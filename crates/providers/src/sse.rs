@@ -1,0 +1,179 @@
+//! Server-sent events out of bytes, in whatever pieces they come, with limits.
+
+use std::borrow::Cow;
+
+#[cfg(test)]
+mod tests;
+
+/// One event. An event without data is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event<'a> {
+    /// Of the `event:` line; empty where there was none.
+    pub(crate) name: &'a str,
+    pub(crate) data: &'a str,
+}
+
+/// An event or a line is longer than the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    limit: usize,
+    /// Bytes that came and are not yet lines; those before `read` are done with.
+    buffer: Vec<u8>,
+    read: usize,
+    /// Bytes of the current line that are known to hold no line end.
+    scanned: usize,
+    /// The last line ended with CR: an LF that follows belongs to it.
+    after_cr: bool,
+    /// Nothing was read yet: a byte order mark may come.
+    at_start: bool,
+    name: String,
+    data: String,
+    has_data: bool,
+    /// The event in `name` and `data` was handed out.
+    handed_out: bool,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl Decoder {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            buffer: Vec::new(),
+            read: 0,
+            scanned: 0,
+            after_cr: false,
+            at_start: true,
+            name: String::new(),
+            data: String::new(),
+            has_data: false,
+            handed_out: false,
+        }
+    }
+
+    /// Takes more bytes. All events of the bytes before them should have been read.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.read > 0 {
+            self.buffer.drain(..self.read);
+            self.read = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole event, if there is one.
+    pub(crate) fn next(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+        self.clear_handed_out();
+        while let Some((start, end)) = self.next_line()? {
+            if start == end {
+                if self.dispatch() {
+                    return Ok(Some(self.event()));
+                }
+            } else {
+                self.take_line(start, end)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// What stands there when the body ended without the blank line that closes an event.
+    pub(crate) fn rest(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+        self.clear_handed_out();
+        let (start, end) = (self.read, self.buffer.len());
+        self.read = end;
+        self.scanned = 0;
+        if start < end {
+            self.take_line(start, end)?;
+        }
+        Ok(if self.dispatch() { Some(self.event()) } else { None })
+    }
+
+    /// The next line without its end, as a place in the buffer.
+    fn next_line(&mut self) -> Result<Option<(usize, usize)>, TooLong> {
+        if self.after_cr && self.read < self.buffer.len() {
+            if self.buffer[self.read] == b'\n' {
+                self.read += 1;
+            }
+            self.after_cr = false;
+        }
+        if self.at_start {
+            let rest = &self.buffer[self.read..];
+            if rest.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(rest) {
+                return Ok(None);
+            }
+            if rest.starts_with(BYTE_ORDER_MARK) {
+                self.read += BYTE_ORDER_MARK.len();
+            }
+            self.at_start = false;
+        }
+        let from = self.read + self.scanned;
+        let Some(length) = self.buffer[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            self.scanned = self.buffer.len() - self.read;
+            return if self.scanned > self.limit { Err(TooLong) } else { Ok(None) };
+        };
+        let (start, end) = (self.read, from + length);
+        if end - start > self.limit {
+            return Err(TooLong);
+        }
+        self.after_cr = self.buffer[end] == b'\r';
+        self.read = end + 1;
+        self.scanned = 0;
+        Ok(Some((start, end)))
+    }
+
+    fn take_line(&mut self, start: usize, end: usize) -> Result<(), TooLong> {
+        let line = &self.buffer[start..end];
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let (field, value) = line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if self.data.len() + value.len() > self.limit {
+                    return Err(TooLong);
+                }
+                if self.has_data {
+                    self.data.push('\n');
+                }
+                self.has_data = true;
+                self.data.push_str(&text(value));
+            }
+            b"event" => {
+                self.name.clear();
+                self.name.push_str(&text(value));
+            }
+            // Comments, `id`, `retry` and what nobody knows.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// At the end of an event: whether it is one.
+    fn dispatch(&mut self) -> bool {
+        self.handed_out = true;
+        if !self.has_data {
+            self.clear_handed_out();
+            return false;
+        }
+        true
+    }
+
+    fn event(&self) -> Event<'_> {
+        Event { name: &self.name, data: &self.data }
+    }
+
+    fn clear_handed_out(&mut self) {
+        if self.handed_out {
+            self.name.clear();
+            self.data.clear();
+            self.has_data = false;
+            self.handed_out = false;
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

@@ -1,0 +1,67 @@
+//! What the four protocols have in common.
+
+use std::borrow::Cow;
+
+use llm::{Failure, FailureKind, ProviderState};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::sse;
+
+/// What a request needs to know of the provider that gets it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The configured name: state goes back to whom it came from.
+    pub(crate) provider: &'a str,
+    /// Served by the protocol's inventor, who takes what imitators do not.
+    pub(crate) official: bool,
+    /// Where the request sets none.
+    pub(crate) max_output_tokens: Option<u32>,
+}
+
+impl Target<'_> {
+    /// The state, if it is this provider's.
+    pub(crate) fn own<'s>(&self, state: Option<&'s ProviderState>) -> Option<&'s Value> {
+        state.filter(|state| state.provider == self.provider).map(|state| &state.data)
+    }
+}
+
+/// Takes an answer apart, event by event.
+pub(crate) trait Decode: Send + Sync {
+    fn answer(&mut self) -> &mut Answer;
+
+    /// Takes one event of the wire. Unknown ones are ignored.
+    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure>;
+
+    /// The body ended, as bodies should. An answer that is not complete was cut.
+    fn end(&mut self) -> Result<(), Failure> {
+        Err(cut())
+    }
+}
+
+pub(crate) fn cut() -> Failure {
+    Failure::new(FailureKind::Transport, "the stream broke off before the answer was complete")
+}
+
+/// Reads the JSON of an event. What cannot be read was cut or garbled on the way.
+pub(crate) fn read<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Failure> {
+    serde_json::from_str(data).map_err(|error| {
+        let problem = error.classify();
+        Failure::new(
+            FailureKind::Transport,
+            format!("the stream broke off: an event could not be read ({problem:?} error in its JSON)"),
+        )
+    })
+}
+
+/// What an event says it is; where it does not, the name under which it came.
+pub(crate) fn kind_of(event: sse::Event<'_>) -> Result<Cow<'_, str>, Failure> {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow, rename = "type", default)]
+        kind: Cow<'a, str>,
+    }
+    let Kind { kind } = read(event.data)?;
+    Ok(if kind.is_empty() { Cow::Borrowed(event.name) } else { kind })
+}

@@ -1,0 +1,137 @@
+//! One answer, ready to be put on any wire.
+
+use llm::{StopReason, Usage};
+
+use crate::heard::Heard;
+use crate::script::{Reply, SaidPiece, SaidUsage, Words};
+
+/// How many bytes count as a token where nobody counted them.
+const BYTES_PER_TOKEN: u64 = 4;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// What ids end with: unlike any other answer's.
+    pub(crate) stamp: String,
+    /// Seconds since 1970.
+    pub(crate) created: u64,
+    pub(crate) model: String,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) stop: StopReason,
+    pub(crate) usage: Usage,
+    /// Of the output: tokens of reasoning.
+    pub(crate) reasoning_tokens: u64,
+    /// The arguments of every call end in the middle.
+    pub(crate) malformed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece {
+    Reasoning(String),
+    Text(String),
+    /// The input is JSON text, unless it is meant to be malformed.
+    Tool {
+        id: Option<String>,
+        name: String,
+        input: String,
+    },
+}
+
+impl Piece {
+    /// What is sent token by token.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Reasoning(text) | Self::Text(text) | Self::Tool { input: text, .. } => text,
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(reply: &Reply, heard: &Heard, body_bytes: usize, stamp: String, created: u64) -> Self {
+        let results = match &heard.results[..] {
+            [only] => only.text.clone(),
+            several => several.iter().map(|result| result.text.as_str()).collect::<Vec<_>>().join("\n"),
+        };
+        let words = Words {
+            last_user: &heard.last_user,
+            tool_result: &results,
+            model: &heard.model,
+            call: heard.call,
+        };
+        let malformed = reply.fault.as_ref().is_some_and(|fault| fault.malformed_tool_json);
+        let pieces: Vec<Piece> = reply.pieces.iter().map(|said| piece(said, &words, malformed)).collect();
+        let calls = pieces.iter().any(|piece| matches!(piece, Piece::Tool { .. }));
+        let usual = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
+        let (usage, reasoning_tokens) = usage(reply.usage, body_bytes, &pieces);
+        Self {
+            stamp,
+            created,
+            model: heard.model.clone(),
+            pieces,
+            stop: reply.stop.unwrap_or(usual),
+            usage,
+            reasoning_tokens,
+            malformed,
+        }
+    }
+
+    /// An id for the piece at an index, unlike all others.
+    pub(crate) fn piece_id(&self, prefix: &str, index: usize) -> String {
+        format!("{prefix}{}_{index}", self.stamp)
+    }
+
+    /// The id of a call: the script's, or one of our own.
+    pub(crate) fn call_id(&self, prefix: &str, index: usize, said: Option<&String>) -> String {
+        said.cloned().unwrap_or_else(|| self.piece_id(prefix, index))
+    }
+
+    pub(crate) fn said_bytes(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.text().len()).sum()
+    }
+
+    pub(crate) fn has_reasoning(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Reasoning(_)))
+    }
+}
+
+fn piece(said: &SaidPiece, words: &Words<'_>, malformed: bool) -> Piece {
+    match said {
+        SaidPiece::Reasoning(text) => Piece::Reasoning(text.render(words)),
+        SaidPiece::Text(text) => Piece::Text(text.render(words)),
+        SaidPiece::Tool { name, id, input } => {
+            let mut input = input.render(words);
+            if malformed {
+                halve(&mut input);
+            }
+            Piece::Tool { id: id.clone(), name: name.clone(), input }
+        }
+    }
+}
+
+/// Cuts JSON text so that it is none any more: at least its last brace is gone.
+fn halve(input: &mut String) {
+    let mut end = (input.len() * 2 / 3).clamp(1, input.len().saturating_sub(1).max(1));
+    while !input.is_char_boundary(end) {
+        end -= 1;
+    }
+    input.truncate(end);
+}
+
+fn usage(said: SaidUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
+    let (mut output, mut reasoning) = (0, 0);
+    for piece in pieces {
+        match piece {
+            Piece::Reasoning(text) => reasoning += text.len() as u64,
+            Piece::Text(text) => output += text.len() as u64,
+            Piece::Tool { name, input, .. } => output += (name.len() + input.len()) as u64,
+        }
+    }
+    let estimate = (body_bytes as u64).div_ceil(BYTES_PER_TOKEN).max(1);
+    let output_tokens = said.output.unwrap_or_else(|| (output + reasoning).div_ceil(BYTES_PER_TOKEN).max(1));
+    let usage = Usage {
+        input_tokens: said.input.unwrap_or_else(|| estimate.max(said.cache_read + said.cache_write)),
+        output_tokens,
+        cache_read_tokens: said.cache_read,
+        cache_write_tokens: said.cache_write,
+    };
+    (usage, reasoning.div_ceil(BYTES_PER_TOKEN).min(output_tokens))
+}

@@ -1,0 +1,204 @@
+//! What a request says, whatever its protocol.
+//!
+//! Reading is as strict as the real providers are about what they check first: a call without a
+//! result, a result without a call, an empty conversation. A client that gets this wrong should
+//! learn it here.
+
+use serde_json::Value;
+
+use crate::protocol::{Call, Framing, Protocol};
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+#[cfg(test)]
+mod tests;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Heard {
+    pub(crate) protocol: Protocol,
+    pub(crate) model: String,
+    pub(crate) system: String,
+    /// What the user said last, anywhere in the conversation.
+    pub(crate) last_user: String,
+    /// Whether that came after everything that the assistant said.
+    pub(crate) user_speaks: bool,
+    /// What tools answered after everything that the assistant said.
+    pub(crate) results: Vec<HeardResult>,
+    /// The names of the tools that are offered.
+    pub(crate) tools: Vec<String>,
+    /// One more than the assistant's turns so far.
+    pub(crate) call: u32,
+    pub(crate) streams: bool,
+    /// Never `Asked`.
+    pub(crate) framing: Framing,
+    /// Whether a stream of chat completions ends with a chunk of usage.
+    pub(crate) wants_usage: bool,
+    /// Whether the Responses protocol's reasoning comes with what only the provider can read.
+    pub(crate) wants_encrypted: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HeardResult {
+    pub(crate) tool: String,
+    pub(crate) text: String,
+}
+
+/// Why a request is not taken, as the provider would say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rejected(pub(crate) String);
+
+pub(crate) type Listened<T> = Result<T, Rejected>;
+
+fn rejected<T>(message: impl Into<String>) -> Listened<T> {
+    Err(Rejected(message.into()))
+}
+
+/// Reads a request's body.
+pub(crate) fn listen(call: &Call, body: &Value) -> Listened<Heard> {
+    let mut listener = Listener::new(call, body);
+    match call.protocol {
+        Protocol::Anthropic => anthropic::listen(&mut listener, body)?,
+        Protocol::OpenaiResponses => responses::listen(&mut listener, body)?,
+        Protocol::OpenaiChat => chat::listen(&mut listener, body)?,
+        Protocol::Gemini => gemini::listen(&mut listener, body)?,
+    }
+    listener.finish()
+}
+
+/// Follows a conversation and keeps what replies are chosen by.
+#[derive(Debug)]
+struct Listener {
+    heard: Heard,
+    /// Calls that still need a result: id and name.
+    open: Vec<(String, String)>,
+    assistant_speaks: bool,
+    said_anything: bool,
+}
+
+impl Listener {
+    fn new(call: &Call, body: &Value) -> Self {
+        let framing = match call.framing {
+            Framing::Asked if body["stream"] == true => Framing::Events,
+            Framing::Asked => Framing::Whole,
+            known => known,
+        };
+        let heard = Heard {
+            protocol: call.protocol,
+            model: call.model.clone().unwrap_or_default(),
+            system: String::new(),
+            last_user: String::new(),
+            user_speaks: false,
+            results: Vec::new(),
+            tools: Vec::new(),
+            call: 1,
+            streams: framing != Framing::Whole,
+            framing,
+            wants_usage: false,
+            wants_encrypted: false,
+        };
+        Self { heard, open: Vec::new(), assistant_speaks: false, said_anything: false }
+    }
+
+    fn model(&mut self, body: &Value) -> Listened<()> {
+        match body["model"].as_str() {
+            Some(model) if !model.is_empty() => {
+                model.clone_into(&mut self.heard.model);
+                Ok(())
+            }
+            _ => rejected("model: Field required"),
+        }
+    }
+
+    fn system(&mut self, text: &str) {
+        if !self.heard.system.is_empty() {
+            self.heard.system.push_str("\n\n");
+        }
+        self.heard.system.push_str(text);
+    }
+
+    fn user(&mut self, text: &str) {
+        self.leave_assistant();
+        if self.heard.user_speaks {
+            self.heard.last_user.push('\n');
+        } else {
+            self.heard.last_user.clear();
+        }
+        self.heard.last_user.push_str(text);
+        self.heard.user_speaks = true;
+    }
+
+    /// The assistant says something: a new turn of its own, unless it was speaking already.
+    fn assistant(&mut self) -> Listened<()> {
+        self.said_anything = true;
+        if self.assistant_speaks {
+            return Ok(());
+        }
+        self.all_answered()?;
+        self.assistant_speaks = true;
+        self.heard.call = self.heard.call.saturating_add(1);
+        self.heard.user_speaks = false;
+        self.heard.results.clear();
+        Ok(())
+    }
+
+    fn call(&mut self, id: &str, name: &str) -> Listened<()> {
+        self.assistant()?;
+        if name.is_empty() {
+            return rejected("a tool call has no name");
+        }
+        self.open.push((id.to_owned(), name.to_owned()));
+        Ok(())
+    }
+
+    /// A tool's answer to the call of this id.
+    fn result(&mut self, id: &str, text: String) -> Listened<()> {
+        self.leave_assistant();
+        let Some(position) = self.open.iter().position(|(open, _)| open == id) else {
+            return rejected(format!("there is a result for the tool call {id:?}, which is not open"));
+        };
+        let (_, tool) = self.open.remove(position);
+        self.heard.results.push(HeardResult { tool, text });
+        Ok(())
+    }
+
+    fn leave_assistant(&mut self) {
+        self.said_anything = true;
+        self.assistant_speaks = false;
+    }
+
+    fn all_answered(&self) -> Listened<()> {
+        match self.open.first() {
+            None => Ok(()),
+            Some((id, name)) => rejected(format!("the tool call {id:?} of {name} has no result")),
+        }
+    }
+
+    fn finish(self) -> Listened<Heard> {
+        self.all_answered()?;
+        if !self.said_anything {
+            return rejected("the conversation is empty: at least one message is required");
+        }
+        Ok(self.heard)
+    }
+}
+
+/// The elements of an array; anything else has none.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// A text, or the texts of a list of parts.
+fn text_of(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    let texts: Vec<&str> = items(value).filter_map(|part| part["text"].as_str()).collect();
+    texts.join("\n")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

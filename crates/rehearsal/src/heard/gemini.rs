@@ -1,0 +1,77 @@
+//! Gemini. Its JSON may be written in camel case or with underscores.
+
+use serde_json::Value;
+
+use super::{Listened, Listener, items, rejected, text, text_of};
+
+pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
+    let system = either(body, "systemInstruction", "system_instruction");
+    if !system.is_null() {
+        listener.system(&text_of(&system["parts"]));
+    }
+    let declared = |tool| items(either(tool, "functionDeclarations", "function_declarations"));
+    listener.heard.tools =
+        items(&body["tools"]).flat_map(declared).map(|tool| text(&tool["name"]).to_owned()).collect();
+    for content in items(&body["contents"]) {
+        match content["role"].as_str() {
+            Some("user" | "function") | None => user(listener, &content["parts"])?,
+            Some("model") => {
+                listener.assistant()?;
+                for part in items(&content["parts"]) {
+                    let call = either(part, "functionCall", "function_call");
+                    if !call.is_null() {
+                        listener.call(text(&call["id"]), text(&call["name"]))?;
+                    }
+                }
+            }
+            Some(_) => return rejected("Please use a valid role: user, model."),
+        }
+    }
+    Ok(())
+}
+
+fn user(listener: &mut Listener, parts: &Value) -> Listened<()> {
+    let (mut results, mut texts) = (0, 0);
+    let expected = listener.open.len();
+    for part in items(parts) {
+        let response = either(part, "functionResponse", "function_response");
+        if response.is_null() {
+            texts += 1;
+            listener.user(text(&part["text"]));
+            continue;
+        }
+        results += 1;
+        // Results without an id belong to the calls of their name, in order.
+        let (id, name) = (text(&response["id"]), text(&response["name"]));
+        let fits = |(open, tool): &&(String, String)| (id.is_empty() || open == id) && tool == name;
+        let Some((id, _)) = listener.open.iter().find(fits).cloned() else { return mismatch() };
+        listener.result(&id, output(&response["response"]))?;
+    }
+    if results != expected && (results > 0 || texts > 0) {
+        return mismatch();
+    }
+    Ok(())
+}
+
+fn mismatch<T>() -> Listened<T> {
+    rejected(
+        "Please ensure that the number of function response parts is equal to the number of function call \
+         parts of the function call turn.",
+    )
+}
+
+/// The text of a response that holds nothing else, or all of it as JSON.
+fn output(response: &Value) -> String {
+    let only = response.as_object().filter(|fields| fields.len() == 1);
+    match only.and_then(|fields| fields.values().next()?.as_str()) {
+        Some(text) => text.to_owned(),
+        None => response.to_string(),
+    }
+}
+
+fn either<'a>(value: &'a Value, camel: &str, snake: &str) -> &'a Value {
+    match &value[camel] {
+        Value::Null => &value[snake],
+        found => found,
+    }
+}

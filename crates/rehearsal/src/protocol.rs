@@ -1,0 +1,134 @@
+//! The four protocols, and the paths that belong to them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+/// A wire protocol, named as `kind` in `[providers.NAME]` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    Anthropic,
+    OpenaiResponses,
+    OpenaiChat,
+    Gemini,
+}
+
+impl Protocol {
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenaiResponses, Self::OpenaiChat, Self::Gemini];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenaiResponses => "openai-responses",
+            Self::OpenaiChat => "openai-chat",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// What follows the address in the base URL that its official clients are given.
+    pub fn base_path(self) -> &'static str {
+        match self {
+            Self::Anthropic | Self::Gemini => "",
+            Self::OpenaiResponses | Self::OpenaiChat => "/v1",
+        }
+    }
+}
+
+/// A word that names no protocol.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no kind of provider; there are anthropic, openai-responses, openai-chat and gemini")]
+pub struct ProtocolError(String);
+
+impl FromStr for Protocol {
+    type Err = ProtocolError;
+
+    fn from_str(text: &str) -> Result<Self, ProtocolError> {
+        let found = Self::ALL.into_iter().find(|protocol| protocol.as_str() == text);
+        found.ok_or_else(|| ProtocolError(text.chars().take(80).collect()))
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a path asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// An answer of the model.
+    Reply(Call),
+    /// The models that there are, or one of them.
+    Models(Protocol, Option<String>),
+}
+
+/// What the address of a request says about it, apart from the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) protocol: Protocol,
+    /// Gemini names the model in the path.
+    pub(crate) model: Option<String>,
+    pub(crate) framing: Framing,
+}
+
+/// How an answer is cut into pieces on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// As the body's `stream` says.
+    Asked,
+    Whole,
+    Events,
+    /// Gemini's stream without `alt=sse`: one JSON array, element by element.
+    Array,
+}
+
+/// What a request asks for, or nothing for a path that none of the protocols has.
+pub(crate) fn asked(is_post: bool, path: &str, query: &str, headers: &HeaderMap) -> Option<Asked> {
+    let reply = |protocol| Some(Asked::Reply(Call { protocol, model: None, framing: Framing::Asked }));
+    match (is_post, path) {
+        (true, "/v1/messages") => reply(Protocol::Anthropic),
+        (true, "/v1/responses") => reply(Protocol::OpenaiResponses),
+        (true, "/v1/chat/completions") => reply(Protocol::OpenaiChat),
+        (true, _) => gemini(path, query),
+        (false, _) => {
+            let (base, one) = match path.strip_prefix("/v1beta/models") {
+                Some(rest) => (Protocol::Gemini, rest),
+                None => (who_lists(query, headers), path.strip_prefix("/v1/models")?),
+            };
+            let one = match one {
+                "" => None,
+                one => Some(one.strip_prefix('/')?.to_owned()),
+            };
+            Some(Asked::Models(base, one))
+        }
+    }
+}
+
+/// Three protocols list their models under one path; their headers tell their clients apart.
+fn who_lists(query: &str, headers: &HeaderMap) -> Protocol {
+    if headers.contains_key("anthropic-version") {
+        Protocol::Anthropic
+    } else if headers.contains_key("x-goog-api-key") || query.split('&').any(|pair| pair.starts_with("key="))
+    {
+        Protocol::Gemini
+    } else {
+        Protocol::OpenaiChat
+    }
+}
+
+/// Google's own client speaks of v1 by now, others of v1beta.
+fn gemini(path: &str, query: &str) -> Option<Asked> {
+    let rest = path.strip_prefix("/v1beta/models/").or_else(|| path.strip_prefix("/v1/models/"))?;
+    let (model, method) = rest.rsplit_once(':')?;
+    let framing = match method {
+        "generateContent" => Framing::Whole,
+        "streamGenerateContent" if query.split('&').any(|pair| pair == "alt=sse") => Framing::Events,
+        "streamGenerateContent" => Framing::Array,
+        _ => return None,
+    };
+    Some(Asked::Reply(Call { protocol: Protocol::Gemini, model: Some(model.to_owned()), framing }))
+}

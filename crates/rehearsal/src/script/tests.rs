@@ -1,0 +1,259 @@
+use serde_json::json;
+
+use super::*;
+use crate::answer::{Answer, Piece};
+use crate::heard::{self, Heard};
+use crate::protocol::{Call, Framing, Protocol};
+
+/// The place and the words of what is wrong with a script.
+#[track_caller]
+fn wrong(text: &str, place: (usize, usize), words: &str) {
+    let error = Script::parse(text).expect_err("a script that is wrong");
+    assert_eq!((error.line, error.column), place, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    wrong("[[reply]]\ntxt = 'a'", (2, 1), "unknown field `txt`");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { lastuser = 'a' }", (3, 10), "unknown field `lastuser`");
+    wrong("strickt = true", (1, 1), "unknown field `strickt`");
+    wrong("[[reply]]\ntext = 3", (2, 8), "expected a string");
+    wrong("[[reply]]\ntext = 'a", (2, 10), "literal");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { last_user = '/(/' }", (3, 22), "no regular expression");
+    wrong("[[reply]]\ntext = 'a'\n\n[[reply]]\nwhen = { call = 1 }", (4, 1), "says nothing");
+    wrong("[[reply]]\ntext = 'a'\nsay = [{ text = 'b' }]", (3, 7), "not both");
+    wrong("[[reply]]\nsay = [{ text = 'b', tool = 'c' }]", (2, 8), "a piece is one of");
+    wrong("[[reply]]\nsay = [{ id = 'b' }]", (2, 8), "a piece is one of");
+    wrong("[[reply]]\nsay = [{ tool = '' }]", (2, 17), "has a name");
+    wrong("[[reply]]\ntext = 'a {{who}}'", (2, 8), "{{last_user}}");
+    wrong("[[reply]]\nsay = [{ tool = 'a', input = { b = ['{{who}}'] } }]", (2, 30), "{{who}}");
+    wrong("[[reply]]\ntext = 'a'\nstop = 'later'", (3, 8), "end_turn");
+    wrong("[[reply]]\ntext = 'a'\ntimes = 0", (3, 9), "from 1 on");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { call = 0 }", (3, 17), "from 1");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { request = 0 }", (3, 20), "from 1");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { mode = 'think' }", (3, 17), "plan");
+    wrong("[[reply]]\ntext = 'a'\npace_ms = 1\ntokens_per_second = 2", (4, 21), "not both");
+    wrong("[[reply]]\ntext = 'a'\ntokens_per_second = 0.0", (3, 21), "above 0");
+    wrong("[[reply]]\ntext = 'a'\ntokens_per_second = -1.0", (3, 21), "above 0");
+    wrong("[[reply]]\ntext = 'a'\nfirst_token_ms = 3600001", (3, 18), "at most 3600000 ms");
+    wrong("[[reply]]\ntext = 'a'\nusage = { input = 1, cache_read = 2 }", (3, 9), "cached tokens too");
+    wrong("größe = 1\n", (1, 3), "unquoted key");
+    wrong("[[reply]]\ntext = 'ü' x", (2, 12), "");
+}
+
+#[test]
+fn faults_that_make_no_sense_are_told() {
+    let fault = |fault: &str, words: &str| wrong(&format!("[[reply]]\nfault = {fault}"), (2, 9), words);
+    fault("{}", "does nothing");
+    fault("{ status = 429, cut_after = 1 }", "the whole answer");
+    fault("{ retry_after_s = 1 }", "belong to a status");
+    fault("{ clean = true, stall_ms = 1 }", "how a cut ends");
+    fault("{ after = 1 }", "when to stall");
+    fault("{ error_event = 'a', cut_after = 1 }", "cannot be cut");
+    fault("{ error_event = '' }", "the code of the error");
+    wrong("[[reply]]\nfault = { status = 200 }", (2, 20), "300 to 599");
+    wrong("[[reply]]\nfault = { stall_ms = 99999999 }", (2, 22), "at most");
+    wrong("[[reply]]\nfault = { content_type = \"a\\nb\" }", (2, 26), "content type");
+    wrong("[[reply]]\nfault = { cut_afer = 1 }", (2, 11), "unknown field `cut_afer`");
+}
+
+#[test]
+fn scripts_have_limits() {
+    let long = format!("# {}", "a".repeat(limits::SCRIPT_BYTES));
+    wrong(&long, (0, 0), "is the most; split it");
+    let many = "[[reply]]\ntext = 'a'\n".repeat(limits::REPLIES + 1);
+    wrong(&many, (2 * limits::REPLIES + 1, 1), "at most 10000 replies");
+    let pieces = format!("[[reply]]\nsay = [{}]", "{ text = 'a' },".repeat(limits::PIECES + 1));
+    wrong(&pieces, (2, 7), "at most 1000 pieces");
+    let pattern =
+        format!("[[reply]]\ntext = 'a'\nwhen = {{ system = '{}' }}", "a".repeat(limits::PATTERN_BYTES + 1));
+    wrong(&pattern, (3, 19), "at most 16384 bytes");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { system = '/(a{999}){999}/' }", (3, 19), "no regular expression");
+}
+
+fn heard(messages: &serde_json::Value) -> Heard {
+    let call = Call { protocol: Protocol::Anthropic, model: None, framing: Framing::Asked };
+    let body = json!({
+        "model": "claude-9",
+        "max_tokens": 100,
+        "stream": true,
+        "system": "You list files.\n<system-reminder>Plan.</system-reminder>",
+        "tools": [{ "name": "list_files" }, { "name": "read_file" }],
+        "messages": messages,
+    });
+    heard::listen(&call, &body).expect("a request")
+}
+
+fn first() -> Heard {
+    heard(&json!([{ "role": "user", "content": "list the files" }]))
+}
+
+fn after_a_tool() -> Heard {
+    heard(&json!([
+        { "role": "user", "content": "list the files" },
+        { "role": "assistant", "content": [
+            { "type": "tool_use", "id": "1", "name": "list_files", "input": {} },
+            { "type": "tool_use", "id": "2", "name": "read_file", "input": {} },
+        ] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "1", "content": "a.rs" },
+            { "type": "tool_result", "tool_use_id": "2", "content": [{ "type": "text", "text": "fn main" }] },
+        ] },
+    ]))
+}
+
+#[track_caller]
+fn holds(when: &str, heard: &Heard, expected: bool) {
+    let script = Script::parse(&format!("[[reply]]\ntext = 'a'\nwhen = {when}")).expect("a script");
+    assert_eq!(script.replies[0].when.holds(heard, 7), expected, "{when}");
+}
+
+#[test]
+fn a_reply_answers_what_it_says() {
+    let heard = first();
+    for (when, expected) in [
+        ("{}", true),
+        ("{ last_user = 'the files' }", true),
+        ("{ last_user = 'The files' }", false),
+        ("{ last_user = '/(?i)THE/' }", true),
+        ("{ last_user = '/^the/' }", false),
+        ("{ last_user = '' }", true),
+        ("{ system = 'You list' }", true),
+        ("{ system = 'You write' }", false),
+        ("{ model = '/^claude-\\d$/' }", true),
+        ("{ model = 'gpt' }", false),
+        ("{ tools = ['list_files', 'read_file'] }", true),
+        ("{ tools = ['list_files', 'write_file'] }", false),
+        ("{ no_tools = true }", false),
+        ("{ no_tools = false }", true),
+        ("{ no_tools = ['write_file'] }", true),
+        ("{ no_tools = ['write_file', 'read_file'] }", false),
+        ("{ call = 1 }", true),
+        ("{ call = 2 }", false),
+        ("{ request = 7 }", true),
+        ("{ request = 1 }", false),
+        ("{ mode = 'plan' }", true),
+        ("{ mode = 'build' }", false),
+        ("{ protocol = 'anthropic' }", true),
+        ("{ protocol = 'openai-chat' }", false),
+        ("{ stream = true }", true),
+        ("{ stream = false }", false),
+        ("{ tool_result = '' }", false),
+        ("{ tool_result_of = 'list_files' }", false),
+        ("{ last_user = 'files', call = 2 }", false),
+    ] {
+        holds(when, &heard, expected);
+    }
+}
+
+#[test]
+fn what_tools_answered_goes_before_what_the_user_said() {
+    let heard = after_a_tool();
+    for (when, expected) in [
+        ("{ last_user = 'files' }", false),
+        ("{ last_user = 'files', tool_result = 'a.rs' }", true),
+        ("{ last_user = 'files', call = 2 }", true),
+        ("{ tool_result = '' }", true),
+        ("{ tool_result = 'a.rs', tool_result_of = 'list_files' }", true),
+        ("{ tool_result = 'a.rs', tool_result_of = 'read_file' }", false),
+        ("{ tool_result = '/^fn/', tool_result_of = 'read_file' }", true),
+        ("{ tool_result_of = 'write_file' }", false),
+    ] {
+        holds(when, &heard, expected);
+    }
+}
+
+fn answered(script: &str, heard: &Heard) -> Answer {
+    let script = Script::parse(script).expect("a script");
+    Answer::new(&script.replies[0], heard, 400, "s".to_owned(), 1)
+}
+
+#[test]
+fn places_are_filled_in_texts_and_in_inputs() {
+    let script = r#"
+[[reply]]
+reasoning = "{{ model }} thinks"
+say = [
+  { text = "{{last_user}}! {{tool_result}} {{call}} {{ not: a place }} {{" },
+  { tool = "t", id = "own", input = { path = "{{tool_result}}", when = 2026-01-02, deep = [{ n = 1.5 }] } },
+]"#;
+    let answer = answered(script, &after_a_tool());
+    let expected = [
+        Piece::Reasoning("claude-9 thinks".to_owned()),
+        Piece::Text("list the files! a.rs\nfn main 2 {{ not: a place }} {{".to_owned()),
+        Piece::Tool {
+            id: Some("own".to_owned()),
+            name: "t".to_owned(),
+            input: r#"{"deep":[{"n":1.5}],"path":"a.rs\nfn main","when":"2026-01-02"}"#.to_owned(),
+        },
+    ];
+    assert_eq!(answer.pieces, expected);
+    assert_eq!(answer.stop, StopReason::ToolUse);
+}
+
+#[test]
+fn usage_is_estimated_where_nobody_set_it() {
+    let usage = |script: &str| {
+        let usage = answered(script, &first()).usage;
+        (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    };
+    assert_eq!(usage("[[reply]]\ntext = '12345678'"), (100, 2, 0, 0));
+    assert_eq!(usage("[[reply]]\ntext = ''"), (100, 1, 0, 0));
+    assert_eq!(
+        usage("[[reply]]\ntext = 'a'\nusage = { cache_read = 90, cache_write = 20 }"),
+        (110, 1, 90, 20)
+    );
+    assert_eq!(usage("[[reply]]\ntext = 'a'\nusage = { input = 5, output = 6 }"), (5, 6, 0, 0));
+}
+
+#[test]
+fn malformed_input_is_no_json_whatever_it_was() {
+    for input in ["{}", "{ a = 1 }", "{ a = 'ü' }", "{ path = 'ääääääääää' }"] {
+        let script = format!(
+            "[[reply]]\nsay = [{{ tool = 'a', input = {input} }}]\nfault = {{ malformed_tool_json = true }}"
+        );
+        let answer = answered(&script, &first());
+        let [Piece::Tool { input, .. }] = &answer.pieces[..] else { panic!("a tool, not {answer:?}") };
+        assert!(serde_json::from_str::<serde_json::Value>(input).is_err(), "{input:?}");
+    }
+}
+
+#[test]
+fn the_shipped_script_always_says_that_it_is_a_rehearsal() {
+    let script = Script::parse(include_str!("../builtin.toml")).expect("the shipped script");
+    for reply in &script.replies {
+        let answer = Answer::new(reply, &first(), 10, String::new(), 0);
+        let Some(Piece::Text(text)) = answer.pieces.first() else { panic!("a text, not {answer:?}") };
+        assert!(text.trim_start().starts_with("Rehearsal: no model"), "{text}");
+    }
+    let Some(last) = script.replies.last() else { panic!("no replies") };
+    let answer = Answer::new(last, &first(), 10, String::new(), 0);
+    for words in [
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "Ollama",
+        "[providers.NAME]",
+        "masque doctor",
+        "masque models",
+    ] {
+        assert!(answer.pieces[0].text().contains(words), "{words}");
+    }
+}
+
+#[test]
+fn the_shipped_script_shows_a_tool_call_where_there_are_tools() {
+    let script = Script::builtin();
+    let chosen = |heard: &Heard| {
+        let reply = script.replies.iter().find(|reply| reply.when.holds(heard, 1)).expect("a reply");
+        Answer::new(reply, heard, 10, String::new(), 0)
+    };
+    let call = chosen(&first());
+    assert_eq!(call.stop, StopReason::ToolUse);
+    let after = chosen(&after_a_tool());
+    assert_eq!(after.stop, StopReason::EndTurn);
+    assert!(after.pieces[0].text().contains("a.rs"));
+    let without = chosen(&Heard { tools: Vec::new(), ..first() });
+    assert_eq!(without.stop, StopReason::EndTurn);
+}

@@ -1,0 +1,56 @@
+//! Answers in the four wire protocols, as streams and whole.
+
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::heard::Heard;
+use crate::protocol::Protocol;
+use crate::score::Score;
+
+mod anthropic;
+mod chat;
+mod error;
+mod gemini;
+mod models;
+mod responses;
+
+pub(crate) use error::{Trouble, error_body};
+pub(crate) use models::models;
+
+/// Room for the events around each byte of text, so that a score is allocated once.
+const EVENT_BYTES: usize = 32;
+const OPENING_BYTES: usize = 4 * 1024;
+
+/// The answer as a stream of events.
+pub(crate) fn stream(heard: &Heard, answer: &Answer) -> Score {
+    let mut score = Score::with_capacity(OPENING_BYTES + answer.said_bytes() * EVENT_BYTES);
+    match heard.protocol {
+        Protocol::Anthropic => anthropic::stream(answer, &mut score),
+        Protocol::OpenaiResponses => responses::stream(heard, answer, &mut score),
+        Protocol::OpenaiChat => chat::stream(heard, answer, &mut score),
+        Protocol::Gemini => gemini::stream(heard, answer, &mut score),
+    }
+    score
+}
+
+/// The answer as one JSON value.
+pub(crate) fn whole(heard: &Heard, answer: &Answer) -> Value {
+    match heard.protocol {
+        Protocol::Anthropic => anthropic::whole(answer),
+        Protocol::OpenaiResponses => responses::whole(heard, answer),
+        Protocol::OpenaiChat => chat::whole(answer),
+        Protocol::Gemini => gemini::whole(answer),
+    }
+}
+
+/// Ends a stream with an error after so many tokens.
+pub(crate) fn fail(heard: &Heard, answer: &Answer, score: &mut Score, after: usize, code: &str) {
+    score.reopen(after);
+    let message = error::in_stream(code);
+    match heard.protocol {
+        Protocol::Anthropic => anthropic::fail(score, code, &message),
+        Protocol::OpenaiResponses => responses::fail(heard, answer, score, code, &message),
+        Protocol::OpenaiChat => chat::fail(score, code, &message),
+        Protocol::Gemini => gemini::fail(heard, score, code, &message),
+    }
+}

@@ -1,0 +1,196 @@
+//! Gemini: every chunk is a whole response that holds the next parts.
+
+use llm::StopReason;
+use serde_json::{Map, Value, json};
+
+use crate::answer::{Answer, Piece};
+use crate::heard::Heard;
+use crate::protocol::Framing;
+use crate::score::{Score, tokens};
+
+pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
+    let chunk = Chunk::new(heard, answer);
+    let mut signature = signature(answer);
+    for piece in &answer.pieces {
+        match piece {
+            Piece::Reasoning(text) => chunk.texts(score, text, true),
+            Piece::Text(text) => chunk.texts(score, text, false),
+            // Gemini does not send what it could not read itself; it says so at the end.
+            Piece::Tool { .. } if answer.malformed => {}
+            Piece::Tool { id, name, input } => {
+                score.beat();
+                let part = call(id.as_ref(), name, input, signature.take());
+                chunk.open(score);
+                score.json(&part);
+                chunk.close(score);
+            }
+        }
+    }
+    score.close();
+    chunk.last(score, answer, signature);
+}
+
+/// What all chunks of one stream have in common, written once.
+struct Chunk {
+    framing: Framing,
+    tail: String,
+}
+
+impl Chunk {
+    fn new(heard: &Heard, answer: &Answer) -> Self {
+        let input = answer.usage.input_tokens;
+        let tail = format!(
+            "],\"role\":\"model\"}},\"index\":0}}],\"usageMetadata\":{{\"promptTokenCount\":{input},\
+             \"totalTokenCount\":{input}}},\"modelVersion\":{},\"responseId\":\"{}\"}}",
+            Value::from(answer.model.as_str()),
+            answer.stamp,
+        );
+        Self { framing: heard.framing, tail }
+    }
+
+    fn open(&self, score: &mut Score) {
+        begin(self.framing, score);
+        score.raw("{\"candidates\":[{\"content\":{\"parts\":[");
+    }
+
+    fn close(&self, score: &mut Score) {
+        score.raw(&self.tail);
+        end(self.framing, score);
+    }
+
+    fn texts(&self, score: &mut Score, text: &str, thought: bool) {
+        for token in tokens(text) {
+            score.beat();
+            self.open(score);
+            score.raw("{\"text\":").json(token).raw(if thought { ",\"thought\":true}" } else { "}" });
+            self.close(score);
+        }
+    }
+
+    fn last(&self, score: &mut Score, answer: &Answer, signature: Option<String>) {
+        let mut part = json!({ "text": "" });
+        if let Some(signature) = signature {
+            part["thoughtSignature"] = signature.into();
+        }
+        begin(self.framing, score);
+        score.json(&response(answer, &[part]));
+        end(self.framing, score);
+        if self.framing == Framing::Array {
+            score.raw("]");
+        }
+    }
+}
+
+fn begin(framing: Framing, score: &mut Score) {
+    match framing {
+        Framing::Array => score.raw(if score.bytes.is_empty() { "[" } else { ",\r\n" }),
+        _ => score.raw("data: "),
+    };
+}
+
+fn end(framing: Framing, score: &mut Score) {
+    if framing != Framing::Array {
+        score.raw("\r\n\r\n");
+    }
+}
+
+pub(super) fn whole(answer: &Answer) -> Value {
+    let mut signature = signature(answer);
+    let mut parts: Vec<Value> = Vec::new();
+    for piece in &answer.pieces {
+        match piece {
+            Piece::Reasoning(text) => parts.push(json!({ "text": text, "thought": true })),
+            Piece::Text(text) => parts.push(json!({ "text": text })),
+            Piece::Tool { .. } if answer.malformed => {}
+            Piece::Tool { id, name, input } => parts.push(call(id.as_ref(), name, input, signature.take())),
+        }
+    }
+    if let (Some(signature), Some(last)) = (signature, parts.last_mut()) {
+        last["thoughtSignature"] = signature.into();
+    }
+    response(answer, &parts)
+}
+
+pub(super) fn fail(heard: &Heard, score: &mut Score, code: &str, message: &str) {
+    let status = if code == "overloaded_error" { "UNAVAILABLE" } else { code };
+    begin(heard.framing, score);
+    score.json(&json!({ "error": { "code": 503, "message": message, "status": status } }));
+    end(heard.framing, score);
+    if heard.framing == Framing::Array {
+        score.raw("]");
+    }
+}
+
+/// The last response, or the only one.
+fn response(answer: &Answer, parts: &[Value]) -> Value {
+    let malformed = answer.pieces.iter().find_map(|piece| match piece {
+        Piece::Tool { name, input, .. } if answer.malformed => Some((name, input)),
+        _ => None,
+    });
+    let mut candidate = json!({
+        "content": { "parts": parts, "role": "model" },
+        "finishReason": finish(answer.stop),
+        "index": 0,
+    });
+    if let Some((name, input)) = malformed {
+        candidate["finishReason"] = "MALFORMED_FUNCTION_CALL".into();
+        candidate["finishMessage"] = format!("Malformed function call: {name}({input}").into();
+    }
+    json!({
+        "candidates": [candidate],
+        "usageMetadata": usage(answer),
+        "modelVersion": answer.model,
+        "responseId": answer.stamp,
+    })
+}
+
+/// Thoughts are counted beside the candidates here, not among them.
+fn usage(answer: &Answer) -> Value {
+    let usage = &answer.usage;
+    let mut metadata = Map::new();
+    metadata.insert("promptTokenCount".to_owned(), usage.input_tokens.into());
+    let said = usage.output_tokens.saturating_sub(answer.reasoning_tokens);
+    metadata.insert("candidatesTokenCount".to_owned(), said.into());
+    metadata.insert("totalTokenCount".to_owned(), (usage.input_tokens + usage.output_tokens).into());
+    if usage.cache_read_tokens > 0 {
+        metadata.insert("cachedContentTokenCount".to_owned(), usage.cache_read_tokens.into());
+    }
+    if answer.reasoning_tokens > 0 {
+        metadata.insert("thoughtsTokenCount".to_owned(), answer.reasoning_tokens.into());
+    }
+    Value::Object(metadata)
+}
+
+fn call(id: Option<&String>, name: &str, input: &str, signature: Option<String>) -> Value {
+    let args = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+    let mut call = json!({ "name": name, "args": args });
+    if let Some(id) = id {
+        call["id"] = id.as_str().into();
+    }
+    let mut part = json!({ "functionCall": call });
+    if let Some(signature) = signature {
+        part["thoughtSignature"] = signature.into();
+    }
+    part
+}
+
+/// Stands on the first call, or else on the last part. It is base64 on the wire: so is this.
+fn signature(answer: &Answer) -> Option<String> {
+    let letters = |stamp: &str| stamp.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    answer.has_reasoning().then(|| {
+        let mut text = format!("rehearsalsignature{}", letters(&answer.stamp));
+        while !text.len().is_multiple_of(4) {
+            text.push('A');
+        }
+        text
+    })
+}
+
+/// There is no word for calls or pauses here.
+fn finish(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::EndTurn | StopReason::ToolUse | StopReason::Pause => "STOP",
+        StopReason::MaxTokens => "MAX_TOKENS",
+        StopReason::Refusal => "SAFETY",
+    }
+}

@@ -1,0 +1,151 @@
+//! A session's events as the body of an answer.
+//!
+//! Everything that is ready goes out as one piece: a viewer that reads slowly, or comes late, costs
+//! no write per event.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use agent::{ErrorCode, Event};
+use app::running::{Subscription, Told};
+use axum::body::Body;
+use axum::response::Response;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use futures::{Stream, StreamExt as _};
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::events::X_ACCEL_BUFFERING;
+use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY, SESSION_PIECE_BYTES};
+
+const STILL_HERE: &[u8] = b": still here\n\n";
+
+/// How a stream begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    Plain,
+    /// Says when to come back after it broke off.
+    Resumable,
+}
+
+/// Answers with what a subscription hears, until it is over, the server stops or the client is gone.
+/// The subscription goes with the answer: whoever goes away watches no longer.
+pub(super) fn answer(
+    subscription: Subscription,
+    stopping: CancellationToken,
+    slot: OwnedSemaphorePermit,
+    opening: Opening,
+) -> Response {
+    let heard = futures::stream::unfold((subscription, slot), |(mut subscription, slot)| async {
+        let told = subscription.next().await.transpose()?;
+        Some((told, (subscription, slot)))
+    });
+    let heard = heard.take_until(stopping.cancelled_owned());
+    let mut response = Response::new(Body::from_stream(Pieces::new(heard, opening, EVENT_KEEP_ALIVE)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+/// The pieces in which events are sent.
+struct Pieces<S> {
+    heard: Pin<Box<S>>,
+    /// What is to be sent next.
+    buffer: BytesMut,
+    interval: Duration,
+    /// When something was sent last. The timer is looked at when it fires, and not set with each
+    /// piece.
+    spoke: Instant,
+    timer: Pin<Box<Sleep>>,
+    is_over: bool,
+}
+
+impl<S: Stream<Item = app::Result<Arc<Told>>>> Pieces<S> {
+    fn new(heard: S, opening: Opening, interval: Duration) -> Self {
+        let mut buffer = BytesMut::new();
+        if opening == Opening::Resumable {
+            buffer.extend_from_slice(format!("retry: {}\n\n", EVENT_RETRY.as_millis()).as_bytes());
+        }
+        let now = Instant::now();
+        let timer = Box::pin(sleep_until(now + interval));
+        Self { heard: Box::pin(heard), buffer, interval, spoke: now, timer, is_over: false }
+    }
+
+    /// Gathers what is ready.
+    fn gather(&mut self, context: &mut Context<'_>) {
+        while !self.is_over && self.buffer.len() < SESSION_PIECE_BYTES {
+            match self.heard.as_mut().poll_next(context) {
+                Poll::Ready(Some(Ok(told))) => {
+                    if let Err(error) = write(&mut self.buffer, &told) {
+                        self.fail(&error.to_string());
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => self.fail(&error.to_string()),
+                Poll::Ready(None) => self.is_over = true,
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Ends the stream with what went wrong. It has no id: whoever comes back goes on before it.
+    fn fail(&mut self, error: &str) {
+        self.is_over = true;
+        tracing::error!(error, "a session's events could not be read");
+        let message = format!("the session's events could not be read: {error}; come back for the rest");
+        let event = Event::Error { code: ErrorCode::Storage, message };
+        // A code and a text can always be written.
+        let data = serde_json::to_string(&event).unwrap_or_default();
+        self.buffer.extend_from_slice(format!("event: {}\ndata: {data}\n\n", event.name()).as_bytes());
+    }
+}
+
+impl<S: Stream<Item = app::Result<Arc<Told>>>> Stream for Pieces<S> {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.gather(context);
+        if !self.buffer.is_empty() {
+            self.spoke = Instant::now();
+            return Poll::Ready(Some(Ok(self.buffer.split().freeze())));
+        }
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        loop {
+            ready!(self.timer.as_mut().poll(context));
+            let (now, due) = (Instant::now(), self.spoke + self.interval);
+            if due <= now {
+                self.spoke = now;
+                let next = now + self.interval;
+                self.timer.as_mut().reset(next);
+                return Poll::Ready(Some(Ok(Bytes::from_static(STILL_HERE))));
+            }
+            self.timer.as_mut().reset(due);
+        }
+    }
+}
+
+/// One event. Its JSON has no line ends, so that it is one line of data.
+fn write(buffer: &mut BytesMut, told: &Told) -> serde_json::Result<()> {
+    use std::fmt::Write as _;
+    let start = buffer.len();
+    // Writing into memory does not fail.
+    let _ = write!(buffer, "id: {}\nevent: {}\ndata: ", told.id, told.event.name());
+    if let Err(error) = serde_json::to_writer((&mut *buffer).writer(), &told.event) {
+        buffer.truncate(start);
+        return Err(error);
+    }
+    buffer.extend_from_slice(b"\n\n");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

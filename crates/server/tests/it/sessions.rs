@@ -1,0 +1,12 @@
+//! Sessions over HTTP, with a scripted model behind the server.
+
+mod client;
+mod world;
+
+mod approving;
+mod keeping;
+mod planning;
+mod refusing;
+mod replying;
+mod stopping;
+mod watching;

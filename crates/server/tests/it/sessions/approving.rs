@@ -1,0 +1,114 @@
+//! Calls that need somebody's permission.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::client::{names, only, stop_reason};
+use super::world::World;
+
+const WRITE: &str = r#"
+[[reply]]
+when = { tool_result_of = "write_file", last_user = "twice", call = 2 }
+say = [{ tool = "write_file", id = "toolu_w2", input = { path = "second.txt", content = "2" } }]
+[[reply]]
+when = { tool_result_of = "write_file" }
+text = "{{tool_result}}"
+[[reply]]
+say = [{ tool = "write_file", id = "toolu_w", input = { path = "new.txt", content = "fresh" } }]
+"#;
+
+/// Nothing waits for the answer but rows: it may come from another process, after a restart.
+#[tokio::test]
+async fn an_answer_may_come_after_a_restart() {
+    let world = World::start(WRITE).await;
+    let session = world.session().await;
+    let mut opened = world.say(&session, "Write it down.").await;
+    let events = opened.until("approval_request").await;
+    let last = events.last().expect("an event").id.clone();
+    drop(opened);
+    let world = world.restart().await;
+    let (_, view) = world.get(&session).await;
+    assert_eq!((&view["status"], &view["approvals"][0]["call_id"]), (&json!("waiting"), &json!("toolu_w")));
+    let mut watched = world.watch(&session, Some(&last)).await;
+    let (status, view) =
+        world.post(&format!("{session}/approvals/toolu_w"), &json!({ "decision": "approve" })).await;
+    assert_eq!(status, 200, "{view}");
+    let events = watched.until("done").await;
+    assert_eq!(names(&events)[0], "approval_answered");
+    assert_eq!((only(&events, "tool_result").get("isError"), stop_reason(&events)), (None, "end_turn"));
+    assert_eq!(std::fs::read_to_string(world.project_file("new.txt")).expect("a file"), "fresh");
+}
+
+#[tokio::test]
+async fn a_refusal_reaches_the_model_with_its_reason() {
+    let world = World::start(WRITE).await;
+    let session = world.session().await;
+    let mut opened = world.say(&session, "Write it down.").await;
+    opened.until("approval_request").await;
+    let refusal = json!({ "reject": true, "reason": "not on a Friday" });
+    assert_eq!(world.post(&format!("{session}/approvals/toolu_w"), &refusal).await.0, 200);
+    let events = opened.rest().await;
+    let result = only(&events, "tool_result");
+    assert_eq!(result["isError"], true);
+    assert!(result["output"].as_str().expect("text").contains("not on a Friday"), "{result}");
+    assert!(!world.project_file("new.txt").exists());
+    assert!(world.sent()[1].to_string().contains("not on a Friday"));
+}
+
+#[tokio::test]
+async fn what_is_remembered_is_not_asked_again() {
+    let world = World::start(WRITE).await;
+    let session = world.session().await;
+    let mut opened = world.say(&session, "Write it twice.").await;
+    opened.until("approval_request").await;
+    let approval = json!({ "approve": true, "remember": true });
+    assert_eq!(world.post(&format!("{session}/approvals/toolu_w"), &approval).await.0, 200);
+    let events = opened.rest().await;
+    assert!(!names(&events).contains(&"approval_request"), "{events:#?}");
+    assert_eq!(stop_reason(&events), "end_turn");
+    assert!(world.project_file("new.txt").exists() && world.project_file("second.txt").exists());
+}
+
+#[tokio::test]
+async fn answers_to_what_nobody_asked_are_refused() {
+    let world = World::start(WRITE).await;
+    let session = world.session().await;
+    let path = format!("{session}/approvals/toolu_w");
+    let approve = json!({ "decision": "approve" });
+    let (status, problem) = world.post(&path, &approve).await;
+    assert_eq!(status, 404, "{problem}");
+    let mut opened = world.say(&session, "Write it down.").await;
+    opened.until("approval_request").await;
+    for (body, told) in [
+        (json!({}), "what is decided?"),
+        (json!({ "decision": "perhaps" }), "decision: "),
+        (json!({ "decision": "approve", "approve": true }), "one of them"),
+        (json!({ "decision": "approve", "remembr": true }), "did you mean \\\"remember\\\"?"),
+    ] {
+        let (status, problem) = world.post(&path, &body).await;
+        assert!(status == 400 && problem.to_string().contains(told), "{body}: {problem}");
+    }
+    // A message cannot overtake the question.
+    let (status, problem) = world.post(&format!("{session}/messages"), &json!({ "content": "Well?" })).await;
+    assert!(status == 409 && problem["detail"].as_str().expect("text").contains("approval"), "{problem}");
+    assert_eq!(world.post(&path, &approve).await.0, 200);
+    opened.rest().await;
+    let (status, problem) = world.post(&path, &approve).await;
+    assert!(status == 409 && problem["detail"].as_str().expect("text").contains("already"), "{problem}");
+}
+
+/// A session that waits can be cancelled too, and leaves no call without a result.
+#[tokio::test]
+async fn a_run_that_waits_can_be_cancelled() {
+    let world = World::start(WRITE).await;
+    let session = world.session().await;
+    let mut opened = world.say(&session, "Write it down.").await;
+    opened.until("approval_request").await;
+    let (status, answer) = world.ask("POST", &format!("{session}/cancel"), None).await;
+    assert_eq!((status, answer), (200, json!({ "cancelled": true })));
+    let events = opened.rest().await;
+    assert_eq!((stop_reason(&events), &only(&events, "tool_result")["isError"]), ("cancelled", &json!(true)));
+    world.idle_within(&session, Duration::from_secs(1)).await;
+    assert!(!world.project_file("new.txt").exists());
+}

@@ -1,0 +1,137 @@
+//! Sessions as things: made, listed, taken back, deleted.
+
+use serde_json::{Value, json};
+
+use super::client::stop_reason;
+use super::world::{World, conversation};
+
+const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
+
+#[tokio::test]
+async fn a_new_session_is_what_get_shows() {
+    let world = World::start(QUICK).await;
+    let opened = world.open("POST", "/api/sessions", Some(&json!({ "persona": "guide" }))).await;
+    assert_eq!(opened.status, 201);
+    let location = opened.header("location").expect("a location").to_owned();
+    let created = opened.json().await;
+    assert_eq!(location, format!("/api/sessions/{}", created["id"].as_str().expect("an id")));
+    assert_eq!(world.get(&location).await, (200, created.clone()));
+    assert_eq!(
+        (&created["mode"], &created["status"], &created["turns"]),
+        (&json!("build"), &json!("idle"), &json!([]))
+    );
+    let root = world.project_file("").canonicalize().expect("a directory");
+    assert_eq!(created["root"], json!(root.display().to_string()));
+}
+
+#[tokio::test]
+async fn a_session_may_choose_its_model_and_its_directory() {
+    let world = World::start(QUICK).await;
+    std::fs::create_dir(world.project_file("inside")).expect("a directory");
+    let input = json!({ "persona": "guide", "model": "stage/other", "root": "inside", "mode": "plan" });
+    let session = world.session_with(&input).await;
+    let (_, view) = world.get(&session).await;
+    assert!(view["root"].as_str().expect("a directory").ends_with("/inside"), "{view}");
+    assert_eq!((&view["model"], &view["mode"]), (&json!("stage/other"), &json!("plan")));
+    world.hear(&session, "Go.").await;
+    assert_eq!(world.sent()[0]["model"], "other");
+}
+
+fn ids(list: &Value) -> Vec<String> {
+    let sessions = list["sessions"].as_array().expect("sessions");
+    sessions.iter().map(|session| session["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn sessions_are_listed_in_pages() {
+    let world = World::start(QUICK).await;
+    world.persona(json!({ "name": "other" })).await;
+    let mut made = Vec::new();
+    for number in 0..5 {
+        let persona = if number == 2 { "other" } else { "guide" };
+        let session = world.session_with(&json!({ "persona": persona })).await;
+        made.push(session.trim_start_matches("/api/sessions/").to_owned());
+    }
+    made.reverse();
+    let (status, all) = world.get("/api/sessions").await;
+    assert_eq!((status, ids(&all), all.get("next_cursor")), (200, made.clone(), None), "the newest first");
+    let mut seen = Vec::new();
+    let mut path = "/api/sessions?limit=2".to_owned();
+    loop {
+        let (status, page) = world.get(&path).await;
+        assert!(status == 200 && ids(&page).len() <= 2, "{page}");
+        seen.extend(ids(&page));
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("/api/sessions?limit=2&cursor={}", cursor.replace(':', "%3A"));
+    }
+    assert_eq!(seen, made);
+    let (_, others) = world.get("/api/sessions?persona=other").await;
+    assert_eq!(ids(&others), [made[2].clone()]);
+    for (path, told) in [
+        ("/api/sessions?limit=many", "limit: \\\"many\\\""),
+        ("/api/sessions?limit=-1", "limit: "),
+        ("/api/sessions?cursor=x", "cursor"),
+        ("/api/sessions?persna=guide", "did you mean \\\"persona\\\"?"),
+        ("/api/sessions?limit=1&limit=2", "twice"),
+    ] {
+        let (status, problem) = world.get(path).await;
+        assert!(status == 400 && problem.to_string().contains(told), "{path}: {problem}");
+    }
+}
+
+#[tokio::test]
+async fn deleting_what_is_not_there_succeeds() {
+    let world = World::start(QUICK).await;
+    let session = world.session().await;
+    world.hear(&session, "Hello!").await;
+    for _ in 0..2 {
+        let opened = world.open("DELETE", &session, None).await;
+        assert_eq!((opened.status, opened.text().await), (204, String::new()));
+        assert_eq!(world.get(&session).await.0, 404);
+    }
+}
+
+#[tokio::test]
+async fn a_message_can_be_taken_back() {
+    let world = World::start(QUICK).await;
+    let session = world.session().await;
+    let (status, problem) = world.ask("POST", &format!("{session}/undo"), None).await;
+    assert_eq!(status, 404, "{problem}");
+    world.hear(&session, "One.").await;
+    world.hear(&session, "Two.").await;
+    let (status, undone) = world.ask("POST", &format!("{session}/undo"), None).await;
+    assert_eq!((status, undone), (200, json!({ "content": "Two." })));
+    world.hear(&session, "Three.").await;
+    let sent = world.sent().pop().expect("a request");
+    assert_eq!(conversation(&sent), ["user: One.", "assistant: Quick as a flash.", "user: Three."]);
+}
+
+/// What is running is not pulled away from under itself.
+#[tokio::test]
+async fn a_running_session_is_neither_deleted_nor_taken_back() {
+    let words = "word ".repeat(100);
+    let world = World::start(&format!("[[reply]]\npace_ms = 20\ntext = \"{words}\"\n")).await;
+    let session = world.session().await;
+    let mut opened = world.say(&session, "Talk.").await;
+    opened.until("text_delta").await;
+    for (method, path) in [("DELETE", session.clone()), ("POST", format!("{session}/undo"))] {
+        let (status, problem) = world.ask(method, &path, None).await;
+        let detail = problem["detail"].as_str().expect("a sentence");
+        assert!(status == 409 && detail.contains("cancel"), "{method} {path}: {problem}");
+    }
+    assert_eq!(stop_reason(&opened.rest().await), "end_turn");
+    assert_eq!(world.open("DELETE", &session, None).await.status, 204);
+}
+
+#[tokio::test]
+async fn models_are_listed_with_their_providers() {
+    let world = World::start(QUICK).await;
+    let opened = world.open("GET", "/api/models", None).await;
+    let (status, text) = (opened.status, opened.text().await);
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    let providers = answer["providers"].as_array().expect("providers");
+    let stage = providers.iter().find(|provider| provider["name"] == "stage").expect("the configured one");
+    assert_eq!((status, &stage["kind"], stage.get("error")), (200, &json!("anthropic"), None), "{answer}");
+    assert_eq!(stage["models"][0]["id"], "actor", "{stage}");
+    assert_eq!(text.matches(r#""models":"#).count(), providers.len(), "no name stands twice: {text}");
+}

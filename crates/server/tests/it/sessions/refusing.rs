@@ -1,0 +1,141 @@
+//! Requests that cannot be met, and what is said to them.
+
+use serde_json::{Value, json};
+
+use super::client::open;
+use super::world::World;
+
+const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
+const NOBODY: &str = "/api/sessions/01900000-0000-7000-8000-000000000000";
+
+fn detail(problem: &Value) -> &str {
+    problem["detail"].as_str().expect("a sentence")
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_404_with_a_way_out() {
+    let world = World::start(QUICK).await;
+    let message = json!({ "content": "Hello?" });
+    for session in [NOBODY, "/api/sessions/guide"] {
+        for (method, path, body) in [
+            ("GET", String::new(), None),
+            ("GET", "/events".to_owned(), None),
+            ("GET", "/plan".to_owned(), None),
+            ("POST", "/messages".to_owned(), Some(&message)),
+            ("POST", "/cancel".to_owned(), None),
+            ("POST", "/undo".to_owned(), None),
+            ("PATCH", "/mode".to_owned(), Some(&json!({ "mode": "plan" }))),
+            ("POST", "/plan".to_owned(), Some(&json!({ "decision": "approve" }))),
+            ("POST", "/approvals/toolu_1".to_owned(), Some(&json!({ "decision": "approve" }))),
+        ] {
+            let path = format!("{session}{path}");
+            let opened = world.open(method, &path, body).await;
+            assert_eq!(opened.header("content-type"), Some("application/problem+json"), "{method} {path}");
+            let (status, problem) = (opened.status, opened.json().await);
+            assert_eq!((status, &problem["status"]), (404, &json!(404)), "{method} {path}: {problem}");
+            let told = detail(&problem);
+            assert!(told.contains("no session") && told.contains("list"), "{method} {path}: {told}");
+        }
+    }
+    let (status, problem) = world.post("/api/sessions", &json!({ "persona": "guid" })).await;
+    assert_eq!(status, 404);
+    assert!(detail(&problem).contains("\"guid\"") && detail(&problem).contains("guide"), "{problem}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
+    let world = World::start(QUICK).await;
+    let session = world.session().await;
+    let (messages, mode) = (format!("{session}/messages"), format!("{session}/mode"));
+    for (method, path, body, told) in [
+        ("POST", "/api/sessions", json!({}), "\"persona\" is missing"),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "mod": "plan" }), "did you mean"),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "mode": "dream" }), "plan and build"),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "model": "actor" }), "model: "),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "model": "nowhere/actor" }), "stage"),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "root": "nowhere" }), "root: "),
+        ("POST", "/api/sessions", json!({ "persona": 7 }), "persona: "),
+        ("POST", &messages, json!({}), "\"content\" is missing"),
+        ("POST", &messages, json!({ "content": " \n" }), "must not be empty"),
+        ("POST", &messages, json!({ "content": 7 }), "content: "),
+        ("POST", &messages, json!({ "content": "x".repeat(1024 * 1024 + 1) }), "at most 1 MiB"),
+        ("POST", &messages, json!({ "content": "Hello", "detach": true }), "did you mean \"detached\"?"),
+        ("PATCH", &mode, json!({ "mode": "dream" }), "\"dream\" is no mode; there are plan and build"),
+        ("PATCH", &mode, json!({}), "\"mode\" is missing"),
+        ("PATCH", &mode, json!({ "mode": "plan", "now": true }), "unknown field \"now\""),
+        ("POST", &messages, json!(["Hello"]), "no object"),
+    ] {
+        let (status, problem) = world.ask(method, path, Some(&body)).await;
+        let shown: String = body.to_string().chars().take(80).collect();
+        assert_eq!(status, 400, "{method} {path} {shown}: {problem}");
+        assert!(detail(&problem).contains(told), "{method} {path} {shown}: {problem}");
+    }
+    assert_eq!(world.get(&session).await.1["turns"], json!([]), "nothing was said");
+}
+
+#[tokio::test]
+async fn a_directory_outside_of_the_project_is_refused() {
+    let world = World::start(QUICK).await;
+    for root in ["..", "/"] {
+        let (status, problem) =
+            world.post("/api/sessions", &json!({ "persona": "guide", "root": root })).await;
+        assert!(status == 403 && detail(&problem).contains("outside"), "{root}: {problem}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_json_of_bounded_length() {
+    let world = World::start(QUICK).await;
+    let (port, session) = (world.served.port, world.session().await);
+    let path = format!("{session}/messages");
+    let plain = [("content-type", "text/plain")];
+    for (headers, body, status, told) in [
+        (&plain[..], r#"{"content":"Hello"}"#, 415, "application/json"),
+        (&[], "", 400, "empty"),
+        (&[], r#"{"content":"#, 400, "no JSON"),
+    ] {
+        let opened = open(port, "POST", &path, headers, Some(body)).await;
+        assert_eq!(opened.status, status, "{body:?}");
+        let problem = opened.json().await;
+        assert!(detail(&problem).contains(told), "{body:?}: {problem}");
+    }
+    // Told by its length alone, before any of it is sent.
+    let headers = [("content-type", "application/json"), ("content-length", "5000000")];
+    let opened = open(port, "POST", &path, &headers, None).await;
+    assert_eq!(opened.status, 413);
+    assert!(detail(&opened.json().await).contains("4194304"));
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_the_right_ones() {
+    let world = World::start(QUICK).await;
+    let session = world.session().await;
+    for (method, path, allowed) in
+        [("PUT", "/api/sessions".to_owned(), "post"), ("GET", format!("{session}/messages"), "post")]
+    {
+        let opened = world.open(method, &path, None).await;
+        assert_eq!(opened.status, 405, "{method} {path}");
+        assert!(opened.header("allow").is_some_and(|allow| allow.contains(allowed)), "{}", opened.head);
+        assert!(detail(&opened.json().await).contains(method));
+    }
+}
+
+/// A page of another site could otherwise talk in the user's name.
+#[tokio::test]
+async fn pages_of_other_origins_are_kept_out() {
+    let world = World::start(QUICK).await;
+    let (port, session) = (world.served.port, world.session().await);
+    let body = r#"{"content":"Hello"}"#;
+    let foreign = [("origin", "http://evil.example.com")];
+    for (method, path, body) in [
+        ("POST", format!("{session}/messages"), Some(body)),
+        ("GET", format!("{session}/events"), None),
+        ("GET", "/api/sessions".to_owned(), None),
+        ("DELETE", session.clone(), None),
+    ] {
+        let opened = open(port, method, &path, &foreign, body).await;
+        assert_eq!(opened.status, 403, "{method} {path}");
+    }
+    assert_eq!(world.get(&session).await.0, 200);
+    assert!(world.sent().is_empty());
+}

@@ -1,0 +1,139 @@
+//! `write_file`, and how any file is written.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
+use rustix::fs::OFlags;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::ignored::refuse_git;
+use super::root::{Root, refuse_special, shown};
+use super::walk::Watch;
+use crate::input::parsed;
+use crate::limits;
+
+#[derive(Debug, Deserialize)]
+struct Input {
+    path: String,
+    content: String,
+}
+
+pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Result<String, String> {
+    let input: Input = parsed(input)?;
+    if input.content.len() > limits::WRITTEN_BYTES {
+        return Err(format!(
+            "the content has {} bytes; at most {} are written",
+            input.content.len(),
+            limits::WRITTEN_BYTES
+        ));
+    }
+    let target = Target::find(root, &root.relative(&input.path)?)?;
+    let _alone = target.lock();
+    let existed = target.replace(input.content.as_bytes())?;
+    let done = if existed { "replaced" } else { "created" };
+    let lines = input.content.lines().count();
+    Ok(format!("{done} {}: {lines} lines, {} bytes", shown(&target.path), input.content.len()))
+}
+
+/// A file that is to be written: the open directory that holds it, and its name there.
+pub(super) struct Target {
+    dir: Dir,
+    name: PathBuf,
+    /// From the root, without links.
+    pub(super) path: PathBuf,
+    /// The same from the top of the file system.
+    absolute: PathBuf,
+}
+
+impl Target {
+    /// Finds where `path` leads, through links that stay below the root, and makes its directories.
+    pub(super) fn find(root: &Root, path: &Path) -> Result<Self, String> {
+        let explain = |error: io::Error| root.explain(path, &error);
+        // A hook or a setting that is written there would run as a command later.
+        refuse_git(path)?;
+        let path = match root.dir().symlink_metadata(path) {
+            Ok(_) => root.resolved(path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let name = path.file_name().ok_or_else(|| format!("{} names no file", shown(path)))?;
+                match parent {
+                    Some(parent) => {
+                        root.dir().create_dir_all(parent).map_err(explain)?;
+                        root.resolved(parent)?.join(name)
+                    }
+                    None => PathBuf::from(name),
+                }
+            }
+            Err(error) => return Err(explain(error)),
+        };
+        refuse_git(&path)?;
+        let name = path.file_name().ok_or_else(|| format!("{} is a directory", shown(&path)))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = root.dir().open_dir(parent).map_err(explain)?;
+        Ok(Self { dir, name: PathBuf::from(name), absolute: root.path().join(&path), path })
+    }
+
+    /// Several calls of one reply may change the same file at the same time; one after the other,
+    /// none is lost.
+    pub(super) fn lock(&self) -> MutexGuard<'static, ()> {
+        static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+        let mut hasher = DefaultHasher::new();
+        self.absolute.hash(&mut hasher);
+        let lock = &LOCKS[usize::try_from(hasher.finish() % 64).unwrap_or_default()];
+        lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    pub(super) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Writes the file aside and renames it into place. Answers whether there was one before.
+    pub(super) fn replace(&self, content: &[u8]) -> Result<bool, String> {
+        self.try_replace(content).map_err(|error| format!("{} was not written: {error}", shown(&self.path)))
+    }
+
+    fn try_replace(&self, content: &[u8]) -> io::Result<bool> {
+        let before = self.permissions()?;
+        let aside = PathBuf::from(format!(".masque-{}", uuid::Uuid::now_v7().simple()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if before.is_some() {
+            options.mode(0o600);
+        }
+        let written = self.dir.open_with(&aside, &options).and_then(|mut file| {
+            file.write_all(content)?;
+            if let Some(mode) = before {
+                file.set_permissions(Permissions::from_mode(mode))?;
+            }
+            file.sync_data()?;
+            self.dir.rename(&aside, &self.dir, &self.name)
+        });
+        if written.is_err() {
+            let _ = self.dir.remove_file(&aside);
+        }
+        written.map(|()| before.is_some())
+    }
+
+    /// The permissions of the file that is there, which must be one that could be written in place.
+    fn permissions(&self) -> io::Result<Option<u32>> {
+        match self.dir.symlink_metadata(&self.name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(metadata) => refuse_special(&metadata)?,
+        }
+        let mut options = OpenOptions::new();
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        options.write(true).custom_flags(flags.bits().cast_signed());
+        let metadata = self.dir.open_with(&self.name, &options)?.metadata()?;
+        refuse_special(&metadata)?;
+        Ok(Some(metadata.mode() & 0o777))
+    }
+}

@@ -1,0 +1,74 @@
+//! MCP servers as tool sets.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::Registered;
+
+mod settings;
+pub use settings::{ServerSettings, Transport};
+
+mod client;
+mod connection;
+mod log;
+mod names;
+mod result;
+mod server;
+use server::Server;
+
+/// All servers of the user's settings. None is started before its tools are asked for; all that were
+/// are killed when the last clone of this is dropped.
+#[derive(Debug, Clone, Default)]
+pub struct McpServers {
+    servers: Arc<[Arc<Server>]>,
+}
+
+/// Something of a server that is not as it should be. The others are not touched by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerProblem {
+    pub server: String,
+    pub message: String,
+}
+
+impl fmt::Display for ServerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MCP server {}: {}", self.server, self.message)
+    }
+}
+
+impl McpServers {
+    pub fn new(settings: BTreeMap<String, ServerSettings>) -> Self {
+        let mut taken = BTreeSet::new();
+        let enabled = settings.into_iter().filter(|(_, settings)| settings.enabled);
+        let servers = enabled.map(|(name, settings)| {
+            let prefix = names::prefix(&name, &mut taken);
+            Arc::new(Server::new(name, prefix, settings))
+        });
+        Self { servers: servers.collect() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.servers.is_empty()
+    }
+
+    /// The tools of all servers. Starts, at the same time, those that do not run. Asked again it
+    /// answers from memory, unless a server has ended or has said that its tools changed.
+    pub async fn tools(&self) -> (Vec<Registered>, Vec<ServerProblem>) {
+        let mut tools = Vec::new();
+        let mut problems = Vec::new();
+        for (of_server, its_problems) in join_all(self.servers.iter().map(Server::tools)).await {
+            tools.extend(of_server);
+            problems.extend(its_problems);
+        }
+        (tools, problems)
+    }
+
+    /// Ends all servers, letting each close by itself for a moment. One that is needed again is
+    /// started again.
+    pub async fn close(&self) {
+        join_all(self.servers.iter().map(|server| server.close())).await;
+    }
+}

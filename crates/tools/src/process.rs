@@ -1,0 +1,87 @@
+//! Starting programs so that nothing of them is left over.
+
+use std::io;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::Command;
+
+use crate::limits;
+
+/// Marks every process that descends from a program, whatever group or session it moves to.
+const MARK: &str = "MASQUE_PROCESS";
+
+/// A program and everything that it started; killed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Family {
+    leader: Option<Pid>,
+    mark: String,
+}
+
+impl Family {
+    /// Starts the command as the leader of a session of its own. What comes back is the program
+    /// itself: waiting for it does not wait for those that it started.
+    pub(crate) fn spawn(mut command: Command) -> io::Result<(Self, Box<dyn ChildWrapper>)> {
+        let mark = uuid::Uuid::now_v7().simple().to_string();
+        command.env(MARK, &mark);
+        let mut command = CommandWrap::from(command);
+        command.wrap(ProcessSession);
+        let child = command.spawn()?.into_inner();
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok((Self { leader, mark }, child))
+    }
+
+    /// Kills whatever is left, and tells whether there was anything.
+    pub(crate) fn kill(&self) -> bool {
+        let mut found = self.leader.is_some_and(|leader| kill_process_group(leader, Signal::KILL).is_ok());
+        // One that is just being started is seen in the next round.
+        for _ in 0..limits::KILL_ROUNDS {
+            if !marked::kill_all(&self.mark) {
+                break;
+            }
+            found = true;
+        }
+        found
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod marked {
+    use std::fs;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    use super::MARK;
+
+    /// Kills all processes whose environment bears the mark.
+    pub(super) fn kill_all(mark: &str) -> bool {
+        let wanted = format!("{MARK}={mark}");
+        let Ok(entries) = fs::read_dir("/proc") else { return false };
+        let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        ids.filter_map(Pid::from_raw).filter(|pid| kill(*pid, &wanted)).count() > 0
+    }
+
+    fn kill(pid: Pid, wanted: &str) -> bool {
+        // The handle is taken before looking, so that the number cannot have passed to another process.
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
+        let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())) else {
+            return false;
+        };
+        let is_marked = environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes());
+        is_marked && pidfd_send_signal(handle, Signal::KILL).is_ok()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod marked {
+    /// Elsewhere the process group has to do.
+    pub(super) fn kill_all(_mark: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,216 @@
+//! Running commands.
+//!
+//! A command may do whatever the user may: it starts in the session's root and is not confined to it.
+//! That is why the set is never read-only, and why it asks unless a preset says otherwise.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent::{Annotations, Tool};
+use process_wrap::tokio::ChildWrapper;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+
+use crate::input::{object, parsed};
+use crate::process::Family;
+use crate::{Answer, Call, Handler, Registered, Reply, Root, environment, limits};
+
+mod output;
+use output::Output;
+
+/// `[tools.shell]` of the user's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShellSettings {
+    /// Names of variables that commands get besides the harmless ones. A name that looks like that of
+    /// a key is not passed on even so: whatever a command prints, the model reads.
+    pub env_pass: Vec<String>,
+    /// Seconds that a command may take where it asks for no other time; 120, and at most 600.
+    pub timeout_s: Option<u64>,
+}
+
+/// The set `shell`: `run_command`.
+pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
+    let most = limits::MOST_COMMAND_TIME.as_secs();
+    let default = settings.timeout_s.unwrap_or(limits::COMMAND_TIME.as_secs()).clamp(1, most);
+    let tool = Tool {
+        name: "run_command".to_owned(),
+        set: "shell",
+        description: "Runs a command line with sh in the root and answers its exit code and what it wrote. \
+            It has no standard input and no terminal, and whatever it leaves running is ended with it."
+            .to_owned(),
+        input_schema: object(
+            &["command"],
+            json!({
+                "command": { "type": "string", "minLength": 1, "maxLength": limits::COMMAND_BYTES },
+                "timeout_s": {
+                    "type": "integer", "minimum": 1, "maximum": most,
+                    "description": format!("Seconds until it is ended; {default} by default"),
+                },
+            }),
+        ),
+        annotations: Annotations {
+            read_only_hint: false,
+            destructive_hint: true,
+            idempotent_hint: false,
+            open_world_hint: true,
+        },
+    };
+    let handler = RunCommand {
+        root: root.clone(),
+        env_pass: settings.env_pass.clone(),
+        default_time: Duration::from_secs(default),
+    };
+    vec![Registered::new(tool, Arc::new(handler))]
+}
+
+#[derive(Debug)]
+struct RunCommand {
+    root: Root,
+    env_pass: Vec<String>,
+    default_time: Duration,
+}
+
+#[derive(Debug, Deserialize)]
+struct Input {
+    command: String,
+    timeout_s: Option<u64>,
+}
+
+impl Handler for RunCommand {
+    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+        Box::pin(async move {
+            let input: Input = match parsed(call.input) {
+                Ok(input) => input,
+                Err(message) => return Answer::error(message),
+            };
+            if input.command.contains('\0') {
+                return Answer::error("a command cannot hold a NUL character");
+            }
+            let time = input.timeout_s.map_or(self.default_time, Duration::from_secs);
+            let time = time.min(limits::MOST_COMMAND_TIME);
+            match self.start(&input.command) {
+                Ok(running) => running.finish(time, &call.cancelled).await,
+                Err(error) => Answer::error(format!("the command could not be started: {error}")),
+            }
+        })
+    }
+}
+
+impl RunCommand {
+    fn start(&self, line: &str) -> io::Result<Running> {
+        // One pipe for both keeps what is written in order.
+        let (reader, writer) = io::pipe()?;
+        let variables: Vec<_> = std::env::vars_os().collect();
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(line)
+            .current_dir(self.root.path())
+            .env_clear()
+            .envs(environment::for_commands(variables.into_iter(), &self.env_pass))
+            .env("PWD", self.root.path())
+            // Nobody is there to turn a page or to type a password.
+            .env("PAGER", "cat")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        let (family, child) = Family::spawn(command)?;
+        Ok(Running {
+            family,
+            child,
+            reader: Receiver::from_owned_fd(OwnedFd::from(reader))?,
+            output: Output::default(),
+        })
+    }
+}
+
+/// A command under way. Dropping it kills the command and all that it started.
+struct Running {
+    family: Family,
+    child: Box<dyn ChildWrapper>,
+    reader: Receiver,
+    output: Output,
+}
+
+enum Ended {
+    Exited(io::Result<ExitStatus>),
+    Time,
+    Cancelled,
+    Flood,
+}
+
+impl Running {
+    async fn finish(mut self, time: Duration, cancelled: &CancellationToken) -> Answer {
+        let ended = self.watch(time, cancelled).await;
+        let left_over = self.family.kill();
+        // With all writers dead the pipe has an end; a process that escaped must not hold the answer up.
+        let mut buffer = vec![0; 16 * 1024];
+        let drain = async {
+            while let Ok(count @ 1..) = self.reader.read(&mut buffer).await {
+                self.output.push(&buffer[..count]);
+            }
+        };
+        let _ = tokio::time::timeout(limits::DRAIN_TIME, drain).await;
+        let (first, is_error) = match ended {
+            Ended::Exited(Ok(status)) => (said(status, left_over), !status.success()),
+            Ended::Exited(Err(error)) => (format!("its end could not be awaited: {error}"), true),
+            Ended::Time => (
+                format!(
+                    "ended after {} s without finishing; a longer timeout_s may help, at most {}",
+                    time.as_secs(),
+                    limits::MOST_COMMAND_TIME.as_secs()
+                ),
+                true,
+            ),
+            Ended::Cancelled => ("cancelled".to_owned(), true),
+            Ended::Flood => (format!("ended after it had written {} MiB", limits::OUTPUT_BYTES >> 20), true),
+        };
+        Answer { text: format!("{first}\n{}", self.output.into_text()), is_error, events: Vec::new() }
+    }
+
+    async fn watch(&mut self, time: Duration, cancelled: &CancellationToken) -> Ended {
+        let deadline = tokio::time::sleep(time);
+        tokio::pin!(deadline);
+        let mut buffer = vec![0; 16 * 1024];
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => return Ended::Cancelled,
+                () = &mut deadline => return Ended::Time,
+                read = self.reader.read(&mut buffer), if is_open => match read {
+                    Ok(count @ 1..) => {
+                        self.output.push(&buffer[..count]);
+                        if self.output.total() > limits::OUTPUT_BYTES {
+                            return Ended::Flood;
+                        }
+                    }
+                    _ => is_open = false,
+                },
+                status = self.child.wait() => return Ended::Exited(status),
+            }
+        }
+    }
+}
+
+fn said(status: ExitStatus, left_over: bool) -> String {
+    let mut text = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    };
+    if left_over {
+        text.push_str(" (what it had left running was ended)");
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! The tools that are there, by name.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use agent::Tool;
+
+use crate::{Answer, Call, Registered};
+
+#[cfg(test)]
+mod tests;
+
+/// Tools by name, always in the same order: a model's prompt cache lives on that.
+#[derive(Debug, Clone, Default)]
+pub struct Toolbox {
+    tools: BTreeMap<String, Registered>,
+}
+
+impl Toolbox {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the tools of a set. A name that is taken stays with the tool that has it; the names that
+    /// were refused come back.
+    pub fn add(&mut self, set: impl IntoIterator<Item = Registered>) -> Vec<String> {
+        let mut refused = Vec::new();
+        for registered in set {
+            match self.tools.entry(registered.tool.name.clone()) {
+                Entry::Occupied(taken) => refused.push(taken.key().clone()),
+                Entry::Vacant(free) => {
+                    free.insert(registered);
+                }
+            }
+        }
+        refused
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Registered> {
+        self.tools.get(name)
+    }
+
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values().map(|registered| &registered.tool)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// Runs the tool of that name; see [`Registered::call`].
+    pub async fn call(&self, name: &str, call: Call) -> Answer {
+        match self.get(name) {
+            Some(registered) => registered.call(call).await,
+            None => Answer::error(self.unknown(name)),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let name = crate::text::shortened(name, 80);
+        if self.is_empty() {
+            return format!("There is no tool {name:?}, and no other: answer without tools.");
+        }
+        let names: Vec<&str> = self.names().take(64).collect();
+        format!("There is no tool {name:?}. There are: {}.", names.join(", "))
+    }
+}

@@ -1,0 +1,179 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent::limits::TOOL_OUTPUT_BYTES;
+use agent::{Annotations, Tool};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::Toolbox;
+use crate::{Answer, Call, Handler, Registered, Reply};
+
+/// Does what its input says.
+#[derive(Debug)]
+struct Obedient;
+
+impl Handler for Obedient {
+    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+        assert_ne!(call.input["do"], "panic at once", "as told");
+        Box::pin(async move {
+            match call.input["do"].as_str().unwrap_or_default() {
+                "panic" => panic!("as told"),
+                "hang" => std::future::pending().await,
+                "heed" => {
+                    call.cancelled.cancelled().await;
+                    Answer::text("heeded")
+                }
+                "flood" => Answer::text("ü".repeat(TOOL_OUTPUT_BYTES)),
+                "nul" => Answer::text("a\0b"),
+                other => Answer::text(format!("did {other}")),
+            }
+        })
+    }
+}
+
+fn tool(name: &str, input_schema: Value) -> Registered {
+    let tool = Tool {
+        name: name.to_owned(),
+        set: "files",
+        description: String::new(),
+        input_schema,
+        annotations: Annotations::default(),
+    };
+    Registered::new(tool, Arc::new(Obedient))
+}
+
+fn toolbox() -> Toolbox {
+    let mut toolbox = Toolbox::new();
+    let schema = json!({
+        "type": "object",
+        "properties": { "do": { "type": "string", "maxLength": 20 }, "times": { "type": "integer", "minimum": 1 } },
+        "required": ["do"],
+        "additionalProperties": false,
+    });
+    let refused = toolbox.add([tool("obey", schema), tool("broken", json!({ "type": "nonsense" }))]);
+    assert!(refused.is_empty());
+    toolbox
+}
+
+fn input(value: Value) -> Map<String, Value> {
+    let Value::Object(input) = value else { panic!("an input is an object") };
+    input
+}
+
+async fn call(name: &str, value: Value) -> Answer {
+    toolbox().call(name, Call { input: input(value), ..Call::default() }).await
+}
+
+#[tokio::test]
+async fn what_passes_the_schema_reaches_the_handler() {
+    assert_eq!(call("obey", json!({ "do": "it" })).await, Answer::text("did it"));
+}
+
+#[tokio::test]
+async fn each_violation_is_named_with_its_place_and_what_was_expected() {
+    let answer = call("obey", json!({ "do": 5, "times": 0, "tims": 1 })).await;
+    assert!(answer.is_error);
+    for expected in [
+        "/do: 5 is not of type \"string\"",
+        "/times: 0 is less than",
+        "tims",
+        "{do: string, times?: integer}",
+    ] {
+        assert!(answer.text.contains(expected), "{expected} in {}", answer.text);
+    }
+    let answer = call("obey", json!({})).await;
+    assert!(answer.text.contains("\"do\" is a required property"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_violation_does_not_repeat_a_huge_input() {
+    let answer = call("obey", json!({ "do": "x".repeat(1_000_000) })).await;
+    assert!(answer.is_error && answer.text.len() < 1_000, "{}", answer.text.len());
+}
+
+#[tokio::test]
+async fn a_tool_whose_own_schema_is_broken_says_so() {
+    let answer = call("broken", json!({})).await;
+    assert!(answer.is_error && answer.text.contains("its own input schema is not valid"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_pattern_that_backtracks_forever_is_bounded() {
+    let schema = json!({ "type": "object", "properties": { "do": { "pattern": "^(?=(a+)+$)(a+)+\\1b$" } } });
+    let text = "a".repeat(40) + "!";
+    let started = Instant::now();
+    tool("bomb", schema).call(Call { input: input(json!({ "do": text })), ..Call::default() }).await;
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn a_schema_that_refers_to_the_network_or_to_a_file_is_not_followed() {
+    for reference in ["http://127.0.0.1:1/schema.json", "file:///etc/passwd"] {
+        let answer = tool("far", json!({ "$ref": reference })).call(Call::default()).await;
+        assert!(answer.is_error && answer.text.contains("not valid"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_answer() {
+    for how in ["panic", "panic at once"] {
+        let answer = call("obey", json!({ "do": how })).await;
+        assert!(answer.is_error && answer.text.contains("obey broke down"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn long_output_is_cut_between_characters() {
+    let answer = call("obey", json!({ "do": "flood" })).await;
+    assert!(answer.text.len() <= TOOL_OUTPUT_BYTES && answer.text.len() > TOOL_OUTPUT_BYTES - 200);
+    let note = answer.text.lines().last().expect("a note");
+    let shown = answer.text.len() - note.len() - 1;
+    assert_eq!(
+        note,
+        format!(
+            "[cut here: {} of {} bytes are not shown]",
+            2 * TOOL_OUTPUT_BYTES - shown,
+            2 * TOOL_OUTPUT_BYTES
+        )
+    );
+}
+
+#[tokio::test]
+async fn nul_does_not_reach_the_store() {
+    assert_eq!(call("obey", json!({ "do": "nul" })).await.text, "a\u{FFFD}b");
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
+    for (how, expected) in [("hang", "cancelled; what it had begun"), ("heed", "heeded")] {
+        let cancelled = CancellationToken::new();
+        let call =
+            Call { input: input(json!({ "do": how })), cancelled: cancelled.clone(), ..Call::default() };
+        let toolbox = toolbox();
+        let answer = toolbox.call("obey", call);
+        let later = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            cancelled.cancel();
+        };
+        let (answer, ()) = tokio::time::timeout(Duration::from_secs(1), futures::future::join(answer, later))
+            .await
+            .expect("within a second");
+        assert!(answer.text.starts_with(expected), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_told_what_there_is() {
+    let answer = call("oby", json!({})).await;
+    assert_eq!(answer.text, "There is no tool \"oby\". There are: broken, obey.");
+}
+
+#[test]
+fn a_taken_name_stays_with_the_tool_that_has_it() {
+    let mut toolbox = toolbox();
+    let refused = toolbox.add([tool("obey", json!({})), tool("other", json!({}))]);
+    assert_eq!(refused, ["obey"]);
+    assert_eq!(toolbox.names().collect::<Vec<_>>(), ["broken", "obey", "other"]);
+    assert!(toolbox.get("obey").is_some_and(|tool| tool.tool.input_schema != json!({})));
+}
