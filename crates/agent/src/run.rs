@@ -126,6 +126,13 @@ impl Run {
         &self.pending
     }
 
+    /// A piece of text, for callers that still need it; see [`Run::on_event`].
+    pub fn on_text(&mut self, text: &str) {
+        if self.step() == Step::CallModel {
+            self.text.push_str(text);
+        }
+    }
+
     /// What the caller hears from the model; returns what is to be kept at once.
     ///
     /// Nothing is kept of what arrives when no reply is waited for, as after a cancellation.
@@ -136,7 +143,7 @@ impl Run {
         match event {
             llm::Event::Started { .. } | llm::Event::ReasoningDelta(_) => Vec::new(),
             llm::Event::TextDelta(text) => {
-                self.text.push_str(&text);
+                self.on_text(&text);
                 Vec::new()
             }
             llm::Event::TextEnd { state } => self.flush(state).into_iter().collect(),

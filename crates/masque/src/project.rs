@@ -74,7 +74,7 @@ impl Project {
         Ok(Self { has_file: root.join(FILE_NAME).exists(), root, found })
     }
 
-    fn around(directory: &Path, home: Option<&Path>) -> Self {
+    pub(crate) fn around(directory: &Path, home: Option<&Path>) -> Self {
         let app::project::Found { root, has_file } = app::project::find(directory, home);
         let found = if has_file {
             Found::File

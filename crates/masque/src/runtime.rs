@@ -17,6 +17,9 @@ use crate::project::{Connections, Project};
 use crate::session::{Audience, Session};
 use crate::trust::Trust;
 
+/// Names of somebody else's choice that a notice lists.
+const TOLD_NAMES: usize = 10;
+
 /// The runtime for an open library. What of the project is not in force is told on standard error.
 pub(crate) async fn open(session: &Session) -> Result<Runtime> {
     let Session { library, config, project, directories, audience, .. } = session;
@@ -107,13 +110,22 @@ impl Reach {
             [("MCP servers", named.server_names, "started"), ("providers", named.provider_names, "called")]
         {
             if !names.is_empty() {
-                let names = names.join(", ");
+                let names = listed(&names);
                 reach.notices.push(format!(
                     "this project names {what} ({names}); they are not {done} until you run `masque trust`"
                 ));
             }
         }
         reach
+    }
+}
+
+/// Some names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let shown = names[..names.len().min(TOLD_NAMES)].join(", ");
+    match names.len().saturating_sub(TOLD_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -128,3 +140,6 @@ fn add<T>(own: &mut BTreeMap<String, T>, others: BTreeMap<String, T>) -> BTreeSe
     }
     added
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,23 @@
 //! Calling a model, and the next one when it fails.
 
 use agent::{
-    Entry, ErrorCode, Escalation, Event, Note, SelectionReason, Turn, TurnBody, Verdict, backoff,
-    cooled_down, messages, plan_reminder,
+    Entry, ErrorCode, Escalation, Event, Mode, Note, SelectionReason, Step, Turn, TurnBody, Verdict, backoff,
+    limits, messages, plan_reminder,
 };
-use agent::{Mode, limits};
 use chrono::Utc;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use llm::{Failure, Request, StopReason, System, Usage};
-use store::RunChange;
+use store::{After, RunChange};
 use uuid::Uuid;
 
-use super::drive::{Driver, NotKept, noted};
+use super::drive::{Driver, NotKept, entry, noted};
 use super::models::Candidate;
+
+/// What has arrived of a reply and is not kept yet.
+struct Reply {
+    entries: Vec<Entry>,
+    request_id: Option<String>,
+}
 
 /// How one attempt ended.
 enum Attempt {
@@ -31,11 +36,8 @@ impl Driver {
                 Err(error) => return self.give_up(ErrorCode::UnknownProvider, error.to_string()).await,
             };
         self.make_room(&candidates, None).await?;
-        let models: Vec<_> = candidates.iter().map(|candidate| candidate.model.clone()).collect();
-        let answered = self.session.answered_by.as_ref().zip(self.session.answered_since);
-        let start = cooled_down(&models, answered, Utc::now(), self.runtime.options.cooldown);
+        let (start, mut reason) = self.runtime.first_choice(&candidates, &self.session);
         let mut escalation = Escalation::new(candidates.len(), start);
-        let mut reason = if start == 0 { candidates[0].reason } else { SelectionReason::Cooldown };
         let mut has_made_room = false;
         loop {
             let candidate = &candidates[escalation.current()];
@@ -78,7 +80,7 @@ impl Driver {
     async fn give_up(&mut self, code: ErrorCode, message: String) -> Result<(), NotKept> {
         let results = self.run.fail();
         let mut entries = vec![noted(Note::Error { code, message })];
-        entries.extend(results.into_iter().map(super::drive::entry));
+        entries.extend(results.into_iter().map(entry));
         self.keep(entries, RunChange::default()).await
     }
 
@@ -97,38 +99,53 @@ impl Driver {
         self.attempt_turns = self.turns.len();
         let request = self.request(candidate, mode);
         let mut stream = candidate.provider.stream(request);
-        let mut request_id = None;
+        let mut reply = Reply { entries: Vec::new(), request_id: None };
         loop {
-            let event = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => return Ok(Attempt::Cancelled),
-                event = stream.next() => event,
+            // What has arrived already is taken in one go: what it makes up is kept together.
+            let event = match stream.next().now_or_never() {
+                Some(event) if !self.cancel.is_cancelled() => event,
+                Some(_) => {
+                    self.keep_ready(&mut reply.entries).await?;
+                    return Ok(Attempt::Cancelled);
+                }
+                None => {
+                    self.keep_ready(&mut reply.entries).await?;
+                    tokio::select! {
+                        biased;
+                        () = self.cancel.cancelled() => return Ok(Attempt::Cancelled),
+                        event = stream.next() => event,
+                    }
+                }
             };
             match event {
-                Some(Ok(llm::Event::Started { request_id: given })) => request_id = given,
-                Some(Ok(llm::Event::TextDelta(text))) => {
-                    self.live.tell_passing(Event::TextDelta { content: text.clone() });
-                    self.run.on_event(llm::Event::TextDelta(text));
+                Some(Ok(llm::Event::Started { request_id })) => reply.request_id = request_id,
+                Some(Ok(llm::Event::TextDelta(content))) => {
+                    self.keep_ready(&mut reply.entries).await?;
+                    self.run.on_text(&content);
+                    self.live.tell_passing(Event::TextDelta { content });
                     if self.run.text_bytes() > limits::REPLY_BYTES {
-                        let usage = Usage::default();
-                        self.finish(candidate, StopReason::MaxTokens, usage, request_id).await?;
+                        self.finish(candidate, StopReason::MaxTokens, Usage::default(), reply).await?;
                         return Ok(Attempt::Finished);
                     }
                 }
                 Some(Ok(llm::Event::ReasoningDelta(content))) => {
+                    self.keep_ready(&mut reply.entries).await?;
                     self.live.tell_passing(Event::ReasoningDelta { content });
                 }
                 Some(Ok(llm::Event::Finished { stop, usage })) => {
-                    self.finish(candidate, stop, usage, request_id).await?;
+                    self.finish(candidate, stop, usage, reply).await?;
                     return Ok(Attempt::Finished);
                 }
                 Some(Ok(mut event)) => {
-                    self.name_call(&mut event);
-                    let turns = self.run.on_event(event);
-                    self.keep_turns(turns).await?;
+                    self.name_call(&mut event, &reply.entries);
+                    reply.entries.extend(self.run.on_event(event).into_iter().map(entry));
                 }
-                Some(Err(failure)) => return Ok(Attempt::Failed(failure)),
+                Some(Err(failure)) => {
+                    self.keep_ready(&mut reply.entries).await?;
+                    return Ok(Attempt::Failed(failure));
+                }
                 None => {
+                    self.keep_ready(&mut reply.entries).await?;
                     let message = format!("{} ended its answer without saying so", candidate.model);
                     return Ok(Attempt::Failed(Failure::new(llm::FailureKind::Transport, message)));
                 }
@@ -136,11 +153,22 @@ impl Driver {
         }
     }
 
+    async fn keep_ready(&mut self, entries: &mut Vec<Entry>) -> Result<(), NotKept> {
+        match entries.is_empty() {
+            true => Ok(()),
+            false => self.keep(std::mem::take(entries), RunChange::default()).await,
+        }
+    }
+
     /// A call has a name of its own in all of the session: its permission and its delegate are found
     /// by it. Providers look only at what they are shown, and older turns may have been summed up.
-    fn name_call(&self, event: &mut llm::Event) {
+    fn name_call(&self, event: &mut llm::Event, ready: &[Entry]) {
         let llm::Event::ToolCall(call) = event else { return };
-        let is_taken = self.turns.iter().any(
+        let ready = ready.iter().filter_map(|entry| match entry {
+            Entry::Turn(turn) => Some(turn),
+            Entry::Note { .. } => None,
+        });
+        let is_taken = self.turns.iter().chain(ready).any(
             |turn| matches!(&turn.body, TurnBody::ToolCall { tool_use_id, .. } if *tool_use_id == call.id),
         );
         if is_taken {
@@ -148,16 +176,17 @@ impl Driver {
         }
     }
 
-    /// The reply is complete: keeps what is left of it, what it cost, and who gave it.
+    /// The reply is complete: keeps what is left of it, what it cost, who gave it, and the end of
+    /// the run where it is that.
     async fn finish(
         &mut self,
         candidate: &Candidate,
         stop: StopReason,
         usage: Usage,
-        request_id: Option<String>,
+        reply: Reply,
     ) -> Result<(), NotKept> {
-        let turns = self.run.on_event(llm::Event::Finished { stop, usage });
-        let mut entries: Vec<Entry> = turns.into_iter().map(super::drive::entry).collect();
+        let Reply { mut entries, request_id } = reply;
+        entries.extend(self.run.on_event(llm::Event::Finished { stop, usage }).into_iter().map(entry));
         let model = candidate.model.clone();
         entries.push(noted(Note::Usage { model: model.clone(), usage, request_id }));
         let mut change = RunChange::default();
@@ -166,6 +195,10 @@ impl Driver {
             change.answered_by = Some((model.to_string(), now));
             self.session.answered_by = Some(model);
             self.session.answered_since = Some(now);
+        }
+        if let Step::Finished(end) = self.run.step() {
+            entries.push(noted(Note::Done { stop_reason: end }));
+            change.then = Some(After::Idle);
         }
         self.keep(entries, change).await
     }

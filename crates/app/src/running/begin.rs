@@ -42,8 +42,8 @@ pub(super) struct Starting {
 }
 
 impl Inner {
-    /// Takes the session and makes its persona ready; the place is that of the last entry before
-    /// the run's own.
+    /// Takes the session and makes its persona ready; the place is that of the message, or of the
+    /// last entry before the run's own.
     pub(super) async fn begin(
         self: &Arc<Self>,
         session: Session,
@@ -56,11 +56,20 @@ impl Inner {
         for problem in problems {
             tracing::warn!(session = %id, problem, "tools are missing");
         }
-        let mut turns = self.store().turns(id).await?;
-        let (started, entries) = match begin {
-            Begin::Message(content) => self.take(&session, &mut turns, content).await?,
-            Begin::Resume => (self.take_again(id).await?, Vec::new()),
+        let mut turns = match session.last_seq {
+            0 => Vec::new(),
+            _ => self.store().turns(id).await?,
         };
+        let (started, entries, told_model) = match begin {
+            Begin::Message(content) => {
+                let first = self.first_model_of(&session, &prepared).await;
+                let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
+                let (started, entries) = self.take(&session, &mut turns, content, note).await?;
+                (started, entries, first.map(|(model, _)| model))
+            }
+            Begin::Resume => (self.take_again(id).await?, Vec::new(), None),
+        };
+        let said = started.seq - i64::from(told_model.is_some());
         let from = started.seq - entries.len() as i64;
         // Whoever had the session in between may have said something.
         let is_same = from == session.last_seq;
@@ -70,11 +79,12 @@ impl Inner {
         let live = self.live_below(&session, parent).await?;
         live.set_mode(started.mode, started.seq);
         let number = live.start(cancel.clone(), detached);
-        for (at, entry) in entries.into_iter().enumerate() {
-            live.tell(from + 1 + at as i64, Event::from(&entry));
-            if let (Entry::Turn(turn), true) = (entry, is_same) {
-                turns.push(turn);
-            }
+        live.tell_all(from + 1, entries.iter().map(Event::from));
+        if is_same {
+            turns.extend(entries.into_iter().filter_map(|entry| match entry {
+                Entry::Turn(turn) => Some(turn),
+                Entry::Note { .. } => None,
+            }));
         }
         if started.cancel_requested {
             cancel.cancel();
@@ -97,11 +107,12 @@ impl Inner {
             toolset,
             approvals,
             cancel,
-            told_model: None,
+            told_model,
             attempt_from: started.seq + 1,
             attempt_turns,
+            is_over: false,
         };
-        Ok((driver, started.seq))
+        Ok((driver, said))
     }
 
     /// Takes an idle session with a message; calls that a crash left open get their results first.
@@ -110,13 +121,14 @@ impl Inner {
         session: &Session,
         turns: &mut Vec<Turn>,
         content: String,
+        note: Option<Note>,
     ) -> Result<(Started, Vec<Entry>)> {
         let title = session.title.is_none().then(|| title(&content));
         let message = entry(NewTurn::from(TurnBody::User { content }));
         let mut waited_for: Option<DateTime<Utc>> = None;
         loop {
             let open = open_calls(turns).map(interrupted).map(entry);
-            let entries: Vec<Entry> = open.chain([message.clone()]).collect();
+            let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let began = self.store().begin_run(session.id, &self.lease(), &entries, title.as_deref()).await?;
             match began {
                 Began::Started(started) => return Ok((started, entries)),
@@ -210,7 +222,7 @@ impl Inner {
             let appended = self.store().append(id, &self.node, &entries, &change).await?;
             if let Some(live) = self.find_live(id) {
                 let first = appended.seq + 1 - entries.len() as i64;
-                entries.iter().zip(first..).for_each(|(entry, seq)| live.tell(seq, Event::from(entry)));
+                live.tell_all(first, entries.iter().map(Event::from));
             }
             Ok::<_, Error>(())
         };

@@ -62,6 +62,8 @@ pub(super) struct Driver {
     pub(super) attempt_from: i64,
     /// How many turns there were then.
     pub(super) attempt_turns: usize,
+    /// Its end is kept, or that it waits.
+    pub(super) is_over: bool,
 }
 
 impl Driver {
@@ -112,6 +114,8 @@ impl Driver {
                         return Ok(Driven::Waiting);
                     }
                 }
+                // The reply that it ended with was kept together with its end.
+                Step::Finished(end) if self.is_over => return Ok(Driven::Ended(end)),
                 Step::Finished(end) => {
                     let done = vec![noted(Note::Done { stop_reason: end })];
                     self.keep(done, RunChange { then: Some(After::Idle), ..RunChange::default() }).await?;
@@ -151,16 +155,16 @@ impl Driver {
             self.turns.truncate(self.turns.len() - discarded(&entries).min(self.turns.len()));
         }
         if change.then.is_some() {
+            self.is_over = true;
             // Whoever is told of the end finds that it has ended.
             self.is_unwanted |= self.live.stop(self.number);
         }
         let first = seq + 1 - entries.len() as i64;
-        for (at, entry) in entries.into_iter().enumerate() {
-            self.live.tell(first + at as i64, Event::from(&entry));
-            if let Entry::Turn(turn) = entry {
-                self.turns.push(turn);
-            }
-        }
+        self.live.tell_all(first, entries.iter().map(Event::from));
+        self.turns.extend(entries.into_iter().filter_map(|entry| match entry {
+            Entry::Turn(turn) => Some(turn),
+            Entry::Note { .. } => None,
+        }));
         self.session.last_seq = seq;
         self.live.set_mode(mode, seq);
         if cancel_requested {

@@ -82,6 +82,17 @@ struct State {
     viewers: usize,
 }
 
+impl State {
+    fn push(&mut self, id: EventId, event: Event) {
+        self.last = self.last.max(id);
+        self.buffer.push_back(Arc::new(Told { id, event }));
+        if self.buffer.len() > BUFFERED_EVENTS {
+            self.buffer.pop_front();
+            self.before += 1;
+        }
+    }
+}
+
 /// How the run that is under way is stopped.
 #[derive(Debug)]
 struct Control {
@@ -183,23 +194,27 @@ impl Live {
 
     /// The text of an entry that is in the log by now.
     pub(super) fn tell(&self, seq: i64, event: Event) {
-        self.push(&mut self.state(), EventId::of_entry(seq), event);
+        self.tell_all(seq, [event]);
+    }
+
+    /// The same of entries that follow each other.
+    pub(super) fn tell_all(&self, first: i64, events: impl IntoIterator<Item = Event>) {
+        let mut state = self.state();
+        for (event, seq) in events.into_iter().zip(first..) {
+            state.push(EventId::of_entry(seq), event);
+        }
+        self.announce(&state);
     }
 
     /// Text that passes by.
     pub(super) fn tell_passing(&self, event: Event) {
         let mut state = self.state();
         let id = EventId { delta: state.last.delta + 1, ..state.last };
-        self.push(&mut state, id, event);
+        state.push(id, event);
+        self.announce(&state);
     }
 
-    fn push(&self, state: &mut State, id: EventId, event: Event) {
-        state.last = state.last.max(id);
-        state.buffer.push_back(Arc::new(Told { id, event }));
-        if state.buffer.len() > BUFFERED_EVENTS {
-            state.buffer.pop_front();
-            state.before += 1;
-        }
+    fn announce(&self, state: &State) {
         self.told.send_replace(state.before + state.buffer.len() as u64);
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Mode, SelectionReason};
+use agent::{Mode, SelectionReason, Session, cooled_down};
+use chrono::Utc;
 use llm::{ModelRef, Provider, Sampling};
 use persona::PreferredModel;
 use providers::{Found, Key, Kind, Origin, Providers, Settings};
@@ -75,6 +76,33 @@ impl Inner {
             candidates.push(self.default_candidate().await?);
         }
         Ok(candidates)
+    }
+}
+
+impl Inner {
+    /// With which candidate a call begins, and why.
+    pub(super) fn first_choice(
+        &self,
+        candidates: &[Candidate],
+        session: &Session,
+    ) -> (usize, SelectionReason) {
+        let models: Vec<_> = candidates.iter().map(|candidate| candidate.model.clone()).collect();
+        let answered = session.answered_by.as_ref().zip(session.answered_since);
+        match cooled_down(&models, answered, Utc::now(), self.options.cooldown) {
+            0 => (0, candidates.first().map_or(SelectionReason::Default, |candidate| candidate.reason)),
+            later => (later, SelectionReason::Cooldown),
+        }
+    }
+
+    /// The model that a message goes to first; none where that is not known yet.
+    pub(super) async fn first_model_of(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+    ) -> Option<(ModelRef, SelectionReason)> {
+        let candidates = self.candidates(session.model.as_ref(), prepared, session.mode).await.ok()?;
+        let (at, reason) = self.first_choice(&candidates, session);
+        candidates.into_iter().nth(at).map(|candidate| (candidate.model, reason))
     }
 }
 

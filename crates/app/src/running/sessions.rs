@@ -365,7 +365,7 @@ impl Inner {
 
     /// The directory of a new session: inside the project, whatever links say.
     fn root(&self, wanted: Option<&Path>) -> Result<Option<String>> {
-        let Some(project) = &self.options.root else {
+        let Some(open) = &self.options.root else {
             return match wanted {
                 None => Ok(None),
                 Some(_) => Err(Error::Denied(
@@ -373,13 +373,14 @@ impl Inner {
                 )),
             };
         };
-        let wanted = wanted.map_or_else(|| project.clone(), |wanted| project.join(wanted));
+        let wanted = wanted.map_or_else(|| open.clone(), |wanted| open.join(wanted));
         let real = |path: &Path| {
             path.canonicalize().map_err(|error| {
                 Error::Invalid(format!("root: {} cannot be opened: {error}", path.display()))
             })
         };
-        let (project, found) = (real(project)?, real(&wanted)?);
+        let project = real(open)?;
+        let found = if wanted == *open { project.clone() } else { real(&wanted)? };
         if !found.starts_with(&project) {
             return Err(Error::Denied(format!(
                 "root: {} lies outside of the project {}",

@@ -1,5 +1,6 @@
 //! The baseline: the same HTTP client, a loop over lines, and nothing kept.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
@@ -12,18 +13,24 @@ use super::client::obey;
 /// second call.
 pub(crate) async fn bare(url: &str, requests: &str) -> Result<()> {
     let requests: Vec<String> = serde_json::from_str(&std::fs::read_to_string(requests)?)?;
-    let [first, second] = requests.as_slice() else { anyhow::bail!("two requests are needed") };
+    let [first, second]: [String; 2] =
+        requests.try_into().map_err(|_| anyhow::anyhow!("two requests are needed"))?;
     let notes = tempfile::NamedTempFile::new()?;
     std::fs::write(notes.path(), "the answer is 42\n")?;
     let client = reqwest::Client::builder().tcp_nodelay(true).no_proxy().build()?;
     let url = format!("{}/v1/chat/completions", url.trim_end_matches('/'));
-    obey(async |_| {
-        let (first_token, called) = exchange(&client, &url, first).await?;
-        ensure!(called, "the model calls a tool");
-        ensure!(!std::fs::read_to_string(notes.path())?.is_empty());
-        let (_, called) = exchange(&client, &url, second).await?;
-        ensure!(!called, "the model ends its turn");
-        Ok(first_token)
+    let shared = Arc::new((client, url, first, second, notes));
+    obey(move || {
+        let shared = Arc::clone(&shared);
+        async move {
+            let (client, url, first, second, notes) = &*shared;
+            let (first_token, called) = exchange(client, url, first).await?;
+            ensure!(called, "the model calls a tool");
+            ensure!(!tokio::fs::read_to_string(notes.path()).await?.is_empty());
+            let (_, called) = exchange(client, url, second).await?;
+            ensure!(!called, "the model ends its turn");
+            Ok(first_token)
+        }
     })
     .await
 }

@@ -49,7 +49,11 @@ pub(super) fn session() -> Result<CreateSession> {
 
 pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
     let runtime = runtime(url, Path::new(directory)).await?;
-    obey(async |_| run(&runtime).await).await
+    obey(move || {
+        let runtime = runtime.clone();
+        async move { run(&runtime).await }
+    })
+    .await
 }
 
 /// One session with one message; when its first text came.

@@ -93,7 +93,7 @@ such model, 5 where the key is not good, 6 where the provider wants to be left a
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
-    /// The persona
+    /// The persona; with --session, it goes on in the place of the one before
     pub(crate) name: Name,
     /// What to say to it; may be left out where something is piped in
     pub(crate) prompt: Option<String>,

@@ -137,11 +137,7 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
             .unwrap_or_default();
         output.field("plan", &format!("{status}; `masque plan {}` prints it", session.id))?;
     }
-    if !turns.is_empty() {
-        output.blank()?;
-        transcript::print(turns, output)?;
-    }
-    Ok(())
+    transcript::print(turns, output)
 }
 
 async fn export(args: &ExportSessionArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {

@@ -144,9 +144,17 @@ fn providers_are_known_by_configuration_and_environment() {
     };
     assert_eq!(with("OPENAI_API_KEY"), BTreeSet::from(["unknown-provider".to_owned()]));
     assert_eq!(with("ANTHROPIC_API_KEY"), BTreeSet::new());
-    home.write(".config/masque/config.toml", "[providers.work]\nkind = \"openai\"\n");
+    home.write(".config/masque/config.toml", "[providers.work]\nkind = \"openai-chat\"\n");
     assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::from(["unknown-provider".to_owned()]));
-    home.write(".config/masque/config.toml", "[providers.anthropic]\n");
+    home.write(".config/masque/config.toml", "[providers.anthropic]\nkind = \"anthropic\"\n");
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
+    // What the project names itself is known too, though it is not called unless it is trusted.
+    home.write(".config/masque/config.toml", "[providers.work]\nkind = \"openai-chat\"\n");
+    let theirs =
+        "[personas.a]\nsummary = \"x\"\npreferred_models = [{ provider = \"theirs\", model = \"m\" }]\n";
+    home.write("shop/personas.toml", theirs);
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::from(["unknown-provider".to_owned()]));
+    home.write("shop/personas.toml", &format!("{theirs}[providers.theirs]\nkind = \"gemini\"\n"));
     assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
 }
 

@@ -50,7 +50,9 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
         &home.fails(2, &["update", "persona", "brief", "--max-tool-rounds", "1001"]),
         &["from 1 to 1000"],
     );
-    contains(&home.ok(&["show", "persona", "heir", "--explain"]), &["heir"]);
+    home.ok(&["update", "persona", "brief", "--max-tool-rounds", "4"]);
+    contains(&home.ok(&["show", "heir", "--explain"]), &["max_tool_rounds", "4"]);
+    contains(&home.ok(&["diff", "brief", "1", "3"]), &["max_tool_rounds"]);
 }
 
 /// A server of a directory, stopped at the latest with the test.

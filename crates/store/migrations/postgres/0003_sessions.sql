@@ -59,7 +59,5 @@ CREATE TABLE session_plans (
     created_at timestamptz NOT NULL
 );
 
-CREATE INDEX sessions_updated_at ON sessions (updated_at, id);
-CREATE INDEX sessions_persona ON sessions (persona, updated_at, id);
 CREATE INDEX sessions_parent_id ON sessions (parent_id, updated_at, id);
 CREATE INDEX sessions_lease_until ON sessions (lease_until) WHERE lease_until IS NOT NULL;

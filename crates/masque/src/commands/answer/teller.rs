@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use agent::{End, ErrorCode, Event, SelectionReason};
+use agent::{End, ErrorCode, Event, SelectionReason, Turn, TurnBody};
 use llm::{ModelRef, Usage};
 use uuid::Uuid;
 
@@ -78,6 +78,22 @@ impl Teller {
             told_model: None,
             told_rehearsal: false,
             has_printed: false,
+        }
+    }
+
+    /// Learns of calls that were made before anybody watched and have no result yet.
+    pub(crate) fn recall(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            match &turn.body {
+                TurnBody::ToolCall { tool_use_id, tool_name, input, .. } => {
+                    let (call_id, label) = (tool_use_id.clone(), label(tool_name, input));
+                    self.running.push(Running { call_id, label });
+                }
+                TurnBody::ToolResult { tool_use_id, .. } => {
+                    self.running.retain(|running| running.call_id != *tool_use_id);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -219,7 +235,7 @@ impl Teller {
         let found = self.running.iter().position(|running| running.call_id == call_id);
         let label = match found {
             Some(at) => self.running.remove(at).label,
-            // Somebody watches who came after the call.
+            // It was made before anybody watched.
             None => "tool".to_owned(),
         };
         let came = outcome(said, is_error);
@@ -297,8 +313,7 @@ impl Teller {
         match &self.markdown {
             Some(_) => {
                 output.blank()?;
-                output.styled_text(&Markdown::whole(output.has_color(), output.width(), plan.trim()))?;
-                output.blank()
+                output.styled_text(&Markdown::whole(output.has_color(), output.width(), plan.trim()))
             }
             None => self.print(plan.trim_end(), output),
         }

@@ -8,7 +8,7 @@ use app::running::{EventId, SessionView};
 use uuid::Uuid;
 
 use super::Chat;
-use crate::commands::answer::Asked;
+use crate::commands::answer::{Asked, Viewer};
 use crate::failure::Result;
 use crate::output::Output;
 
@@ -19,6 +19,9 @@ impl Chat<'_> {
     /// Asks for what the session waits for, and shows how it goes on.
     pub(super) async fn take_up(&mut self, view: &SessionView, output: &mut Output) -> Result<()> {
         self.faint("It waits for your permission:", output)?;
+        if let Viewer::Person(teller) = &mut self.viewer {
+            teller.recall(&view.turns);
+        }
         // Whoever watches before the last answer misses nothing of what comes of it.
         let mut subscription = self.runtime.events(self.session, None).await?;
         for asked in self.pending(view).await? {

@@ -81,7 +81,10 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
 }
 
 fn advised(failure: &CallFailure, found: &Found) -> String {
-    format!("{}; {}", failure.message, advice(Some(failure.kind), found))
+    // The report names the provider already.
+    let own = format!("{}: ", found.name);
+    let message = failure.message.strip_prefix(&own).unwrap_or(&failure.message);
+    format!("{message}; {}", advice(Some(failure.kind), found))
 }
 
 fn advice(kind: Option<FailureKind>, found: &Found) -> String {
