@@ -41,8 +41,8 @@ pub(crate) use resolve::ConflictsArgs;
 
 mod run;
 pub(crate) use run::{
-    Approve, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs, Opening, PlanArgs, RunArgs,
-    RunCommand, SessionsArgs, SessionsCommand,
+    Approve, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs, Opening, PlanArgs,
+    RunArgs, RunCommand, SessionsArgs, SessionsCommand,
 };
 
 mod rehearse;

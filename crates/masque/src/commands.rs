@@ -70,12 +70,9 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let wanted = Wanted { database, project: global.project.as_deref(), json: global.json };
     match command {
         Command::Run(command) => {
-            let mut session = Session::open(wanted).await?;
+            let session = Session::open(wanted).await?;
             // Before the talk: afterwards nobody would see what was not in force during it.
             tell_problems(&session, global.verbose > 0, output)?;
-            if let RunCommand::Run(args) = &command {
-                session.config.max_tool_rounds = args.max_rounds.or(session.config.max_tool_rounds);
-            }
             let outcome = with_models(command, &session, global.verbose > 0, output).await;
             session.library.close().await;
             outcome

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use agent::Mode;
+use agent::{Mode, limits};
 use app::Runtime;
 use app::inputs::parse;
 use app::running::{CreateSession, SendOptions, SessionList, SessionView};
@@ -25,6 +25,9 @@ use crate::problem::Problem;
 
 mod asked;
 use asked::{CallId, Input, SessionId, query, shown};
+
+mod change;
+use change::change;
 
 mod decisions;
 use decisions::{ApprovalInput, PlanInput};
@@ -49,7 +52,7 @@ pub(crate) fn routes(runtime: Runtime) -> Router {
     let sessions = Sessions { runtime, streams: Arc::new(Semaphore::new(SESSION_STREAMS)) };
     Router::new()
         .route("/api/sessions", get(list).post(create))
-        .route("/api/sessions/{id}", get(one).delete(remove))
+        .route("/api/sessions/{id}", get(one).patch(change).delete(remove))
         .route("/api/sessions/{id}/mode", patch(set_mode))
         .route("/api/sessions/{id}/messages", post(messages))
         .route("/api/sessions/{id}/cancel", post(cancel))
@@ -146,6 +149,9 @@ struct MessageInput {
     /// Goes on when nobody watches.
     #[serde(default)]
     detached: bool,
+    /// In place of what the persona says.
+    #[serde(default)]
+    max_tool_rounds: Option<u32>,
 }
 
 /// Says something; the answer is what comes of it, to the end of the run.
@@ -155,10 +161,14 @@ async fn messages(
     stop: Stop,
     Input(input): Input<MessageInput>,
 ) -> Answer<Response> {
+    let MessageInput { content, detached, max_tool_rounds } = input;
+    if max_tool_rounds.is_some_and(|rounds| !(1..=limits::MOST_TOOL_ROUNDS).contains(&rounds)) {
+        let most = limits::MOST_TOOL_ROUNDS;
+        return Err(Problem::invalid(format!("max_tool_rounds: must be from 1 to {most}")));
+    }
     let slot = sessions.slot()?;
     let runtime = sessions.runtime.clone();
-    let MessageInput { content, detached } = input;
-    let options = SendOptions { detached, ..SendOptions::default() };
+    let options = SendOptions { detached, max_tool_rounds, ..SendOptions::default() };
     let subscription = whole(async move { runtime.send(id, content, options).await }).await?;
     Ok(stream::answer(subscription, stopping(stop), slot, Opening::Plain))
 }
@@ -172,6 +182,9 @@ async fn events(
     uri: Uri,
 ) -> Answer<Response> {
     let after = place::of(&headers, &uri)?;
+    if let Some(after) = after {
+        place::check(after, &sessions.runtime.session(id).await?.session)?;
+    }
     let slot = sessions.slot()?;
     let subscription = sessions.runtime.events(id, after).await?;
     Ok(stream::answer(subscription, stopping(stop), slot, Opening::Resumable))

@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .args((!selects_packages(arguments)).then_some("--workspace"))
         .args(arguments)
         .env_remove(postgres::URL_VARIABLE)
-        .env_remove(PYTHON_VARIABLE);
+        .env_remove(PYTHON_VARIABLE)
+        .env_remove(LIVE_VARIABLE);
     if let Some(postgres) = &postgres {
         tests.env(postgres::URL_VARIABLE, postgres.url());
     }
@@ -67,7 +68,7 @@ fn live(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     tests
         .current_dir(&workspace.root)
         .args(["test", "--package", "app", "--test", "it", "live::", "--"])
-        .args(["--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--nocapture", "--test-threads=1"])
         .args(rest);
     Ok(process::exit_code(process::status(&mut tests)?))
 }

@@ -36,6 +36,8 @@ pub(super) struct Starting {
     pub(super) approvals: Approvals,
     /// Goes on when nobody watches.
     pub(super) detached: bool,
+    /// In place of what the persona says.
+    pub(super) max_tool_rounds: Option<u32>,
     /// The session that delegated.
     pub(super) parent: Option<Arc<Live>>,
     pub(super) cancel: CancellationToken,
@@ -49,7 +51,7 @@ impl Inner {
         session: Session,
         starting: Starting,
     ) -> Result<(Driver, i64)> {
-        let Starting { begin, approvals, detached, parent, cancel } = starting;
+        let Starting { begin, approvals, detached, max_tool_rounds, parent, cancel } = starting;
         let id = session.id;
         let prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
         let (toolset, problems) = self.toolset(&session, &prepared).await?;
@@ -90,8 +92,8 @@ impl Inner {
             cancel.cancel();
         }
         self.keep_alive();
-        let rounds =
-            prepared.max_tool_rounds.or(self.options.max_tool_rounds).unwrap_or(limits::MAX_TOOL_ROUNDS);
+        let rounds = max_tool_rounds.or(prepared.max_tool_rounds).or(self.options.max_tool_rounds);
+        let rounds = rounds.unwrap_or(limits::MAX_TOOL_ROUNDS);
         let run = Run::resume(rounds, &turns);
         let session = Session { last_seq: started.seq, mode: started.mode, ..session };
         let attempt_turns = turns.len();
@@ -188,6 +190,7 @@ impl Inner {
             begin: Begin::Resume,
             approvals: Approvals::Ask,
             detached: false,
+            max_tool_rounds: None,
             parent: None,
             cancel: CancellationToken::new(),
         };

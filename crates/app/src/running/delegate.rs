@@ -62,6 +62,7 @@ impl Delegation {
             begin: Begin::Message(task.to_owned()),
             approvals: self.approvals,
             detached: true,
+            max_tool_rounds: None,
             parent: Some(Arc::clone(&self.live)),
             cancel: self.cancel.clone(),
         };

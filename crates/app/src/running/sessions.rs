@@ -82,6 +82,8 @@ pub struct SendOptions {
     pub approvals: Approvals,
     /// Goes on when nobody watches.
     pub detached: bool,
+    /// In place of what the persona says.
+    pub max_tool_rounds: Option<u32>,
 }
 
 /// What somebody says to a call that needs permission.
@@ -153,6 +155,7 @@ impl Runtime {
             begin: Begin::Message(content),
             approvals: options.approvals,
             detached: options.detached,
+            max_tool_rounds: options.max_tool_rounds,
             parent: None,
             cancel: CancellationToken::new(),
         };
@@ -270,6 +273,15 @@ impl Runtime {
         });
         edited.await?.ok_or_else(|| missing(id))
     }
+
+    /// Has another model answer from now on; none leaves it to the persona again.
+    pub async fn set_model(&self, id: Uuid, model: Option<ModelRef>) -> Result<Session> {
+        if let Some(model) = &model {
+            self.0.provider(&model.provider).await?;
+        }
+        let edited = self.0.store().edit_session(id, |session| session.model = model);
+        edited.await?.ok_or_else(|| missing(id))
+    }
 }
 
 impl Inner {
@@ -350,6 +362,7 @@ impl Inner {
             begin: Begin::Resume,
             approvals: Approvals::Refuse,
             detached: true,
+            max_tool_rounds: None,
             parent: None,
             cancel,
         };

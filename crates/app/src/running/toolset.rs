@@ -145,7 +145,7 @@ fn wants_mcp(prepared: &Prepared) -> bool {
     [Mode::Build, Mode::Plan].into_iter().any(|mode| prepared.preset(mode).is_none_or(names_some))
 }
 
-fn own(name: &str, set: &'static str, description: &str, properties: Value, required: &[&str]) -> Tool {
+fn own(name: &str, set: &'static str, description: &str, properties: &Value, required: &[&str]) -> Tool {
     Tool {
         name: name.to_owned(),
         set,
@@ -160,7 +160,7 @@ fn own(name: &str, set: &'static str, description: &str, properties: Value, requ
 fn load_skill(names: &[&str]) -> Tool {
     let description = "Loads the content of one of your skills. Load a skill before you do what it is for.";
     let properties = json!({ "name": { "type": "string", "enum": names, "description": "The skill." } });
-    own(LOAD_SKILL, "skills", description, properties, &["name"])
+    own(LOAD_SKILL, "skills", description, &properties, &["name"])
 }
 
 fn delegate() -> Tool {
@@ -170,14 +170,14 @@ fn delegate() -> Tool {
         "persona": { "type": "string", "description": "The persona's name." },
         "task": { "type": "string", "description": "What is to be done, and what is to be reported." },
     });
-    own(DELEGATE, "delegate", description, properties, &["persona", "task"])
+    own(DELEGATE, "delegate", description, &properties, &["persona", "task"])
 }
 
 fn plan_exit() -> Tool {
     let description = "Hands the finished plan to the user, who decides whether it is carried out. Call it once the plan \
                        is complete, and not before.";
     let properties = json!({ "plan": { "type": "string", "description": "The whole plan, in markdown." } });
-    own(PLAN_EXIT, "plan", description, properties, &["plan"])
+    own(PLAN_EXIT, "plan", description, &properties, &["plan"])
 }
 
 /// A text that one of our own tools needs; what is missing is told to the model.

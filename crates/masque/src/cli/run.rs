@@ -102,7 +102,7 @@ pub(crate) struct RunArgs {
     /// Allow calls that would have to be asked for
     #[arg(long, value_name = "WHAT")]
     pub(crate) approve: Option<Approve>,
-    /// At most this many rounds with tools, where the persona sets no limit itself [default: 50]
+    /// At most this many rounds with tools, whatever the persona says [default: the persona's, else 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::MOST_TOOL_ROUNDS)))]
     pub(crate) max_rounds: Option<u32>,
 }

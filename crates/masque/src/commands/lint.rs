@@ -25,7 +25,7 @@ mod text;
 const KEYS: [(&str, &[&str]); 3] = [
     ("anthropic", &["ANTHROPIC_API_KEY"]),
     ("openai", &["OPENAI_API_KEY"]),
-    ("gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
+    ("gemini", &["GEMINI_API_KEY"]),
 ];
 
 /// Entries up to which lint looks at the files along with other commands.
@@ -161,7 +161,7 @@ mod tests {
             known.into_iter().collect::<Vec<_>>().join(" ")
         };
         assert_eq!(known(&["work"], ""), "llamacpp ollama rehearsal work");
-        assert_eq!(known(&[], "GOOGLE_API_KEY"), "gemini llamacpp ollama rehearsal");
+        assert_eq!(known(&[], "GEMINI_API_KEY"), "gemini llamacpp ollama rehearsal");
         assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic llamacpp ollama openai rehearsal");
     }
 }

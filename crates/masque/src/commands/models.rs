@@ -21,8 +21,6 @@ pub(super) async fn run(args: &ModelsArgs, session: &Session, output: &mut Outpu
             return Err(unknown(wanted, &names));
         }
     }
-    // What the settings list is among the models already.
-    all.iter_mut().for_each(|found| found.provider.models.clear());
     let answers = all.iter().any(|found| found.error.is_none());
     if output.is_json() {
         output.json(&all)?;

@@ -53,9 +53,7 @@ pub(super) async fn open(
         runtime.set_mode(id, mode).await?;
     }
     if let Some(model) = opening.model.as_ref().filter(|model| view.session.model.as_ref() != Some(model)) {
-        return Err(Failure::invalid(format!(
-            "a session keeps the model that it began with; begin a new one for {model}, without --session"
-        )));
+        runtime.set_model(id, Some(model.clone())).await?;
     }
     Ok((runtime.session(id).await?, false))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::answer::Markdown;
 use super::opening;
-use super::run::say;
+use super::run::{Allowed, say};
 use crate::cli::PlanArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -38,7 +38,7 @@ pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output
         if view.session.mode != Mode::Plan {
             runtime.set_mode(id, Mode::Plan).await?;
         }
-        let outcome = say(&runtime, id, why, None, verbose, output).await;
+        let outcome = say(&runtime, id, why, Allowed::default(), verbose, output).await;
         runtime.stop().await;
         return outcome?.failure().map_or(Ok(()), Err);
     }

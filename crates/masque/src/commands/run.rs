@@ -16,7 +16,7 @@ use crate::runtime;
 use crate::session::Session;
 
 pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
-    let RunArgs { name, prompt, opening, approve, .. } = args;
+    let RunArgs { name, prompt, opening, approve, max_rounds } = args;
     let message = message(prompt, read_input().await?)?;
     let runtime = runtime::open(session).await?;
     let (view, is_new) = opening::open(&runtime, Some(name), &opening).await?;
@@ -24,7 +24,8 @@ pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output:
         opened(&view.session, output)?;
     }
     let id = view.session.id;
-    let outcome = say(&runtime, id, message, approve, verbose, output).await;
+    let allowed = Allowed { approve, max_rounds };
+    let outcome = say(&runtime, id, message, allowed, verbose, output).await;
     runtime.stop().await;
     let outcome = match outcome {
         Ok(outcome) => outcome,
@@ -48,17 +49,24 @@ pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output:
     outcome.failure().map_or(Ok(()), Err)
 }
 
+/// What a persona may do without being asked about it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Allowed {
+    approve: Option<Approve>,
+    max_rounds: Option<u32>,
+}
+
 /// Says something to a session and shows what comes of it.
 pub(super) async fn say(
     runtime: &Runtime,
     id: Uuid,
     message: String,
-    approve: Option<Approve>,
+    allowed: Allowed,
     verbose: bool,
     output: &mut Output,
 ) -> Result<Outcome> {
     let asks = ask::can_ask(output);
-    let approvals = match approve {
+    let approvals = match allowed.approve {
         Some(Approve::All) => Approvals::All,
         Some(Approve::Read) => Approvals::Read,
         None if asks => Approvals::Ask,
@@ -68,7 +76,7 @@ pub(super) async fn say(
         true => Viewer::Program,
         false => Viewer::Person(Box::new(Teller::new(false, verbose, output))),
     };
-    let options = SendOptions { approvals, ..SendOptions::default() };
+    let options = SendOptions { approvals, max_tool_rounds: allowed.max_rounds, ..SendOptions::default() };
     let mut watch = Watch::new(runtime, id, asks);
     let mut subscription = watch.send(message, options).await??;
     watch.until_done(&mut subscription, &mut viewer, output).await

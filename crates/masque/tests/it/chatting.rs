@@ -226,7 +226,15 @@ fn the_chat_itself_listens_to_slashes() {
     says(&mut terminal, "/persona other").sees("other goes on").sees("other build ›");
     says(&mut terminal, "delta").sees("You said delta.").sees("›");
     contains(&rehearsed.last_request()["messages"].to_string(), &["You are the other one.", "alpha"]);
-    says(&mut terminal, "/model").sees("test/scripted").sees("›");
+    says(&mut terminal, "/model").sees("test/scripted answered last").sees("›");
+    says(&mut terminal, "/model test/understudy").sees("test/understudy answers from now on").sees("›");
+    says(&mut terminal, "epsilon").sees("You said epsilon.").sees("›");
+    assert_eq!(rehearsed.last_request()["model"], "understudy");
+    says(&mut terminal, "/model nowhere/x").sees("error: ").sees("nowhere").sees("›");
+    says(&mut terminal, "/model").sees("test/understudy, as you asked").sees("›");
+    says(&mut terminal, "/model default").sees("the persona chooses again").sees("›");
+    says(&mut terminal, "zeta").sees("You said zeta.").sees("›");
+    assert_eq!(rehearsed.last_request()["model"], "scripted");
     says(&mut terminal, "/plan").sees("no plan yet").sees("›");
     says(&mut terminal, "/help").sees("/undo").sees("›");
     says(&mut terminal, "/exit");

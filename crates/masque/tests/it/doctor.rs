@@ -88,7 +88,10 @@ async fn providers_are_shown_and_tried() {
     model.stop().await;
     let (code, value, text) = report(&home, &[], &set);
     assert_eq!((code, &value["providers"][0]["state"]), (1, &json!("does_not_answer")), "{text}");
-    contains(&text, &["good: does not answer", "provider good: cannot reach", "see that it runs, that base_url is right"]);
+    contains(
+        &text,
+        &["good: does not answer", "provider good: cannot reach", "see that it runs, that base_url is right"],
+    );
     assert!(!text.contains("s3cret"), "{text}");
 }
 

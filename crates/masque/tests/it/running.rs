@@ -217,6 +217,13 @@ fn the_exit_code_tells_how_it_ended() {
     let rounds = rehearsed.run(&["run", "worker", "twice", "--max-rounds", "1"]);
     assert_eq!(rounds.code, 7, "{rounds:?}");
     contains(&rounds.stderr, &["max_tool_rounds"]);
+    // What the call says comes before what the persona says.
+    let own = "\n[personas.patient]\nsystem_prompt = \"You are patient.\"\nmax_tool_rounds = 1\n";
+    let personas = rehearsed.home.read(".config/masque/personas.toml");
+    rehearsed.home.write(".config/masque/personas.toml", &format!("{personas}{own}"));
+    assert_eq!(rehearsed.run(&["run", "patient", "twice"]).code, 7);
+    assert_eq!(rehearsed.run(&["run", "patient", "twice", "--max-rounds", "2"]).code, 0);
+    contains(&rehearsed.run(&["run", "worker", "hi", "--max-rounds", "0"]).fails(2), &["1..=1000"]);
     contains(&rehearsed.run(&["run", "nobody", "hi"]).fails(3), &["nobody"]);
     contains(&rehearsed.run(&["run", "worker", "hi", "--model", "nix"]).fails(2), &["provider/model"]);
     contains(&rehearsed.run(&["run", "worker", "hi", "--model", "nix/x"]).fails(2), &["nix", "test"]);

@@ -1,5 +1,6 @@
 //! From where a viewer wants to go on.
 
+use agent::Session;
 use app::inputs::parse;
 use app::running::EventId;
 use http::{HeaderMap, Uri};
@@ -28,6 +29,20 @@ pub(super) fn of(headers: &HeaderMap, uri: &Uri) -> Result<Option<EventId>, Prob
         (None, Some(id)) => understood("after", &id).map(Some),
         (None, None) => Ok(None),
     }
+}
+
+/// A place that the session has not reached is another session's, or made up: whoever waited there
+/// would miss what happens until then.
+pub(super) fn check(after: EventId, session: &Session) -> Result<(), Problem> {
+    let last = session.last_seq;
+    if after.seq <= last {
+        return Ok(());
+    }
+    Err(Problem::invalid(format!(
+        "no event {after} was told yet: the last of session {} is {last}; go on after that one, or send none for \
+         what is new",
+        session.id
+    )))
 }
 
 fn understood(name: &str, id: &str) -> Result<EventId, Problem> {

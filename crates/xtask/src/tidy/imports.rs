@@ -25,7 +25,7 @@ const INTERNAL: [(&str, &[&str]); 14] = [
         &["agent", "app", "llm", "mcp", "persona", "providers", "rehearsal", "server", "store", "tools"],
     ),
     ("testkit", &["persona", "store"]),
-    ("bench", &["app", "mcp", "persona", "store", "testkit"]),
+    ("bench", &["agent", "app", "mcp", "persona", "providers", "rehearsal", "store", "testkit"]),
     ("xtask", &[]),
 ];
 

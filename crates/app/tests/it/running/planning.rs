@@ -139,7 +139,7 @@ async fn a_switch_in_the_middle_of_a_reply_holds_for_what_has_not_begun() {
     on_stage(WRITES, async |stage| {
         for elsewhere in [false, true] {
             let id = stage.session(Mode::Build).await;
-            let options = app::running::SendOptions { approvals: Approvals::All, detached: false };
+            let options = app::running::SendOptions { approvals: Approvals::All, ..Default::default() };
             let mut events = stage.runtime.send(id, "slowly".to_owned(), options).await.unwrap();
             hear(&mut events, "text_delta", 1).await;
             let switcher = if elsewhere { stage.restarted().await } else { stage.runtime.clone() };
@@ -165,7 +165,7 @@ async fn a_switch_in_the_middle_of_a_reply_holds_for_what_has_not_begun() {
 async fn a_switch_between_two_tools_of_a_reply_holds_for_the_second() {
     on_stage(WRITES, async |stage| {
         let id = stage.session(Mode::Build).await;
-        let options = app::running::SendOptions { approvals: Approvals::All, detached: false };
+        let options = app::running::SendOptions { approvals: Approvals::All, ..Default::default() };
         let events = stage.runtime.send(id, "both".to_owned(), options).await.unwrap();
         while !stage.file("began").exists() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;

@@ -1,6 +1,7 @@
 //! What can be said to the chat itself: lines that begin with a slash.
 
 use agent::Mode;
+use llm::ModelRef;
 use persona::Name;
 
 /// The words, what may follow them, and what they do.
@@ -9,7 +10,7 @@ pub(super) const WORDS: &[(&str, &str, &str)] = &[
     ("mode", "[plan|build]", "show the mode, or change it"),
     ("plan", "[approve|back WHY]", "show the plan, approve it, or send it back"),
     ("persona", "NAME", "have another persona go on"),
-    ("model", "", "show which model answers"),
+    ("model", "[PROVIDER/MODEL|default]", "show which model answers, or choose one"),
     ("history", "", "show all that was said"),
     ("undo", "", "take back your last message and what came of it"),
     ("quit", "", "leave; Ctrl-D does too"),
@@ -21,10 +22,17 @@ pub(super) enum Slash {
     Mode(Option<Mode>),
     Plan(Option<PlanWord>),
     Persona(Name),
-    Model,
+    Model(Option<ModelWord>),
     History,
     Undo,
     Quit,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ModelWord {
+    /// The persona chooses again.
+    Default,
+    Named(ModelRef),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +65,7 @@ fn command(word: &str, rest: &str) -> Result<Slash, String> {
         "plan" => plan(rest).map(Slash::Plan),
         "persona" if rest.is_empty() => Err("name a persona, as in /persona mentor".to_owned()),
         "persona" => rest.parse().map(Slash::Persona).map_err(|error: persona::NameError| error.to_string()),
-        "model" => alone(Slash::Model),
+        "model" => model(rest).map(Slash::Model),
         "history" => alone(Slash::History),
         "undo" => alone(Slash::Undo),
         "quit" | "exit" => alone(Slash::Quit),
@@ -65,6 +73,17 @@ fn command(word: &str, rest: &str) -> Result<Slash, String> {
             Some(near) => format!("there is no /{word}; did you mean /{near}?"),
             None => format!("there is no /{word}; /help lists what there is"),
         }),
+    }
+}
+
+fn model(rest: &str) -> Result<Option<ModelWord>, String> {
+    match rest {
+        "" => Ok(None),
+        "default" => Ok(Some(ModelWord::Default)),
+        named => match named.parse() {
+            Ok(model) => Ok(Some(ModelWord::Named(model))),
+            Err(error) => Err(format!("{error}; /model default leaves it to the persona")),
+        },
     }
 }
 
@@ -83,7 +102,7 @@ fn plan(rest: &str) -> Result<Option<PlanWord>, String> {
 mod tests {
     use agent::Mode;
 
-    use super::{PlanWord, Slash, WORDS, parse};
+    use super::{ModelWord, PlanWord, Slash, WORDS, parse};
 
     #[test]
     fn every_word_that_is_listed_is_known() {
@@ -102,6 +121,10 @@ mod tests {
         assert_eq!(parse(" /MODE "), Some(Ok(Slash::Mode(None))));
         assert_eq!(parse("/exit"), Some(Ok(Slash::Quit)));
         assert_eq!(parse("/plan approve"), Some(Ok(Slash::Plan(Some(PlanWord::Approve)))));
+        assert_eq!(parse("/model"), Some(Ok(Slash::Model(None))));
+        assert_eq!(parse("/model default"), Some(Ok(Slash::Model(Some(ModelWord::Default)))));
+        let named = ModelWord::Named("hub/meta/llama".parse().expect("a model"));
+        assert_eq!(parse("/model hub/meta/llama"), Some(Ok(Slash::Model(Some(named)))));
         let back = PlanWord::SendBack("keep it".to_owned());
         assert_eq!(parse("/plan back keep it"), Some(Ok(Slash::Plan(Some(back)))));
     }
@@ -114,6 +137,7 @@ mod tests {
             ("/mode fast", "plan and build"),
             ("/persona", "/persona mentor"),
             ("/persona a/b", "a/b"),
+            ("/model sonnet", "/model default"),
             ("/plan back", "say why"),
             ("/plan yes", "/plan approve"),
             ("/undo it", "stands alone"),

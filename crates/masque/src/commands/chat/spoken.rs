@@ -4,7 +4,7 @@ use agent::{Mode, PlanStatus};
 use app::running::SessionView;
 use persona::Name;
 
-use super::slash::{PlanWord, Slash, WORDS};
+use super::slash::{ModelWord, PlanWord, Slash, WORDS};
 use super::{Chat, Then};
 use crate::commands::answer::{Markdown, in_words};
 use crate::commands::sessions::transcript;
@@ -22,7 +22,8 @@ impl Chat<'_> {
             Slash::Mode(None) => self.faint(&format!("{} mode", self.mode), output)?,
             Slash::Mode(Some(mode)) => return self.set_mode(mode, output).await,
             Slash::Persona(name) => return self.set_persona(name, output).await,
-            Slash::Model => self.show_model(output).await?,
+            Slash::Model(None) => self.show_model(output).await?,
+            Slash::Model(Some(word)) => return self.set_model(word, output).await,
             Slash::History => {
                 let view = self.refresh().await?;
                 match view.turns.is_empty() {
@@ -50,7 +51,7 @@ impl Chat<'_> {
 
     fn help(&self, output: &mut Output) -> Result<()> {
         for (word, rest, does) in WORDS {
-            let word = format!("{:<26}", format!("/{word} {rest}"));
+            let word = format!("{:<34}", format!("/{word} {rest}"));
             output.pieces(self.beside(), &[(Style::Name, &word), (Style::Plain, does)])?;
         }
         self.faint("End a line with \\ to go on in the next. Ctrl-C interrupts an answer.", output)
@@ -88,6 +89,24 @@ impl Chat<'_> {
             (None, None) => "nobody has answered yet; the persona chooses".to_owned(),
         };
         self.faint(&format!("{line}. `masque models` lists what answers."), output)
+    }
+
+    async fn set_model(&mut self, word: ModelWord, output: &mut Output) -> Result<Then> {
+        let model = match word {
+            ModelWord::Default => None,
+            ModelWord::Named(model) => Some(model),
+        };
+        match self.runtime.set_model(self.session, model).await {
+            Ok(session) => {
+                let line = match session.model {
+                    Some(model) => format!("{model} answers from now on; /model default leaves it to the persona"),
+                    None => "the persona chooses again".to_owned(),
+                };
+                self.faint(&line, output)?;
+                Ok(Then::Listen)
+            }
+            Err(error) => self.mistaken(&in_words(error), output),
+        }
     }
 
     async fn undo(&mut self, output: &mut Output) -> Result<Then> {

@@ -37,6 +37,44 @@ async fn a_session_may_choose_its_model_and_its_directory() {
     assert_eq!(world.sent()[0]["model"], "other");
 }
 
+#[tokio::test]
+async fn another_model_or_persona_may_go_on() {
+    let world = World::start(QUICK).await;
+    world.persona(json!({ "name": "ranger", "system_prompt": "You range." })).await;
+    let session = world.session().await;
+    world.hear(&session, "One.").await;
+    let (status, view) = world.ask("PATCH", &session, Some(&json!({ "model": "stage/other" }))).await;
+    assert_eq!((status, &view["model"], &view["persona"]), (200, &json!("stage/other"), &json!("guide")));
+    world.hear(&session, "Two.").await;
+    let both = json!({ "model": null, "persona": "ranger" });
+    let (status, view) = world.ask("PATCH", &session, Some(&both)).await;
+    assert_eq!((status, view.get("model"), &view["persona"]), (200, None, &json!("ranger")), "{view}");
+    world.hear(&session, "Three.").await;
+    let sent = world.sent();
+    let models: Vec<&Value> = sent.iter().map(|body| &body["model"]).collect();
+    assert_eq!(models, ["actor", "other", "actor"]);
+    assert!(sent[2]["system"].to_string().contains("You range."), "{}", sent[2]["system"]);
+    assert_eq!(conversation(&sent[2]).len(), 5, "the talk goes on");
+
+    // What cannot be done leaves all as it was.
+    for (body, expected, told) in [
+        (json!({}), 400, "model"),
+        (json!({ "model": "other" }), 400, "model: "),
+        (json!({ "model": "nowhere/x" }), 400, "stage"),
+        (json!({ "mode": "plan" }), 400, "unknown field"),
+        (json!({ "persona": "rangr", "model": "stage/other" }), 404, "ranger"),
+        (json!({ "persona": "guide", "model": "nowhere/x" }), 400, "stage"),
+    ] {
+        let (status, problem) = world.ask("PATCH", &session, Some(&body)).await;
+        let detail = problem["detail"].as_str().expect("a sentence");
+        assert!(status == expected && detail.contains(told), "{body}: {problem}");
+    }
+    let (_, after) = world.get(&session).await;
+    assert_eq!((after.get("model"), &after["persona"]), (None, &json!("ranger")));
+    let nobody = "/api/sessions/01a1e2ad-5cab-77db-a49b-fb57ff641b2d";
+    assert_eq!(world.ask("PATCH", nobody, Some(&json!({ "model": null }))).await.0, 404);
+}
+
 fn ids(list: &Value) -> Vec<String> {
     let sessions = list["sessions"].as_array().expect("sessions");
     sessions.iter().map(|session| session["id"].as_str().expect("an id").to_owned()).collect()
@@ -108,7 +146,7 @@ async fn a_message_can_be_taken_back() {
 
 /// What is running is not pulled away from under itself.
 #[tokio::test]
-async fn a_running_session_is_neither_deleted_nor_taken_back() {
+async fn a_running_session_is_neither_changed_nor_deleted_nor_taken_back() {
     let words = "word ".repeat(100);
     let world = World::start(&format!("[[reply]]\npace_ms = 20\ntext = \"{words}\"\n")).await;
     let session = world.session().await;
@@ -118,6 +156,11 @@ async fn a_running_session_is_neither_deleted_nor_taken_back() {
         let (status, problem) = world.ask(method, &path, None).await;
         let detail = problem["detail"].as_str().expect("a sentence");
         assert!(status == 409 && detail.contains("cancel"), "{method} {path}: {problem}");
+    }
+    for body in [json!({ "model": "stage/other" }), json!({ "persona": "guide" })] {
+        let (status, problem) = world.ask("PATCH", &session, Some(&body)).await;
+        let detail = problem["detail"].as_str().expect("a sentence");
+        assert!(status == 409 && detail.contains("cancel"), "{body}: {problem}");
     }
     assert_eq!(stop_reason(&opened.rest().await), "end_turn");
     assert_eq!(world.open("DELETE", &session, None).await.status, 204);

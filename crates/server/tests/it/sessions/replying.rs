@@ -218,6 +218,18 @@ async fn tool_error_and_recovery() {
     assert_eq!((&result["type"], &result["is_error"]), (&json!("tool_result"), &json!(true)), "{result}");
 }
 
+/// A limit of one message comes before the persona's own, and holds for that message alone.
+#[tokio::test]
+async fn a_message_may_limit_the_rounds_with_tools() {
+    let world = World::start(MISSING).await;
+    world.persona(json!({ "name": "ranger", "max_tool_rounds": 5 })).await;
+    let session = world.session_with(&json!({ "persona": "ranger" })).await;
+    let input = json!({ "content": "Find the answer.", "max_tool_rounds": 1 });
+    let events = world.open("POST", &format!("{session}/messages"), Some(&input)).await.rest().await;
+    assert_eq!(stop_reason(&events), "max_tool_rounds");
+    assert_eq!(stop_reason(&world.hear(&session, "Find it.").await), "end_turn");
+}
+
 /// A model that fails for good is told in the stream, with a code.
 #[tokio::test]
 async fn a_model_that_fails_is_told() {

@@ -96,6 +96,18 @@ async fn a_place_may_stand_in_the_address() {
         let problem = opened.json().await;
         assert!(problem["detail"].as_str().expect("text").contains("12.3"), "{problem}");
     }
+    // A place that the session has not reached is told, and not waited for.
+    let last = world.get(&session).await.1["last_seq"].as_i64().expect("a place");
+    for (place, status) in [(last, 200), (last + 1, 400), (i64::MAX, 400)] {
+        let path = format!("{session}/events?after={place}");
+        let opened = open(world.served.port, "GET", &path, &[], None).await;
+        assert_eq!(opened.status, status, "{path}");
+        if status == 400 {
+            let problem = opened.json().await;
+            let detail = problem["detail"].as_str().expect("text");
+            assert!(detail.contains(&place.to_string()) && detail.contains(&format!(" is {last};")), "{problem}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -153,7 +153,7 @@ async fn play(world: &World, seed: u64) {
     let mut acted = 0;
     for (at, step) in steps.iter().enumerate() {
         runtime.set_mode(id, step.mode).await.unwrap();
-        let options = SendOptions { approvals: Approvals::All, detached: true };
+        let options = SendOptions { approvals: Approvals::All, detached: true, ..SendOptions::default() };
         let mut events = runtime.send(id, format!("step-{at}-0."), options).await.unwrap();
         if let Some(mode) = step.switches_to {
             hear(&mut events, "text_delta", 1).await;
@@ -208,14 +208,14 @@ fn as_an_mcp_server() {
     for line in std::io::stdin().lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let Some(id) = request.get("id") else { continue };
-        let answer = match request["method"].as_str().unwrap() {
+        let mut answer = match request["method"].as_str().unwrap() {
             "initialize" => json!({ "result": {
                 "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
                 "serverInfo": { "name": "marker", "version": "1" },
             } }),
             "tools/list" => json!({ "result": { "tools": [
-                tool("act", json!({ "readOnlyHint": false })), tool("unhinted", json!({})),
-                tool("look", json!({ "readOnlyHint": true })),
+                tool("act", &json!({ "readOnlyHint": false })), tool("unhinted", &json!({})),
+                tool("look", &json!({ "readOnlyHint": true })),
             ] } }),
             "tools/call" => {
                 let text = request["params"]["arguments"]["text"].as_str().unwrap();
@@ -224,7 +224,6 @@ fn as_an_mcp_server() {
             }
             method => json!({ "error": { "code": -32601, "message": method } }),
         };
-        let mut answer = answer;
         answer["jsonrpc"] = json!("2.0");
         answer["id"] = id.clone();
         writeln!(out, "{answer}").unwrap();
@@ -232,7 +231,7 @@ fn as_an_mcp_server() {
     std::process::exit(0);
 }
 
-fn tool(name: &str, annotations: Value) -> Value {
+fn tool(name: &str, annotations: &Value) -> Value {
     json!({
         "name": name, "description": name, "annotations": annotations,
         "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
