@@ -23,13 +23,27 @@ pub(crate) use subject::subject;
 const ROUNDS: usize = 12;
 const RUNS_PER_BATCH: usize = 150;
 
-/// Two model calls and one tool: what every figure but the streams' is measured with.
+/// Two model calls and one tool, with answers of the length that models give: what every figure but
+/// the streams' is measured with.
 const SCRIPT: &str = r#"
 [[reply]]
 when = { tool_result_of = "read_file" }
-text = "The notes say that the answer is forty-two, that it was found by a long computation, and that nobody remembers what was asked; I would write the question down before anything else is decided."
+text = """
+The notes say one thing only: that the answer is forty-two. They do not say what was asked, who asked it, or how the number was found, so by themselves they settle nothing.
+
+Three readings are possible. It may be a count, in which case somebody can count again and compare. It may be the outcome of a computation, in which case its inputs have to be somewhere, and the file should say where. Or it may be a joke, in which case nobody should build on it.
+
+What I would do before anything else is decided:
+
+1. Look into the history of the file, and ask whoever wrote the line what the question was.
+2. Write the question above the answer, together with the date and the source.
+3. Check the number once by a way that does not depend on the first one, even if it is slower.
+4. Only then pass it on; until then, call it a draft wherever it is shown.
+
+If the question cannot be found any more, I would rather delete the line than keep it: a number without a question invites people to fill in their own, and they will each fill in a different one.
+"""
 [[reply]]
-say = [{ text = "I look at the notes first." }, { tool = "read_file", input = { path = "notes.txt" } }]
+say = [{ text = "I look at the notes first, then I tell you what they mean and what they leave open." }, { tool = "read_file", input = { path = "notes.txt" } }]
 "#;
 
 /// A process that runs batches when it is told to.

@@ -2,7 +2,7 @@
 //! command can be piped.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, Select, Text};
@@ -13,6 +13,8 @@ use crate::output::{Output, clean, one_line, truncate};
 
 /// Columns of an option in a list of choices.
 const OPTION_COLUMNS: usize = 76;
+/// Clears a terminal from the beginning of the cursor's line on.
+const CLEAR_BELOW: &str = "\r\x1b[J";
 
 /// Whether somebody is there who can answer; a program that asked for JSON is not.
 pub(crate) fn can_ask(output: &Output) -> bool {
@@ -75,12 +77,11 @@ pub(crate) async fn parsed<T: Send + 'static>(
         Ok(_) => Ok(Validation::Valid),
         Err(message) => Ok(Validation::Invalid(message.into())),
     };
-    let ask = move || match Text::new(question).with_help_message(help).with_validator(validate).prompt() {
+    let ask = move || Text::new(question).with_help_message(help).with_validator(validate).prompt();
+    match answered(output, ask).await? {
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
-        answer => answer.map(Some),
-    };
-    let answer = wait_for(output, ask).await?;
-    answer.map(|answer| check(&answer)).transpose().map_err(Failure::invalid)
+        answer => check(&answer.map_err(unanswered)?).map(Some).map_err(Failure::invalid),
+    }
 }
 
 /// A name; what is none is refused while it is typed.
@@ -94,14 +95,28 @@ pub(crate) async fn name(question: &'static str, output: &mut Output) -> Result<
     answer.trim().parse().map_err(|error: persona::NameError| Failure::invalid(error.to_string()))
 }
 
-/// Waits on a thread of its own: the connections of the library go on meanwhile.
 async fn wait_for<T: Send + 'static>(
     output: &mut Output,
     ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
 ) -> Result<T> {
+    answered(output, ask).await?.map_err(unanswered)
+}
+
+/// Waits on a thread of its own: the connections of the library go on meanwhile.
+async fn answered<T: Send + 'static>(
+    output: &mut Output,
+    ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
+) -> Result<std::result::Result<T, InquireError>> {
     output.flush()?;
     match tokio::task::spawn_blocking(ask).await {
-        Ok(answer) => answer.map_err(unanswered),
+        Ok(answer) => {
+            if matches!(answer, Err(InquireError::OperationInterrupted)) {
+                // What stood below the question is still there, and what comes next would be
+                // written into it.
+                let _ = write!(io::stderr(), "{CLEAR_BELOW}");
+            }
+            Ok(answer)
+        }
         Err(error) => Err(Failure::broken(format!("the question could not be asked: {error}"))),
     }
 }

@@ -54,8 +54,8 @@ mod db;
 
 mod connect;
 mod mcp;
-mod retention;
 mod rehearse;
+mod retention;
 mod serve;
 
 mod completions;

@@ -49,7 +49,7 @@ pub(crate) async fn open(session: &Session) -> Result<Runtime> {
 
 /// The directory that sessions may see. A command works where it is called; a server only in a
 /// project that is open, and one that other machines reach only in a project that was named.
-fn root(project: Option<&Project>, audience: Audience) -> Option<PathBuf> {
+pub(crate) fn root(project: Option<&Project>, audience: Audience) -> Option<PathBuf> {
     let project = project.filter(|project| match audience {
         Audience::User => true,
         Audience::Machine => project.is_open(),

@@ -13,10 +13,26 @@ use uuid::Uuid;
 use super::drive::{Driver, NotKept, entry, noted};
 use super::models::Candidate;
 
-/// What has arrived of a reply and is not kept yet.
+/// What has arrived of a reply and was not passed on yet: first the text, then the entries.
+#[derive(Default)]
 struct Reply {
+    passing: Option<(Passing, String)>,
     entries: Vec<Entry>,
     request_id: Option<String>,
+}
+
+/// Text that is told and not kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    Text,
+    Reasoning,
+}
+
+fn event_of((kind, content): (Passing, String)) -> Event {
+    match kind {
+        Passing::Text => Event::TextDelta { content },
+        Passing::Reasoning => Event::ReasoningDelta { content },
+    }
 }
 
 /// How one attempt ended.
@@ -99,17 +115,17 @@ impl Driver {
         self.attempt_turns = self.turns.len();
         let request = self.request(candidate, mode);
         let mut stream = candidate.provider.stream(request);
-        let mut reply = Reply { entries: Vec::new(), request_id: None };
+        let mut reply = Reply::default();
         loop {
-            // What has arrived already is taken in one go: what it makes up is kept together.
+            // What has arrived already is taken in one go: it is told and kept together.
             let event = match stream.next().now_or_never() {
                 Some(event) if !self.cancel.is_cancelled() => event,
                 Some(_) => {
-                    self.keep_ready(&mut reply.entries).await?;
+                    self.let_go(&mut reply).await?;
                     return Ok(Attempt::Cancelled);
                 }
                 None => {
-                    self.keep_ready(&mut reply.entries).await?;
+                    self.let_go(&mut reply).await?;
                     tokio::select! {
                         biased;
                         () = self.cancel.cancelled() => return Ok(Attempt::Cancelled),
@@ -119,18 +135,16 @@ impl Driver {
             };
             match event {
                 Some(Ok(llm::Event::Started { request_id })) => reply.request_id = request_id,
-                Some(Ok(llm::Event::TextDelta(content))) => {
-                    self.keep_ready(&mut reply.entries).await?;
-                    self.run.on_text(&content);
-                    self.live.tell_passing(Event::TextDelta { content });
+                Some(Ok(llm::Event::TextDelta(text))) => {
+                    self.run.on_text(&text);
+                    self.pass(&mut reply, Passing::Text, text).await?;
                     if self.run.text_bytes() > limits::REPLY_BYTES {
                         self.finish(candidate, StopReason::MaxTokens, Usage::default(), reply).await?;
                         return Ok(Attempt::Finished);
                     }
                 }
-                Some(Ok(llm::Event::ReasoningDelta(content))) => {
-                    self.keep_ready(&mut reply.entries).await?;
-                    self.live.tell_passing(Event::ReasoningDelta { content });
+                Some(Ok(llm::Event::ReasoningDelta(text))) => {
+                    self.pass(&mut reply, Passing::Reasoning, text).await?;
                 }
                 Some(Ok(llm::Event::Finished { stop, usage })) => {
                     self.finish(candidate, stop, usage, reply).await?;
@@ -141,11 +155,11 @@ impl Driver {
                     reply.entries.extend(self.run.on_event(event).into_iter().map(entry));
                 }
                 Some(Err(failure)) => {
-                    self.keep_ready(&mut reply.entries).await?;
+                    self.let_go(&mut reply).await?;
                     return Ok(Attempt::Failed(failure));
                 }
                 None => {
-                    self.keep_ready(&mut reply.entries).await?;
+                    self.let_go(&mut reply).await?;
                     let message = format!("{} ended its answer without saying so", candidate.model);
                     return Ok(Attempt::Failed(Failure::new(llm::FailureKind::Transport, message)));
                 }
@@ -153,10 +167,26 @@ impl Driver {
         }
     }
 
-    async fn keep_ready(&mut self, entries: &mut Vec<Entry>) -> Result<(), NotKept> {
-        match entries.is_empty() {
+    /// Text passes by; pieces of one kind that arrived together are told as one.
+    async fn pass(&mut self, reply: &mut Reply, kind: Passing, text: String) -> Result<(), NotKept> {
+        if !reply.entries.is_empty() || reply.passing.as_ref().is_some_and(|(of, _)| *of != kind) {
+            self.let_go(reply).await?;
+        }
+        match &mut reply.passing {
+            Some((_, passing)) => passing.push_str(&text),
+            None => reply.passing = Some((kind, text)),
+        }
+        Ok(())
+    }
+
+    /// Tells and keeps what has arrived.
+    async fn let_go(&mut self, reply: &mut Reply) -> Result<(), NotKept> {
+        if let Some(passing) = reply.passing.take() {
+            self.live.tell_passing(event_of(passing));
+        }
+        match reply.entries.is_empty() {
             true => Ok(()),
-            false => self.keep(std::mem::take(entries), RunChange::default()).await,
+            false => self.keep(std::mem::take(&mut reply.entries), RunChange::default()).await,
         }
     }
 
@@ -185,7 +215,10 @@ impl Driver {
         usage: Usage,
         reply: Reply,
     ) -> Result<(), NotKept> {
-        let Reply { mut entries, request_id } = reply;
+        let Reply { passing, mut entries, request_id } = reply;
+        if let Some(passing) = passing {
+            self.live.tell_passing(event_of(passing));
+        }
         entries.extend(self.run.on_event(llm::Event::Finished { stop, usage }).into_iter().map(entry));
         let model = candidate.model.clone();
         entries.push(noted(Note::Usage { model: model.clone(), usage, request_id }));

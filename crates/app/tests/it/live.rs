@@ -4,6 +4,8 @@
 //! variable there is nothing to test. A small model says what it likes: what is checked is what
 //! must hold whatever it says.
 
+#![allow(clippy::print_stdout, reason = "whoever runs these reads along")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -12,7 +12,7 @@ A rehearsal speaks the protocols of Anthropic, OpenAI (responses and chat) and G
 and says what its script says. Scripts are TOML: an ordered list of [[reply]]; docs/rehearsal.md
 describes them.
 
-  masque rehearse                                    the script that answers where no model is set up
+  masque rehearse                                    what answers where no model is set up
   masque rehearse --script talk.toml --listen 127.0.0.1:4800
   masque rehearse --check talk.toml                  only look for mistakes
   masque rehearse --record tape.toml --upstream https://api.anthropic.com

@@ -22,11 +22,8 @@ mod sarif;
 mod text;
 
 /// Providers whose key may stand in the environment, under one of these names.
-const KEYS: [(&str, &[&str]); 3] = [
-    ("anthropic", &["ANTHROPIC_API_KEY"]),
-    ("openai", &["OPENAI_API_KEY"]),
-    ("gemini", &["GEMINI_API_KEY"]),
-];
+const KEYS: [(&str, &[&str]); 3] =
+    [("anthropic", &["ANTHROPIC_API_KEY"]), ("openai", &["OPENAI_API_KEY"]), ("gemini", &["GEMINI_API_KEY"])];
 
 /// Entries up to which lint looks at the files along with other commands.
 const REMINDED: usize = 2_000;

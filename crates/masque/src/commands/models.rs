@@ -70,7 +70,9 @@ fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {
         match &found.error {
             Some(error) => {
                 let mark = output.styled(Style::Bad, format!("{name} does not answer:"));
-                output.styled_line(&format!("{mark} {}", output.styled(Style::Plain, one_line(error))))?;
+                // A failure names who failed, as this line does already.
+                let why = error.strip_prefix(&format!("{name}: ")).unwrap_or(error);
+                output.styled_line(&format!("{mark} {}", output.styled(Style::Plain, one_line(why))))?;
                 output.paragraph(2, "`masque doctor` shows where its settings come from, and tries it.")?;
             }
             None if found.models.is_empty() => {

@@ -103,7 +103,11 @@ async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Out
             output.line(difference)?;
         }
         let count = counted(exchanges, "exchange", "exchanges");
-        output.line(format!("{played} of {count} were played; {remaining} were not asked for."))?;
+        let rest = match remaining {
+            0 => String::new(),
+            rest => format!("; {rest} not asked for"),
+        };
+        output.line(format!("Played {played} of {count}{rest}."))?;
     }
     if differences.is_empty() { Ok(()) } else { Err(Failure::Answered) }
 }

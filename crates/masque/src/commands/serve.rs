@@ -14,6 +14,7 @@ use super::{lint, retention, tell_problems};
 use crate::cli::ServeArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
+use crate::runtime;
 use crate::session::{Audience, Session, Wanted};
 
 mod stop;
@@ -36,11 +37,11 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     library.lint_on_load(lint::options(&session, Vec::new()));
     retention::start(&library, &session.config);
     let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
-    let runtime = crate::runtime::open(&session).await?;
+    let runtime = runtime::open(&session).await?;
     let router = server::router(runtime.clone(), options);
     let stop =
         Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))?;
-    announce(address, &library, output).await?;
+    announce(address, &session, output).await?;
     tell_problems(&session, false, output)?;
     let served = server::serve(listener, router, stop.wait()).await;
     // What nobody waits for any more is stopped too, and what it has said is kept.
@@ -49,7 +50,9 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
 }
 
-async fn announce(address: SocketAddr, library: &app::Library, output: &mut Output) -> Result<()> {
+async fn announce(address: SocketAddr, session: &Session, output: &mut Output) -> Result<()> {
+    let library = &session.library;
+    let root = runtime::root(session.project.as_ref(), session.audience);
     let location = library.database_info().await?.location;
     if output.is_json() {
         let path = |scope| library.path(scope).map(Path::to_path_buf);
@@ -57,9 +60,11 @@ async fn announce(address: SocketAddr, library: &app::Library, output: &mut Outp
         output.json(&serde_json::json!({
             "address": address,
             "mcp_url": format!("http://{address}/mcp"),
+            "sessions_url": format!("http://{address}/api/sessions"),
             "health_url": format!("http://{address}/healthz"),
             "database": location,
             "files": files,
+            "root": root,
         }))?;
         return output.flush();
     }
@@ -72,6 +77,12 @@ async fn announce(address: SocketAddr, library: &app::Library, output: &mut Outp
         }
     }
     output.field("MCP", &format!("http://{address}/mcp (fewer tools: /mcp?tools=load)"))?;
+    output.field("sessions", &format!("http://{address}/api/sessions"))?;
+    let seen = match root {
+        Some(root) => root.display().to_string(),
+        None => "no files: no project is open; `masque serve --project .` opens this directory".to_owned(),
+    };
+    output.field("tools see", &seen)?;
     output.field("health", &format!("http://{address}/healthz"))?;
     output.blank()?;
     let http = if address.to_string() == crate::cli::DEFAULT_ADDRESS {

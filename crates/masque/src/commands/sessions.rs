@@ -117,7 +117,7 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
     let scope = session.scope.map(|scope| format!(" ({scope})")).unwrap_or_default();
     output.field("persona", &format!("{}{scope}", session.persona))?;
     output.field("mode", session.mode.as_str())?;
-    if let Some(model) = session.answered_by.as_ref().or(session.model.as_ref()) {
+    if let Some(model) = session.model.as_ref().or(session.answered_by.as_ref()) {
         output.field("model", &model.to_string())?;
     }
     if let Some(root) = &session.root {

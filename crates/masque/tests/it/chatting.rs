@@ -181,8 +181,9 @@ fn ctrl_c_at_a_question_stops_the_answer() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
-    says(&mut terminal, "write both").sees("Allow it?").presses(CONTROL_C);
-    terminal.sees("stopped (cancelled)").sees("worker build ›");
+    says(&mut terminal, "write both").sees("Allow it?").sees("and why]").presses(CONTROL_C);
+    // Nothing of the question stays below it, to be written into.
+    terminal.sees("\r\x1b[J").sees("✗ write_file a.txt").sees("stopped (cancelled)").sees("worker build ›");
     says(&mut terminal, "are you there?").sees("I am.").sees("worker build ›").presses(CONTROL_D);
     assert_eq!(terminal.ends().0, 0);
     assert!(!rehearsed.home.path("work/a.txt").exists());

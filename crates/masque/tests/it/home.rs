@@ -72,7 +72,12 @@ impl Home {
 
     pub(crate) fn run_in_with_input(&self, below: &str, arguments: &[&str], input: &str) -> Answer {
         let mut command = self.command();
-        command.current_dir(self.path(below)).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .current_dir(self.path(below))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The program may refuse the input before it has read it all.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

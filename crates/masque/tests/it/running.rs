@@ -287,6 +287,13 @@ fn a_session_goes_on() {
     rehearsed.ok(&["run", "other", "who are you?", "--session", &id]);
     let sent = rehearsed.last_request()["messages"].to_string();
     contains(&sent, &["You are the other one.", "my name is Ada"]);
+    // So can another model, from then on.
+    rehearsed.ok(&["run", "other", "hi", "--session", &id, "--model", "test/understudy"]);
+    assert_eq!(rehearsed.ok(&["run", "other", "hi", "--session", &id]), "Hello from understudy.\n");
+    contains(
+        &rehearsed.run(&["run", "other", "hi", "--session", &id, "--model", "nix/x"]).fails(2),
+        &["nix", "test"],
+    );
 }
 
 #[test]

@@ -64,6 +64,22 @@ impl SessionFile {
         }
     }
 
+    /// Every row of a statement, where nobody writes just now. What this connection wrote is in its
+    /// cache still; any other would have to read it again.
+    pub(super) fn rows_if_free<T>(
+        &self,
+        sql: &str,
+        values: &[Value],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Option<Result<Vec<T>>> {
+        let connection = self.0.try_lock().ok()?;
+        let connection = connection.as_ref()?;
+        match prepare(connection, sql, values).and_then(|mut statement| collect(&mut statement, read)) {
+            Err(Error::Busy(_)) => None,
+            rows => Some(rows),
+        }
+    }
+
     pub(super) async fn begin(&self) -> Result<FileTransaction> {
         let connection = self.0.clone().lock_owned().await;
         let mut transaction = FileTransaction { connection, is_open: false };

@@ -85,7 +85,10 @@ impl Store {
     /// The first column of every row, outside of any change. SQLite is read on the caller's thread.
     pub(super) async fn session_texts(&self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
         match self.engine() {
-            Engine::Sqlite { hot, .. } => hot.rows(&statement.sqlite, values, |row| row.get(0)),
+            Engine::Sqlite { hot, sessions, .. } => {
+                let rows = sessions.rows_if_free(&statement.sqlite, values, |row| row.get(0));
+                rows.unwrap_or_else(|| hot.rows(&statement.sqlite, values, |row| row.get(0)))
+            }
             engine @ Engine::Postgres { .. } => engine.texts(statement.postgres.clone(), values).await,
         }
     }

@@ -8,6 +8,8 @@ use crate::output::{one_line, truncate};
 const SUBJECT_COLUMNS: usize = 80;
 /// Columns of the first line of what went wrong.
 const ERROR_COLUMNS: usize = 160;
+/// Columns of an answer of one line that is shown as it is.
+const ANSWER_COLUMNS: usize = 72;
 
 /// The field that says what a call is about, for the tools that we have.
 const SUBJECTS: [(&str, &[&str]); 9] = [
@@ -41,7 +43,7 @@ pub(crate) fn label(tool_name: &str, input: &Map<String, Value>) -> String {
     }
 }
 
-/// What came of a call, in a few words: how long the answer is, or the first line of the error.
+/// What came of a call, in a few words: the answer or how long it is, or the first line of the error.
 pub(crate) fn outcome(output: &str, is_error: bool) -> String {
     let output = output.trim_end();
     if is_error {
@@ -50,7 +52,7 @@ pub(crate) fn outcome(output: &str, is_error: bool) -> String {
     }
     match output.lines().count() {
         0 => "no output".to_owned(),
-        1 => "1 line".to_owned(),
+        1 => truncate(&one_line(output.trim()), ANSWER_COLUMNS),
         lines => format!("{lines} lines"),
     }
 }
@@ -85,7 +87,9 @@ mod tests {
     #[test]
     fn so_is_what_came_of_it() {
         assert_eq!(outcome("", false), "no output");
-        assert_eq!(outcome("one\n", false), "1 line");
+        assert_eq!(outcome("created x: 1 line\n", false), "created x: 1 line");
+        assert_eq!(outcome(&"x".repeat(500), false), format!("{}…", "x".repeat(71)));
+        assert_eq!(outcome("\x1b[2J", false), "\\u{1b}[2J");
         assert_eq!(outcome("one\ntwo", false), "2 lines");
         assert_eq!(outcome("\nno such file\nmore", true), "no such file");
         assert_eq!(outcome("", true), "it failed");

@@ -17,6 +17,8 @@ use crate::output::{Output, Stream, Style, clean, one_line, truncate, wrap};
 const THOUGHT_BYTES: usize = 2048;
 /// Columns of a line that nobody measured.
 const COLUMNS: usize = 100;
+/// Columns of the mark before a line, with its space.
+const MARK_COLUMNS: usize = 2;
 
 const REHEARSAL: &str = "No model is set up: a rehearsal answers, which is a script. Set ANTHROPIC_API_KEY, \
      OPENAI_API_KEY or GEMINI_API_KEY, run Ollama, or add [providers.NAME] to config.toml; \
@@ -240,7 +242,13 @@ impl Teller {
         };
         let came = outcome(said, is_error);
         if is_error {
-            self.beside(&[(Style::Bad, "✗ "), (Style::Gone, &format!("{label}: {came}"))], output)?;
+            let to = self.make_way(output)?;
+            let room = output.width().map(|width| width.saturating_sub(MARK_COLUMNS));
+            let lines = wrap(&format!("{label}: {came}"), room);
+            for (at, line) in lines.iter().enumerate() {
+                let mark = if at == 0 { "✗ " } else { "  " };
+                output.pieces(to, &[(Style::Bad, mark), (Style::Gone, line)])?;
+            }
         } else {
             self.beside(&[(Style::Good, "✓ "), (Style::Faint, &format!("{label} ({came})"))], output)?;
         }

@@ -33,14 +33,16 @@ impl Chat<'_> {
                 let why = ask::text("What should be different?", "it is said to the persona", output).await;
                 match why.unwrap_or(None) {
                     Some(why) => Ok(Some(self.send_back(why).await?)),
-                    None => Ok(None),
+                    None => self.keep_plan(output),
                 }
             }
-            Decision::KeepPlanning => {
-                self.faint("The plan is kept: /plan shows it, /plan approve approves it.", output)?;
-                Ok(None)
-            }
+            Decision::KeepPlanning => self.keep_plan(output),
         }
+    }
+
+    fn keep_plan(&self, output: &mut Output) -> Result<Option<String>> {
+        self.faint("The plan is kept: /plan shows it, /plan approve approves it.", output)?;
+        Ok(None)
     }
 
     /// Approves the plan; what is said to have it carried out.

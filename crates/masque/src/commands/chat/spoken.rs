@@ -99,7 +99,9 @@ impl Chat<'_> {
         match self.runtime.set_model(self.session, model).await {
             Ok(session) => {
                 let line = match session.model {
-                    Some(model) => format!("{model} answers from now on; /model default leaves it to the persona"),
+                    Some(model) => {
+                        format!("{model} answers from now on; /model default leaves it to the persona")
+                    }
                     None => "the persona chooses again".to_owned(),
                 };
                 self.faint(&line, output)?;

@@ -105,7 +105,10 @@ async fn a_place_may_stand_in_the_address() {
         if status == 400 {
             let problem = opened.json().await;
             let detail = problem["detail"].as_str().expect("text");
-            assert!(detail.contains(&place.to_string()) && detail.contains(&format!(" is {last};")), "{problem}");
+            assert!(
+                detail.contains(&place.to_string()) && detail.contains(&format!(" is {last};")),
+                "{problem}"
+            );
         }
     }
 }
