@@ -30,8 +30,9 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
   serve [ARGS…]             build masque and run `masque serve ARGS…`
   test [ARGS…]              run every test of the workspace (`cargo test --workspace ARGS…`; with
                             `-p CRATE`, those of one crate), with what the tests need: a PostgreSQL (MASQUE_TEST_POSTGRES_URL, or a temporary cluster of
-                            our own) and the official MCP SDK for Python (a venv in target/testenv).
+                            our own) and the official client libraries for Python (a venv in target/testenv).
                             With CI=true a missing one fails the run; elsewhere its tests are skipped, loudly
+  test --live               the loop against the model server at MASQUE_LIVE_URL, in three protocols; not in CI
   postgres [-- COMMAND…]    run COMMAND with MASQUE_TEST_POSTGRES_URL set to a temporary cluster;
                             without COMMAND, keep the cluster until Enter or the end of input
   tidy                      check the house rules: imports between crates, sizes, dead files, docs, words
@@ -40,6 +41,7 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
                             against a server that is already there
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
   bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
+  bench loop                running a persona beside a bare client that does the same exchange; 500 streams
   bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack
   help                      print this
 ";

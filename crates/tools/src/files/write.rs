@@ -36,7 +36,8 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Res
     let existed = target.replace(input.content.as_bytes())?;
     let done = if existed { "replaced" } else { "created" };
     let lines = input.content.lines().count();
-    Ok(format!("{done} {}: {lines} lines, {} bytes", shown(&target.path), input.content.len()))
+    let unit = if lines == 1 { "line" } else { "lines" };
+    Ok(format!("{done} {}: {lines} {unit}, {} bytes", shown(&target.path), input.content.len()))
 }
 
 /// A file that is to be written: the open directory that holds it, and its name there.

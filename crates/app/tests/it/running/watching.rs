@@ -118,15 +118,16 @@ async fn one_that_lags_reads_the_log_and_then_keeps_up() {
         text = "{{tool_result}} The end."
         [[reply]]
         say = [{ text = "{{last_user}}" }, { tool = "list_files", input = {} }]
+        pace_ms = 1
     "#;
     on_stage(script, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut lagging = stage.runtime.events(id, None).await.unwrap();
         // Far more deltas than are kept for viewers.
-        let long = "word ".repeat(4_000);
+        let long = "word ".repeat(3_000);
         let events = stage.runtime.send(id, long.clone(), detached()).await.unwrap();
         let all = to_the_end(events).await;
-        assert!(all.len() > 2_000, "{}", all.len());
+        assert!(all.len() > 1_100, "{}", all.len());
         let heard = to_done(&mut lagging).await;
         assert!(heard.len() < all.len());
         let kept = |events: &mut dyn Iterator<Item = &Event>| {

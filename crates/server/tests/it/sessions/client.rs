@@ -140,9 +140,10 @@ pub(crate) fn streamed(events: &[Event]) -> String {
     deltas.filter_map(|event| event.data["content"].as_str()).collect()
 }
 
-/// A whole stream to look at: one line for each event, what differs from run to run left out.
+/// A whole stream to look at: one line for each event, what differs from run to run left out. How
+/// much of a text arrives at once differs too.
 pub(crate) fn redacted(events: &[Event]) -> String {
-    let lines = events.iter().map(|event| {
+    let lines = joined(events).into_iter().map(|event| {
         let mut data = event.data.clone();
         redact(&mut data);
         let id = event.id.split('.').count();
@@ -150,6 +151,21 @@ pub(crate) fn redacted(events: &[Event]) -> String {
         format!("{kind} {} {data}", event.name)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The events with neighbouring pieces of text as one.
+fn joined(events: &[Event]) -> Vec<Event> {
+    let mut joined: Vec<Event> = Vec::new();
+    for event in events {
+        match joined.last_mut().filter(|last| last.name == "text_delta" && event.name == "text_delta") {
+            Some(last) => {
+                let text = |of: &Event| of.data["content"].as_str().unwrap_or_default().to_owned();
+                last.data["content"] = Value::String(text(last) + &text(event));
+            }
+            None => joined.push(event.clone()),
+        }
+    }
+    joined
 }
 
 pub(crate) fn redact(value: &mut Value) {
