@@ -67,9 +67,12 @@ impl Client {
 
     /// One batch: microseconds of each run, and to its first token.
     fn batch(&mut self, keep: bool) -> Result<()> {
-        let before = self.process.cpu_seconds()?;
-        writeln!(self.input, "{RUNS_PER_BATCH}")?;
         let mut line = String::new();
+        writeln!(self.input, "{RUNS_PER_BATCH}")?;
+        self.output.read_line(&mut line)?;
+        let before = self.process.cpu_seconds()?;
+        writeln!(self.input)?;
+        line.clear();
         self.output.read_line(&mut line)?;
         let measured: Vec<(f64, f64)> = serde_json::from_str(&line).context("a batch was not run")?;
         if keep {

@@ -1,5 +1,7 @@
 //! One call of a model: what it is told, what it may use, and what was said so far.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,7 +12,8 @@ pub struct Request {
     pub model: String,
     pub system: System,
     pub messages: Vec<Message>,
-    pub tools: Vec<ToolSpec>,
+    /// The same for many calls, as a rule.
+    pub tools: Arc<[ToolSpec]>,
     pub sampling: Sampling,
 }
 

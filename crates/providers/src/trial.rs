@@ -1,5 +1,7 @@
 //! What tests of the four protocols share: streams as text, and requests to compare.
 
+use std::sync::Arc;
+
 use llm::{
     Block, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason, System,
     ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
@@ -137,7 +139,7 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
         model: "model-1".into(),
         system: System::default(),
         messages,
-        tools: vec![],
+        tools: Arc::default(),
         sampling: Sampling::default(),
     }
 }
@@ -152,7 +154,7 @@ pub(crate) fn full_request() -> Request {
                 description: format!("Does {name}."),
                 input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
             })
-            .to_vec(),
+            .into(),
         sampling: Sampling { temperature: Some(0.5), top_p: None, max_output_tokens: Some(100) },
         ..request(vec![
             user("Read a and b."),

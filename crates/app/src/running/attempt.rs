@@ -1,5 +1,7 @@
 //! Calling a model, and the next one when it fails.
 
+use std::sync::Arc;
+
 use agent::{
     Entry, ErrorCode, Escalation, Event, Mode, Note, SelectionReason, Step, Turn, TurnBody, Verdict, backoff,
     limits, messages, plan_reminder,
@@ -251,8 +253,7 @@ impl Driver {
 
     fn request(&self, candidate: &Candidate, mode: Mode) -> Request {
         let offered = self.toolset.offered(&self.prepared, mode);
-        let strategy = agent::strategy(self.prepared.preset(mode), self.prepared.bias.as_ref(), &offered);
-        let stable = match strategy {
+        let stable = match &offered.strategy {
             Some(strategy) => format!("{}\n{strategy}\n", self.prepared.prompt),
             None => self.prepared.prompt.clone(),
         };
@@ -266,7 +267,7 @@ impl Driver {
             model: candidate.model.model.clone(),
             system: System { stable, reminder },
             messages,
-            tools: offered.into_iter().map(|selected| selected.spec).collect(),
+            tools: Arc::clone(&offered.specs),
             sampling: candidate.sampling,
         }
     }

@@ -48,13 +48,14 @@ type Performed = Pin<Box<dyn Future<Output = (PendingCall, Outcome)> + Send>>;
 impl Driver {
     /// Runs what is pending. False where the run now waits for somebody's permission.
     pub(super) async fn run_tools(&mut self) -> Result<bool, NotKept> {
-        let offered = self.toolset.offered(&self.prepared, self.mode());
-        let decisions = self.decisions(&offered).await?;
+        let offer = self.toolset.offered(&self.prepared, self.mode());
+        let offered = offer.selected.as_slice();
+        let decisions = self.decisions(offered).await?;
         let mut waiting = Vec::new();
         let mut runnable = Vec::new();
         for call in self.run.pending().to_vec() {
-            match self.judge(&call, &offered, &decisions) {
-                Judged::Run(selected) => runnable.push((call, selected.clone())),
+            match self.judge(&call, offered, &decisions) {
+                Judged::Run(selected) => runnable.push((call, selected)),
                 Judged::Ask => waiting.push(call),
                 Judged::Refuse(why) => self.answer(&call, Answer::error(why)).await?,
             }
@@ -88,7 +89,7 @@ impl Driver {
     /// what delegates ask for, where one has to be waited for.
     async fn perform_all(
         &mut self,
-        calls: Vec<(PendingCall, Selected)>,
+        calls: Vec<(PendingCall, &Selected)>,
     ) -> Result<Option<Vec<Note>>, NotKept> {
         let mut asked: Option<Vec<Note>> = None;
         let mut queue = calls.into_iter().peekable();
@@ -97,11 +98,11 @@ impl Driver {
             if self.cancel.is_cancelled() {
                 break;
             }
-            let together = reads(&selected);
+            let together = reads(selected);
             let running: FuturesUnordered<Performed> = FuturesUnordered::new();
-            running.push(self.perform(call, &selected));
+            running.push(self.perform(call, selected));
             while together && let Some((call, selected)) = queue.next_if(|(_, next)| reads(next)) {
-                running.push(self.perform(call, &selected));
+                running.push(self.perform(call, selected));
             }
             let mut running = running;
             while let Some((call, outcome)) = running.next().await {

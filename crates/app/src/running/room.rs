@@ -1,6 +1,7 @@
 //! Room in the model's context: older turns give way to a summary.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use agent::{NewTurn, SUMMARY_PROMPT, Turn, TurnBody, cut, in_force, transcript};
 use futures::StreamExt as _;
@@ -77,7 +78,7 @@ impl Driver {
                 results: Vec::new(),
                 texts: vec![transcript[..shown].to_owned()],
             }],
-            tools: Vec::new(),
+            tools: Arc::default(),
             sampling: Sampling { max_output_tokens: Some(SUMMARY_TOKENS), ..Sampling::default() },
         };
         let mut stream = candidate.provider.stream(request);

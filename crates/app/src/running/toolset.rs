@@ -1,9 +1,10 @@
 //! The tools of one run: those that can be called, and who restricts them.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use agent::{Annotations, Chosen, Mode, Permission, Selected, Session, Tool, limits, select};
+use llm::ToolSpec;
 use serde_json::{Map, Value, json};
 use tools::{Registered, Root, RootError, Toolbox};
 
@@ -26,11 +27,37 @@ pub(super) struct Toolset {
     /// The personas that delegated to this one, nearest first: a delegate may do nothing that they
     /// may not.
     above: Vec<Prepared>,
+    /// What is offered in each mode, once it was asked for: neither the persona nor the tools change
+    /// in a run.
+    in_build: OnceLock<Arc<Offer>>,
+    in_plan: OnceLock<Arc<Offer>>,
+}
+
+/// What a model is offered in a mode.
+pub(super) struct Offer {
+    pub(super) selected: Vec<Selected>,
+    pub(super) specs: Arc<[ToolSpec]>,
+    /// For the system prompt.
+    pub(super) strategy: Option<String>,
 }
 
 impl Toolset {
     /// What is offered in a mode. The same list decides what runs.
-    pub(super) fn offered(&self, prepared: &Prepared, mode: Mode) -> Vec<Selected> {
+    pub(super) fn offered(&self, prepared: &Prepared, mode: Mode) -> Arc<Offer> {
+        let offer = match mode {
+            Mode::Plan => &self.in_plan,
+            Mode::Build => &self.in_build,
+        };
+        let made = offer.get_or_init(|| {
+            let selected = self.selected(prepared, mode);
+            let specs = selected.iter().map(|selected| selected.spec.clone()).collect();
+            let strategy = agent::strategy(prepared.preset(mode), prepared.bias.as_ref(), &selected);
+            Arc::new(Offer { selected, specs, strategy })
+        });
+        Arc::clone(made)
+    }
+
+    fn selected(&self, prepared: &Prepared, mode: Mode) -> Vec<Selected> {
         let mut offered = select(&self.all, &chosen(prepared, mode));
         for above in &self.above {
             let theirs = select(&self.all, &chosen(above, mode));
@@ -84,7 +111,8 @@ impl Inner {
             all.push(Arc::new(delegate()));
         }
         all.push(Arc::new(plan_exit()));
-        Ok((Toolset { all, toolbox, above }, problems))
+        let (in_build, in_plan) = (OnceLock::new(), OnceLock::new());
+        Ok((Toolset { all, toolbox, above, in_build, in_plan }, problems))
     }
 }
 

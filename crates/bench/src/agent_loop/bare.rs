@@ -20,7 +20,8 @@ pub(crate) async fn bare(url: &str, requests: &str) -> Result<()> {
     let client = reqwest::Client::builder().tcp_nodelay(true).no_proxy().build()?;
     let url = format!("{}/v1/chat/completions", url.trim_end_matches('/'));
     let shared = Arc::new((client, url, first, second, notes));
-    obey(move || {
+    let nothing = || std::future::ready(Ok(()));
+    obey(nothing, move |()| {
         let shared = Arc::clone(&shared);
         async move {
             let (client, url, first, second, notes) = &*shared;

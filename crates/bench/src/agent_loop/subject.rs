@@ -12,6 +12,7 @@ use persona::Name;
 use providers::{Kind, Providers, Settings};
 use rehearsal::{Rehearsal, Script};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::client::obey;
 
@@ -49,16 +50,17 @@ pub(super) fn session() -> Result<CreateSession> {
 
 pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
     let runtime = runtime(url, Path::new(directory)).await?;
-    obey(move || {
+    let preparing = runtime.clone();
+    let prepare = || async { Ok(preparing.create_session(session()?).await?.session.id) };
+    obey(prepare, move |id| {
         let runtime = runtime.clone();
-        async move { run(&runtime).await }
+        async move { run(&runtime, id).await }
     })
     .await
 }
 
-/// One session with one message; when its first text came.
-async fn run(runtime: &Runtime) -> Result<Instant> {
-    let id = runtime.create_session(session()?).await?.session.id;
+/// One message to a new session; when its first text came.
+async fn run(runtime: &Runtime, id: Uuid) -> Result<Instant> {
     let mut events = runtime.send(id, "What do the notes mean?".to_owned(), SendOptions::default()).await?;
     let (mut first, mut results) = (None, 0);
     while let Some(told) = events.next().await? {
@@ -77,6 +79,8 @@ async fn run(runtime: &Runtime) -> Result<Instant> {
 pub(super) async fn requests(script: &str) -> Result<Vec<String>> {
     let model = Rehearsal::start_local(Script::parse(script)?).await?;
     let directory = tempfile::TempDir::new()?;
-    run(&runtime(&model.url(), directory.path()).await?).await?;
+    let runtime = runtime(&model.url(), directory.path()).await?;
+    let id = runtime.create_session(session()?).await?.session.id;
+    run(&runtime, id).await?;
     Ok(model.requests().into_iter().map(|recorded| recorded.body.to_string()).collect())
 }

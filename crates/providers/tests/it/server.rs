@@ -154,7 +154,7 @@ pub(crate) fn request() -> llm::Request {
         model: "model-1".into(),
         system: System { stable: "Be kind.".into(), reminder: None },
         messages: vec![Message::User { results: vec![], texts: vec!["Hi".into()] }],
-        tools: vec![],
+        tools: Arc::default(),
         sampling: Sampling::default(),
     }
 }
