@@ -11,8 +11,10 @@ use tokio::sync::watch;
 use super::live::{EventId, Heard, Told, Viewer};
 use crate::Result;
 
-/// How often the log is read where another process may be writing it.
+/// How often the log is read where another process may be writing it: at first, and at last where
+/// nothing ever comes.
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
+const LONGEST_POLL_INTERVAL: Duration = Duration::from_millis(3200);
 /// Entries read from the log at once.
 const LOG_PAGE: usize = 500;
 
@@ -37,6 +39,8 @@ pub struct Subscription {
     read_through: i64,
     until: Until,
     is_over: bool,
+    /// How long to wait before the log is read again.
+    poll_after: Duration,
 }
 
 impl Subscription {
@@ -47,10 +51,11 @@ impl Subscription {
         until: Until,
     ) -> Self {
         let (ready, read_through) = (VecDeque::new(), after.seq);
-        Self { viewer, store, receiver, position, after, ready, read_through, until, is_over: false }
+        let (is_over, poll_after) = (false, POLL_INTERVAL);
+        Self { viewer, store, receiver, position, after, ready, read_through, until, is_over, poll_after }
     }
 
-    /// The next event; none when the run that was asked for is over.
+    /// The next event; none when the run that was asked for is over, or the session is gone.
     pub async fn next(&mut self) -> Result<Option<Arc<Told>>> {
         loop {
             while let Some(told) = self.ready.pop_front() {
@@ -94,9 +99,22 @@ impl Subscription {
             return Ok(());
         }
         tokio::select! {
-            _ = self.receiver.changed() => Ok(()),
-            () = tokio::time::sleep(POLL_INTERVAL) => self.read_log().await,
+            _ = self.receiver.changed() => {
+                self.poll_after = POLL_INTERVAL;
+                return Ok(());
+            }
+            () = tokio::time::sleep(self.poll_after) => {}
         }
+        self.read_log().await?;
+        if !self.ready.is_empty() {
+            self.poll_after = POLL_INTERVAL;
+        } else if self.poll_after < LONGEST_POLL_INTERVAL {
+            self.poll_after *= 2;
+        } else {
+            // Of one that was deleted, nothing will ever come.
+            self.is_over = self.store.session(self.viewer.0.id).await?.is_none();
+        }
+        Ok(())
     }
 
     pub(super) async fn read_log(&mut self) -> Result<()> {
