@@ -16,10 +16,6 @@ mod wire;
 
 use anyhow::{Result, bail};
 
-/// The allocator of the binary that is measured, for its baselines too.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
