@@ -57,18 +57,10 @@ impl Target {
         // A hook or a setting that is written there would run as a command later.
         refuse_git(path)?;
         let path = match root.dir().symlink_metadata(path) {
-            Ok(_) => root.resolved(path)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                let name = path.file_name().ok_or_else(|| format!("{} names no file", shown(path)))?;
-                match parent {
-                    Some(parent) => {
-                        root.dir().create_dir_all(parent).map_err(explain)?;
-                        root.resolved(parent)?.join(name)
-                    }
-                    None => PathBuf::from(name),
-                }
-            }
+            Ok(found) if found.is_symlink() || found.is_dir() => root.resolved(path)?,
+            // Of a file, only the way to it is resolved: somebody may be putting another in its place.
+            Ok(_) => Self::beside(root, path, false)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(root, path, true)?,
             Err(error) => return Err(explain(error)),
         };
         refuse_git(&path)?;
@@ -76,6 +68,18 @@ impl Target {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let dir = root.dir().open_dir(parent).map_err(explain)?;
         Ok(Self { dir, name: PathBuf::from(name), absolute: root.path().join(&path), path })
+    }
+
+    /// The name at the end of a path, in the directory that the rest of it leads to.
+    fn beside(root: &Root, path: &Path, make: bool) -> Result<PathBuf, String> {
+        let name = path.file_name().ok_or_else(|| format!("{} names no file", shown(path)))?;
+        let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
+            return Ok(PathBuf::from(name));
+        };
+        if make {
+            root.dir().create_dir_all(parent).map_err(|error| root.explain(path, &error))?;
+        }
+        Ok(root.resolved(parent)?.join(name))
     }
 
     /// Several calls of one reply may change the same file at the same time; one after the other,
