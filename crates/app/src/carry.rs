@@ -77,7 +77,7 @@ impl Library {
         let Promotion { kind, name, from, to, copy, replace, message } = promotion;
         let from = match from {
             Some(from) => from,
-            None => self.scope_of(kind, &name).await?,
+            None => self.resolved(kind, &name).await?,
         };
         if from == to {
             return Err(Error::Invalid(format!("{} {:?} is in {to} already", kind.spoken(), name.as_str())));
@@ -155,7 +155,7 @@ impl Library {
         for (kind, name) in names {
             let found = match scope {
                 Some(scope) => scope,
-                None => self.scope_of(*kind, name).await?,
+                None => self.resolved(*kind, name).await?,
             };
             all.extend(self.closure(*kind, name, found, |_| true).await?);
         }

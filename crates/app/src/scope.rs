@@ -27,8 +27,14 @@ impl Library {
         Ok(found.into_iter().find(|scope| *scope != Scope::Builtin).unwrap_or(self.default_scope))
     }
 
-    /// The scope that a name resolves to.
+    /// The scope that a name resolves to; project where nothing has it: that is where an editor would
+    /// save it.
     pub async fn scope_of(&self, kind: Kind, name: &Name) -> Result<Scope> {
+        Ok(self.scopes.scopes_of(kind, name).await?.first().copied().unwrap_or(Scope::Project))
+    }
+
+    /// The scope that a name resolves to, for those who need what stands there.
+    pub(crate) async fn resolved(&self, kind: Kind, name: &Name) -> Result<Scope> {
         match self.scopes.scopes_of(kind, name).await?.first() {
             Some(scope) => Ok(*scope),
             None => Err(self.missing(kind, name).await),

@@ -52,13 +52,15 @@ impl Found {
 
 impl Project {
     /// The project that is named, or the one around the working directory; none where that
-    /// directory is gone.
+    /// directory is gone or somebody else's.
     pub(crate) fn find(named: Option<&Path>, home: Option<&Path>) -> Result<Option<Self>> {
         let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         match (named, &variable) {
             (Some(root), _) => Self::named(root, Found::Flag).map(Some),
             (None, Some(root)) => Self::named(root, Found::Variable).map(Some),
-            (None, None) => Ok(std::env::current_dir().ok().map(|directory| Self::around(&directory, home))),
+            (None, None) => {
+                Ok(std::env::current_dir().ok().and_then(|directory| Self::around(&directory, home)))
+            }
         }
     }
 
@@ -74,8 +76,8 @@ impl Project {
         Ok(Self { has_file: root.join(FILE_NAME).exists(), root, found })
     }
 
-    pub(crate) fn around(directory: &Path, home: Option<&Path>) -> Self {
-        let app::project::Found { root, has_file } = app::project::find(directory, home);
+    pub(crate) fn around(directory: &Path, home: Option<&Path>) -> Option<Self> {
+        let app::project::Found { root, has_file } = app::project::find(directory, home)?;
         let found = if has_file {
             Found::File
         } else if root.join(".git").exists() {
@@ -83,7 +85,7 @@ impl Project {
         } else {
             Found::WorkingDirectory
         };
-        Self { root, found, has_file }
+        Some(Self { root, found, has_file })
     }
 
     pub(crate) fn file(&self) -> PathBuf {

@@ -100,8 +100,9 @@ fn the_users_own_personas_toml_connects_to_nothing() {
 fn a_server_shows_a_directory_only_where_a_project_is_open() {
     let world = World::new("");
     let named = world.project();
-    let empty = Project::around(world.tree.path(), Some(world.tree.path()));
-    let around = Project::around(&world.tree.path().join("shop"), Some(world.tree.path()));
+    let empty = Project::around(world.tree.path(), Some(world.tree.path())).expect("the directory is ours");
+    let around = Project::around(&world.tree.path().join("shop"), Some(world.tree.path()))
+        .expect("the directory is ours");
     for (project, audience, shown) in [
         (&named, Audience::User, true),
         (&named, Audience::Machine, true),

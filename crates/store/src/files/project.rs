@@ -16,17 +16,20 @@ pub struct Found {
 /// The nearest ancestor with a personas.toml, else the git root, else the directory itself. The
 /// search goes no further than the home directory, and never into a directory that somebody else
 /// owns: whoever can write there could otherwise speak through the personas of everybody below.
-pub fn find(from: &Path, home: Option<&Path>) -> Found {
+/// None where the very directory is somebody else's.
+pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
     let mut git_root = None;
     for directory in from.ancestors() {
-        let is_start = directory == from;
-        if !is_start && (home.as_deref() == Some(directory) || !is_ours(directory)) {
-            break;
+        match (directory == from, is_ours(directory)) {
+            (true, false) => return None,
+            (true, true) => {}
+            (false, ours) if ours && home.as_deref() != Some(directory) => {}
+            (false, _) => break,
         }
         if directory.join(FILE_NAME).is_file() {
-            return Found { root: directory.to_owned(), has_file: true };
+            return Some(Found { root: directory.to_owned(), has_file: true });
         }
         if git_root.is_none() && directory.join(".git").exists() {
             git_root = Some(directory.to_owned());
@@ -36,7 +39,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Found {
             break;
         }
     }
-    Found { root: git_root.unwrap_or(from), has_file: false }
+    Some(Found { root: git_root.unwrap_or(from), has_file: false })
 }
 
 /// Whether the user that this process runs for owns a directory.
@@ -56,7 +59,11 @@ fn is_ours(_: &Path) -> bool {
 mod tests {
     use std::fs;
 
-    use super::{FILE_NAME, find};
+    use super::{FILE_NAME, Found};
+
+    fn find(from: &std::path::Path, home: Option<&std::path::Path>) -> Found {
+        super::find(from, home).expect("the directory is ours")
+    }
 
     #[test]
     fn the_nearest_file_wins_then_git_then_the_directory_itself() {
@@ -87,5 +94,25 @@ mod tests {
         let there = find(&home, Some(&home));
         assert_eq!((there.root, there.has_file), (home.clone(), true), "unless one works right there");
         assert_eq!(find(&work, None).root, home);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn somebody_elses_directory_is_no_project() {
+        let tree = tempfile::tempdir().expect("a directory");
+        let theirs = tree.path().canonicalize().expect("it is there").join("theirs");
+        let ours = theirs.join("ours");
+        fs::create_dir_all(&ours).expect("directories");
+        fs::write(theirs.join(FILE_NAME), "").expect("a file");
+        assert_eq!(find(&ours, None).root, theirs);
+        // Only root can give a directory away; whoever runs tests as somebody else has one already.
+        let theirs = match std::os::unix::fs::chown(&theirs, Some(12_345), None) {
+            Ok(()) => {
+                assert_eq!(find(&ours, None).root, ours, "what is above is not looked into");
+                theirs
+            }
+            Err(_) => "/".into(),
+        };
+        assert_eq!(super::find(&theirs, None), None);
     }
 }
