@@ -16,6 +16,7 @@ mod room;
 mod sessions;
 mod subscription;
 mod toolset;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -84,10 +85,6 @@ impl RuntimeOptions {
             cooldown: Self::COOLDOWN,
             max_tool_rounds: None,
         }
-    }
-
-    fn project_is_trusted(&self) -> bool {
-        self.is_trusted
     }
 }
 

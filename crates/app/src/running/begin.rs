@@ -3,12 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{
-    End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Run, Session, SessionStatus, Turn, TurnBody,
-    limits,
-};
+use agent::{End, Entry, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits};
 use chrono::{DateTime, Utc};
-use store::{After, Began, Lease, Parent, RunChange, SessionFilter, Started};
+use store::{Began, Lease, Started};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -19,7 +16,7 @@ use crate::{Error, Result};
 
 /// How long a session stays this process's after it was last heard of.
 pub(super) const LEASE: Duration = Duration::from_secs(4);
-/// How often the log is looked into backwards for how a run ended.
+/// How many entries at the end of a log are looked through for how its last run ended.
 const LAST_ENTRIES: i64 = 50;
 
 const INTERRUPTED: &str =
@@ -152,7 +149,7 @@ impl Inner {
         }
     }
 
-    async fn take_again(&self, id: Uuid) -> Result<Started> {
+    pub(super) async fn take_again(&self, id: Uuid) -> Result<Started> {
         match self.store().resume_run(id, &self.lease()).await? {
             Began::Started(started) => Ok(started),
             Began::Missing => Err(missing(id)),
@@ -174,92 +171,6 @@ impl Inner {
                 runtime.go_on(parent).await;
             }
         });
-    }
-
-    /// Has a session that waited go on, where nothing keeps it waiting any more.
-    pub(super) async fn go_on(self: &Arc<Self>, id: Uuid) {
-        match self.is_awaited(id).await {
-            Ok(false) => {}
-            Ok(true) => return,
-            Err(error) => {
-                tracing::warn!(session = %id, %error, "the session does not go on");
-                return;
-            }
-        }
-        let starting = Starting {
-            begin: Begin::Resume,
-            approvals: Approvals::Ask,
-            detached: false,
-            max_tool_rounds: None,
-            parent: None,
-            cancel: CancellationToken::new(),
-        };
-        let began = async {
-            let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
-            Box::pin(self.begin(session, starting)).await
-        };
-        match began.await {
-            Ok((driver, _)) => self.spawn(driver),
-            Err(error) if error.kind() == crate::ErrorKind::Conflict => {
-                tracing::debug!(session = %id, %error, "the session does not go on yet");
-            }
-            // Its persona is not what it was: nothing could be done about it later either.
-            Err(error) => {
-                self.end_waiting(id, End::Failed, Some(error.to_string())).await;
-                if let Ok(Some(Session { parent: Some(parent), .. })) = self.store().session(id).await {
-                    Box::pin(self.go_on(parent)).await;
-                }
-            }
-        }
-    }
-
-    /// Ends a session that waits without running it. Its calls get results that say so.
-    pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
-        let ended = async {
-            self.take_again(id).await?;
-            let turns = self.store().turns(id).await?;
-            let mut entries: Vec<Entry> = open_calls(&turns).map(interrupted).map(entry).collect();
-            entries.extend(error.map(|message| noted(Note::Error { code: ErrorCode::Persona, message })));
-            entries.push(noted(Note::Done { stop_reason: end }));
-            let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
-            let appended = self.store().append(id, &self.node, &entries, &change).await?;
-            if let Some(live) = self.find_live(id) {
-                let first = appended.seq + 1 - entries.len() as i64;
-                live.tell_all(first, entries.iter().map(Event::from));
-            }
-            Ok::<_, Error>(())
-        };
-        if let Err(error) = ended.await {
-            tracing::warn!(session = %id, %error, "the session that waits was not ended");
-        }
-    }
-
-    /// Whether something is still to come that a session waits for: an answer, or a delegate.
-    pub(super) async fn is_awaited(&self, id: Uuid) -> Result<bool> {
-        Ok(!self.store().approvals(id, true).await?.is_empty() || !self.active_below(id).await?.is_empty())
-    }
-
-    /// The sessions right below one that run or wait.
-    pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
-        let mut active = Vec::new();
-        for status in [SessionStatus::Running, SessionStatus::Waiting] {
-            let mut filter =
-                SessionFilter { parent: Parent::Of(id), status: Some(status), ..SessionFilter::default() };
-            loop {
-                let page = self.store().sessions(&filter).await?;
-                active.extend(page.items);
-                match page.next {
-                    None => break,
-                    next => filter.cursor = next,
-                }
-            }
-        }
-        if active.iter().any(|session| session.status == SessionStatus::Running) {
-            // One whose process is gone does nothing any more.
-            let gone = self.store().expired_runs(Utc::now()).await?;
-            active.retain(|session| !gone.contains(&session.id));
-        }
-        Ok(active)
     }
 
     /// How the last run of a session ended; none where it did not.
@@ -301,7 +212,7 @@ pub(super) fn open_calls(turns: &[Turn]) -> impl Iterator<Item = &str> {
     })
 }
 
-fn interrupted(tool_use_id: &str) -> NewTurn {
+pub(super) fn interrupted(tool_use_id: &str) -> NewTurn {
     let (tool_use_id, output) = (tool_use_id.to_owned(), INTERRUPTED.to_owned());
     NewTurn::from(TurnBody::ToolResult { tool_use_id, output, is_error: true })
 }

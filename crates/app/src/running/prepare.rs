@@ -87,7 +87,7 @@ impl Inner {
         let preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
         let plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
         let bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
-        let is_foreign = |scope: Scope| scope == Scope::Project && !self.options.project_is_trusted();
+        let is_foreign = |scope: Scope| scope == Scope::Project && !self.options.is_trusted;
         let auto_counts = !is_foreign(bundle.meta.scope)
             && !bundle.bases.iter().any(|base| is_foreign(base.meta.scope))
             && !preset.as_ref().is_some_and(|(_, scope)| is_foreign(*scope))

@@ -2,14 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use agent::{
-    Approval, ApprovalAnswer, End, Entry, Event, Mode, Note, PlanStatus, Session, SessionStatus, Turn,
-    TurnBody, limits,
-};
+use agent::{Approval, Entry, Event, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits};
 use chrono::{SubsecRound as _, Utc};
-use futures::future::BoxFuture;
 use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Request, Scope, View};
 use schemars::JsonSchema;
@@ -18,12 +13,12 @@ use store::{Answered, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::begin::{Begin, LEASE, Starting, missing};
+use super::begin::{Begin, Starting, missing};
 use super::drive::{Approvals, noted};
 use super::live::EventId;
 use super::subscription::{Subscription, Until};
 use super::{Inner, Runtime};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// Entries of the log read at once when a message is taken back.
 const LOG_PAGE: usize = 500;
@@ -200,18 +195,7 @@ impl Runtime {
 
     /// Stops what a session is doing. Whether there was something to stop.
     pub async fn cancel(&self, id: Uuid) -> Result<bool> {
-        if let Some(live) = self.0.find_live(id).filter(|live| live.is_running()) {
-            live.cancel();
-            return Ok(true);
-        }
-        match self.0.store().request_cancel(id).await?.ok_or_else(|| missing(id))? {
-            SessionStatus::Idle => Ok(false),
-            SessionStatus::Running => Ok(true),
-            SessionStatus::Waiting => {
-                self.0.cancel_waiting(id).await?;
-                Ok(true)
-            }
-        }
+        self.0.cancel(id).await
     }
 
     /// Answers a request for permission; the run goes on once no other is open.
@@ -285,17 +269,6 @@ impl Runtime {
 }
 
 impl Inner {
-    async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<Answered> {
-        let Decision { approved, reason, remember } = decision;
-        let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
-        let note = noted(Note::ApprovalAnswered { tool_use_id: call_id.to_owned(), approved });
-        let answered = self.store().answer_approval(id, call_id, &answer, &note).await?;
-        if let (Answered::Recorded { seq, .. }, Some(live)) = (&answered, self.find_live(id)) {
-            live.tell(*seq, Event::from(&note));
-        }
-        Ok(answered)
-    }
-
     /// Switches a session and whatever works for it. Whether there is one.
     async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<bool> {
         let note = noted(Note::ModeChanged { mode });
@@ -309,71 +282,6 @@ impl Inner {
             Box::pin(self.set_mode(below.id, mode)).await?;
         }
         Ok(true)
-    }
-
-    /// Stops whatever works for a session.
-    pub(super) fn cancel_below(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let cancelled = async {
-                for below in self.active_below(id).await? {
-                    match (below.status, self.find_live(below.id).filter(|live| live.is_running())) {
-                        (_, Some(live)) => live.cancel(),
-                        (SessionStatus::Waiting, None) => self.cancel_waiting(below.id).await?,
-                        (_, None) => drop(self.store().request_cancel(below.id).await?),
-                    }
-                }
-                Ok::<_, Error>(())
-            };
-            if let Err(error) = cancelled.await {
-                tracing::warn!(session = %id, %error, "what works for the session was not stopped");
-            }
-        })
-    }
-
-    /// A session waits for nothing any more when the process that should have gone on with it is
-    /// gone. A new message finds it usable.
-    async fn end_if_cut_off(self: &Arc<Self>, session: &Session) -> Result<()> {
-        let is_settled = (Utc::now() - session.updated_at).to_std().is_ok_and(|age| age > LEASE);
-        if session.status == SessionStatus::Waiting && is_settled && !self.is_awaited(session.id).await? {
-            self.cancel_waiting(session.id).await?;
-        }
-        Ok(())
-    }
-
-    /// Ends a session that was cancelled when it had just begun to wait.
-    pub(super) fn cancel_put_down(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            if let Err(error) = self.cancel_waiting(id).await {
-                tracing::warn!(session = %id, %error, "the session that waits was not cancelled");
-            }
-        })
-    }
-
-    /// Ends a session that waits, those below it first.
-    async fn cancel_waiting(self: &Arc<Self>, id: Uuid) -> Result<()> {
-        self.cancel_below(id).await;
-        let refused = Decision { reason: Some("the run was cancelled".to_owned()), ..Decision::default() };
-        for approval in self.store().approvals(id, true).await? {
-            self.decide(id, &approval.call_id, refused.clone()).await?;
-        }
-        let cancel = CancellationToken::new();
-        cancel.cancel();
-        let starting = Starting {
-            begin: Begin::Resume,
-            approvals: Approvals::Refuse,
-            detached: true,
-            max_tool_rounds: None,
-            parent: None,
-            cancel,
-        };
-        let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
-        match self.begin(session, starting).await {
-            Ok((driver, _)) => drop(driver.drive().await),
-            Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
-            // A persona that cannot be had any more must not keep its session from ending.
-            Err(_) => self.end_waiting(id, End::Cancelled, None).await,
-        }
-        Ok(())
     }
 
     /// The directory of a new session: inside the project, whatever links say.

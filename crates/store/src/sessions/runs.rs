@@ -216,12 +216,12 @@ impl Store {
         Ok(rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?)
     }
 
-    /// Asks whoever runs a session to stop; answers what the session was doing. Only a run hears of
-    /// it: one that waits is for the caller to end.
+    /// Asks whoever runs a session to stop; answers what the session was doing. One that waits is for
+    /// the caller to end, unless it goes on first.
     pub async fn request_cancel(&self, id: Uuid) -> Result<Option<SessionStatus>> {
         let mut work = Work::begin(self).await?;
         let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
-        if row.status == SessionStatus::Running {
+        if row.status != SessionStatus::Idle {
             work.run("UPDATE sessions SET cancel_requested = 1 WHERE id = $1", &[Value::Uuid(id)]).await?;
             work.commit().await?;
         }

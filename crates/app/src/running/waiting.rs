@@ -1,0 +1,202 @@
+//! Sessions that wait: for somebody's permission, or for a delegate that does. They are rows and no
+//! tasks; here they go on, or come to an end without.
+
+use std::sync::Arc;
+
+use agent::{ApprovalAnswer, End, Entry, ErrorCode, Event, Note, Session, SessionStatus};
+use chrono::Utc;
+use futures::future::BoxFuture;
+use store::{After, Answered, Parent, RunChange, SessionFilter};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::Inner;
+use super::begin::{Begin, LEASE, Starting, busy, interrupted, missing, open_calls};
+use super::drive::{Approvals, entry, noted};
+use super::sessions::Decision;
+use crate::{Error, ErrorKind, Result};
+
+/// A session that goes on between a look and a cancel is looked at again so often.
+const CANCEL_TRIES: usize = 5;
+
+impl Inner {
+    /// Keeps what somebody said to a call, and tells it.
+    pub(super) async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<Answered> {
+        let Decision { approved, reason, remember } = decision;
+        let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
+        let note = noted(Note::ApprovalAnswered { tool_use_id: call_id.to_owned(), approved });
+        let answered = self.store().answer_approval(id, call_id, &answer, &note).await?;
+        if let (Answered::Recorded { seq, .. }, Some(live)) = (&answered, self.find_live(id)) {
+            live.tell(*seq, Event::from(&note));
+        }
+        Ok(answered)
+    }
+
+    /// Has a session that waited go on, where nothing keeps it waiting any more.
+    pub(super) async fn go_on(self: &Arc<Self>, id: Uuid) {
+        match self.is_awaited(id).await {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "the session does not go on");
+                return;
+            }
+        }
+        let starting = Starting {
+            begin: Begin::Resume,
+            approvals: Approvals::Ask,
+            detached: false,
+            max_tool_rounds: None,
+            parent: None,
+            cancel: CancellationToken::new(),
+        };
+        let began = async {
+            let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
+            Box::pin(self.begin(session, starting)).await
+        };
+        match began.await {
+            Ok((driver, _)) => self.spawn(driver),
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                tracing::debug!(session = %id, %error, "the session does not go on yet");
+            }
+            // Its persona is not what it was: nothing could be done about it later either.
+            Err(error) => {
+                self.end_waiting(id, End::Failed, Some(error.to_string())).await;
+                if let Ok(Some(Session { parent: Some(parent), .. })) = self.store().session(id).await {
+                    Box::pin(self.go_on(parent)).await;
+                }
+            }
+        }
+    }
+
+    /// Ends a session that waits without running it. Its calls get results that say so.
+    pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
+        let ended = async {
+            self.take_again(id).await?;
+            let turns = self.store().turns(id).await?;
+            let mut entries: Vec<Entry> = open_calls(&turns).map(interrupted).map(entry).collect();
+            entries.extend(error.map(|message| noted(Note::Error { code: ErrorCode::Persona, message })));
+            entries.push(noted(Note::Done { stop_reason: end }));
+            let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
+            let appended = self.store().append(id, &self.node, &entries, &change).await?;
+            if let Some(live) = self.find_live(id) {
+                let first = appended.seq + 1 - entries.len() as i64;
+                live.tell_all(first, entries.iter().map(Event::from));
+            }
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = ended.await {
+            tracing::warn!(session = %id, %error, "the session that waits was not ended");
+        }
+    }
+
+    /// Whether something is still to come that a session waits for: an answer, or a delegate.
+    pub(super) async fn is_awaited(&self, id: Uuid) -> Result<bool> {
+        Ok(!self.store().approvals(id, true).await?.is_empty() || !self.active_below(id).await?.is_empty())
+    }
+
+    /// The sessions right below one that run or wait.
+    pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
+        let mut active = Vec::new();
+        for status in [SessionStatus::Running, SessionStatus::Waiting] {
+            let mut filter =
+                SessionFilter { parent: Parent::Of(id), status: Some(status), ..SessionFilter::default() };
+            loop {
+                let page = self.store().sessions(&filter).await?;
+                active.extend(page.items);
+                match page.next {
+                    None => break,
+                    next => filter.cursor = next,
+                }
+            }
+        }
+        if active.iter().any(|session| session.status == SessionStatus::Running) {
+            // One whose process is gone does nothing any more.
+            let gone = self.store().expired_runs(Utc::now()).await?;
+            active.retain(|session| !gone.contains(&session.id));
+        }
+        Ok(active)
+    }
+
+    /// Stops what a session is doing. Whether there was something to stop.
+    pub(super) async fn cancel(self: &Arc<Self>, id: Uuid) -> Result<bool> {
+        let mut went_on = false;
+        for _ in 0..CANCEL_TRIES {
+            if let Some(live) = self.find_live(id).filter(|live| live.is_running()) {
+                live.cancel();
+                return Ok(true);
+            }
+            match self.store().request_cancel(id).await?.ok_or_else(|| missing(id))? {
+                SessionStatus::Idle => return Ok(went_on),
+                SessionStatus::Running => return Ok(true),
+                SessionStatus::Waiting => match self.cancel_waiting(id).await {
+                    // What it waited for came to its end first: it is stopped where it runs.
+                    Err(error) if error.kind() == ErrorKind::Conflict => went_on = true,
+                    ended => return ended.map(|()| true),
+                },
+            }
+        }
+        Err(busy(id))
+    }
+
+    /// Stops whatever works for a session.
+    pub(super) fn cancel_below(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let cancelled = async {
+                for below in self.active_below(id).await? {
+                    self.cancel(below.id).await?;
+                }
+                Ok::<_, Error>(())
+            };
+            if let Err(error) = cancelled.await {
+                tracing::warn!(session = %id, %error, "what works for the session was not stopped");
+            }
+        })
+    }
+
+    /// A session waits for nothing any more when the process that should have gone on with it is
+    /// gone. A new message finds it usable.
+    pub(super) async fn end_if_cut_off(self: &Arc<Self>, session: &Session) -> Result<()> {
+        let is_settled = (Utc::now() - session.updated_at).to_std().is_ok_and(|age| age > LEASE);
+        if session.status == SessionStatus::Waiting && is_settled && !self.is_awaited(session.id).await? {
+            self.cancel_waiting(session.id).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a session that was cancelled when it had just begun to wait.
+    pub(super) fn cancel_put_down(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Err(error) = self.cancel(id).await {
+                tracing::warn!(session = %id, %error, "the session that waits was not cancelled");
+            }
+        })
+    }
+
+    /// Ends a session that waits, those below it first.
+    pub(super) async fn cancel_waiting(self: &Arc<Self>, id: Uuid) -> Result<()> {
+        self.cancel_below(id).await;
+        let refused = Decision { reason: Some("the run was cancelled".to_owned()), ..Decision::default() };
+        for approval in self.store().approvals(id, true).await? {
+            self.decide(id, &approval.call_id, refused.clone()).await?;
+        }
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let starting = Starting {
+            begin: Begin::Resume,
+            approvals: Approvals::Refuse,
+            detached: true,
+            max_tool_rounds: None,
+            parent: None,
+            cancel,
+        };
+        let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
+        match self.begin(session, starting).await {
+            Ok((driver, _)) => drop(driver.drive().await),
+            Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
+            // A persona that cannot be had any more must not keep its session from ending.
+            Err(_) => self.end_waiting(id, End::Cancelled, None).await,
+        }
+        Ok(())
+    }
+}
