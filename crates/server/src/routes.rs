@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::Runtime;
+use app::{LintOptions, Runtime};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
@@ -15,26 +15,31 @@ use mcp::{McpOptions, ToolSelection};
 use crate::events::{Events, events};
 use crate::health::healthz;
 use crate::problem::Problem;
-use crate::sessions;
+use crate::{library, sessions};
 
 /// How the routes behave.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
     /// The tools of MCP clients whose address does not choose (`/mcp?tools=load`).
     pub tools: ToolSelection,
     /// Adds the fixtures of the published MCP conformance suite.
     pub conformance: bool,
+    /// Whose changes those that come over plain HTTP are; on loopback, whoever runs the server.
+    pub user: Option<String>,
+    /// What lint knows of the surroundings; what it looks at, each request says.
+    pub lint: LintOptions,
 }
 
 /// Everything that the server answers.
 pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
-    let ServerOptions { tools, conformance } = options;
+    let ServerOptions { tools, conformance, user, lint } = options;
     let library = runtime.library().clone();
     let plain = Router::new()
         .route("/healthz", get(healthz))
         .with_state(library.clone())
         .route("/api/events", get(events))
         .with_state(Arc::new(Events::new(library.clone())))
+        .merge(library::routes(library.clone(), user, lint))
         .merge(sessions::routes(runtime))
         .method_not_allowed_fallback(not_allowed)
         .fallback(not_found)
@@ -55,8 +60,8 @@ async fn not_found(uri: Uri) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         format!(
-            "nothing is at {path}; MCP clients use /mcp, sessions are under /api/sessions, \
-             and /healthz says whether the server is well"
+            "nothing is at {path}; MCP clients use /mcp, the library is under /api/library/persona and its \
+             other kinds, sessions are under /api/sessions, and /healthz says whether the server is well"
         ),
     )
 }

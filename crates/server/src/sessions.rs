@@ -20,17 +20,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::answer::{Answer, whole};
+use crate::asked::{Input, query};
 use crate::limits::{EVENT_RETRY_AFTER_S, SESSION_STREAMS};
 use crate::problem::Problem;
-
-mod asked;
-use asked::{CallId, Input, SessionId, query, shown};
 
 mod change;
 use change::change;
 
 mod decisions;
 use decisions::{ApprovalInput, PlanInput};
+
+mod named;
+use named::{CallId, SessionId};
 
 mod place;
 
@@ -45,7 +47,6 @@ struct Sessions {
 }
 
 type Shared = State<Arc<Sessions>>;
-type Answer<T> = Result<T, Problem>;
 type Stop = Option<Extension<Stopping>>;
 
 pub(crate) fn routes(runtime: Runtime) -> Router {
@@ -62,21 +63,6 @@ pub(crate) fn routes(runtime: Runtime) -> Router {
         .route("/api/sessions/{id}/events", get(events))
         .route("/api/models", get(models))
         .with_state(Arc::new(sessions))
-}
-
-/// Does what was asked to its end, also when the client goes away meanwhile: no session is left
-/// half-way because somebody hung up.
-async fn whole<T: Send + 'static>(work: impl Future<Output = app::Result<T>> + Send + 'static) -> Answer<T> {
-    match tokio::spawn(work).await {
-        Ok(done) => Ok(done?),
-        Err(error) => {
-            tracing::error!(%error, "a request failed");
-            Err(Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "this went wrong in a way that it never should",
-            ))
-        }
-    }
 }
 
 impl Sessions {
@@ -102,15 +88,7 @@ async fn create(State(sessions): Shared, Input(input): Input<CreateSession>) -> 
 }
 
 async fn list(State(sessions): Shared, uri: Uri) -> Answer<Json<SessionList>> {
-    let mut fields = query(&uri)?;
-    if let Some(limit) = fields.get_mut("limit") {
-        let text = limit.as_str().unwrap_or_default();
-        let number: usize = text.parse().map_err(|_| {
-            Problem::invalid(format!("limit: {:?} is no whole number, 1 or more", shown(text)))
-        })?;
-        *limit = number.into();
-    }
-    let input = parse(&fields).map_err(Problem::invalid)?;
+    let input = parse(&query(&uri)?).map_err(Problem::invalid)?;
     Ok(Json(sessions.runtime.sessions(input).await?))
 }
 
@@ -248,6 +226,3 @@ async fn undo(State(sessions): Shared, SessionId(id): SessionId) -> Answer<Json<
 async fn models(State(sessions): Shared) -> Json<Value> {
     Json(json!({ "providers": sessions.runtime.models().await }))
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@ use app::ErrorKind;
 use app::outputs::Written;
 use persona::{Kind, Name, Scope};
 
-use super::written;
+use super::{lint, written};
 use crate::cli::EditArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: EditArgs, session: &Session, output: &mut Output) 
             Err(failure) => return Err(keep(draft, &original, failure)),
         };
         let failure = match subject.save(&text, session).await {
-            Ok(written) => return saved(&subject, &written, output),
+            Ok(written) => return saved(&subject, &written, session, output).await,
             Err(failure) => failure,
         };
         let message = match &failure {
@@ -148,11 +148,13 @@ fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<()> {
     written::tell(&written, "", why, output)
 }
 
-fn saved(subject: &Subject, written: &Written, output: &mut Output) -> Result<()> {
+/// Tells what was saved, and what lint thinks of it.
+async fn saved(subject: &Subject, written: &Written, session: &Session, output: &mut Output) -> Result<()> {
     let Subject { kind, name, found, .. } = subject;
     let kind = kind.spoken();
     let copy = if *found == Scope::Builtin { ", a copy of the builtin" } else { "" };
     let done = format!("saved {kind} {name}{copy}");
     let idle = format!("{kind} {name} says the same");
-    written::tell_with_pieces(written, &done, &idle, output)
+    written::tell_with_pieces(written, &done, &idle, output)?;
+    lint::tell_of(written, session, output).await
 }

@@ -5,13 +5,14 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use app::LintOptions;
+use app::outputs::{PlacedFinding, Written};
 use persona::Scope;
 use persona::lint::Level;
 use serde::Serialize;
 
 use crate::cli::{Deny, LintArgs, LintFormat};
 use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::output::{Output, Stream, Warning};
 use crate::project::Connections;
 use crate::session::Session;
 
@@ -27,6 +28,9 @@ const KEYS: [(&str, &[&str]); 3] =
 
 /// Entries up to which lint looks at the files along with other commands.
 const REMINDED: usize = 2_000;
+
+/// Entries of a scope up to which lint looks at it after an edit; more would keep somebody waiting.
+const EXAMINED: usize = 20_000;
 
 /// Providers that need no key.
 const KEYLESS: [&str; 3] = ["llamacpp", "ollama", "rehearsal"];
@@ -98,6 +102,39 @@ pub(super) async fn remind(session: &Session, output: &Output) {
     if let Some(found) = text::counted([Level::Error, Level::Warning].map(|level| (level, count(level)))) {
         let _ = writeln!(io::stderr(), "lint: {found} in your files; see them with `masque lint`");
     }
+}
+
+/// Tells what lint finds about a definition that was just written. It is kept all the same, so that
+/// whatever keeps lint from looking is no failure either.
+pub(super) async fn tell_of(written: &Written, session: &Session, output: &mut Output) -> Result<()> {
+    let Written { kind, name, scope, .. } = written;
+    if !is_quick(*scope, session).await {
+        return output.advise(&format!(
+            "{scope} has too many entries to look at after each edit; `masque lint --scope {scope}` does"
+        ));
+    }
+    let Ok(report) = session.library.lint(options(session, vec![*scope])).await else { return Ok(()) };
+    let about = |found: &PlacedFinding| {
+        let finding = &found.finding;
+        finding.kind == *kind && finding.name == *name && finding.scope == *scope
+    };
+    let entries: Vec<Entry> = report.findings.into_iter().filter(about).map(Entry::of_finding).collect();
+    if output.is_json() {
+        let said = |entry: &Entry| Warning::Said(format!("{} [{}]", entry.sentence(), entry.rule));
+        return output.warn(&entries.iter().map(said).collect::<Vec<_>>());
+    }
+    text::print_group(&entries, Stream::Error, output)
+}
+
+/// Whether a scope is small enough to be looked at along with a command that is about one entity.
+async fn is_quick(scope: Scope, session: &Session) -> bool {
+    if scope.is_file() {
+        return session.library.file_entries() <= EXAMINED;
+    }
+    // Whoever cannot look here cannot look there either, and says nothing.
+    let Ok(info) = session.library.database_info().await else { return true };
+    let entries: i64 = info.counts.iter().map(|(_, count)| count).sum();
+    usize::try_from(entries).is_ok_and(|entries| entries <= EXAMINED)
 }
 
 async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {

@@ -34,9 +34,15 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     let session = Session::open_for(wanted, audience).await?;
     let library = session.library.clone();
     library.watch();
-    library.lint_on_load(lint::options(&session, Vec::new()));
+    let known = lint::options(&session, Vec::new());
+    library.lint_on_load(known.clone());
     retention::start(&library, &session.config);
-    let options = ServerOptions { conformance: args.conformance, ..ServerOptions::default() };
+    let options = ServerOptions {
+        conformance: args.conformance,
+        user: Some(session.author.who.clone()),
+        lint: known,
+        ..ServerOptions::default()
+    };
     let runtime = runtime::open(&session).await?;
     let router = server::router(runtime.clone(), options);
     let stop =

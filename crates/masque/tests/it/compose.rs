@@ -102,6 +102,36 @@ fn a_mistake_that_stays_ends_with_the_text_kept() {
 }
 
 #[test]
+fn lint_has_its_say_after_an_edit() {
+    let home = Home::new();
+    let before = "[personas.guide]\nsummary = \"You guide.\"\ntool_preset = \"editor\"\n\n[personas.other]\nsummary = \"x\"\ntool_preset = \"nothing\"\n";
+    home.write("shop/personas.toml", before);
+    let guide =
+        |script: &str, more: &[&str]| edit(&home, script, &[&["guide", "--project", "shop"], more].concat());
+    let doubtful = guide("sed -i s/editor/editro/ \"$1\"", &[]);
+    assert_eq!(doubtful.stdout, "saved persona guide (project, revision 2)\n");
+    assert_eq!(doubtful.code, 0, "a doubt keeps nothing from being saved");
+    let line = doubtful.stderr.strip_suffix('\n').unwrap();
+    assert!(line.starts_with("  3:1  error    persona guide, tool_preset: "), "{line}");
+    contains(line, &["\"editro\"", "did you mean \"editor\"?", " [unknown-reference]"]);
+    assert!(!line.contains('\n') && !line.contains("other"), "only what was edited is told: {line}");
+    // What a program reads is one JSON value.
+    let json = guide("sed -i s/editro/editr/ \"$1\"", &["--json"]);
+    let told: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
+    contains(told["warnings"][0]["message"].as_str().unwrap(), &["persona guide, tool_preset: ", "editor"]);
+    assert_eq!(told["warnings"].as_array().unwrap().len(), 1, "{told}");
+    let good = guide("sed -i s/editr/editor/ \"$1\"", &[]);
+    assert_eq!(good.stderr, "", "what is well is not talked about");
+    // In the database there is no place to name.
+    let home = library();
+    home.ok(&["create", "persona", "helper", "--part", "calm", "--summary", "You help."]);
+    let hidden = edit(&home, "sed -i s/Calm/Ca\u{200b}lm/ \"$1\"", &["part", "calm"]);
+    assert!(hidden.stderr.starts_with("  error    part calm, summary: "), "{hidden:#?}");
+    contains(&hidden.stderr, &["[hidden-unicode]\n"]);
+    assert_eq!(hidden.ok(), "saved part calm (shared, revision 2)\n");
+}
+
+#[test]
 fn somebody_else_may_be_faster() {
     let home = library();
     let masque = env!("CARGO_BIN_EXE_masque");

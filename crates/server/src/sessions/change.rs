@@ -8,8 +8,10 @@ use llm::ModelRef;
 use persona::Name;
 use serde::{Deserialize, Deserializer};
 
-use super::asked::{Input, SessionId};
-use super::{Answer, Shared, whole};
+use super::Shared;
+use super::named::SessionId;
+use crate::answer::{Answer, whole};
+use crate::asked::Input;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize)]

@@ -6,7 +6,7 @@ use app::running::EventId;
 use http::{HeaderMap, Uri};
 use serde::Deserialize;
 
-use super::asked::{query, shown};
+use crate::asked::{query, shown};
 use crate::events::LAST_EVENT_ID;
 use crate::problem::Problem;
 

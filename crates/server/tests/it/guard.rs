@@ -8,7 +8,19 @@ use crate::running::{PATIENCE, get, send, start};
 #[tokio::test]
 async fn every_route_is_guarded() {
     let running = start().await;
-    for path in ["/healthz", "/api/events", "/api/sessions", "/api/models", "/mcp", "/nowhere"] {
+    for path in [
+        "/healthz",
+        "/api/events",
+        "/api/sessions",
+        "/api/models",
+        "/api/library/part",
+        "/api/library/part/calm",
+        "/api/personas/mentor",
+        "/api/lint",
+        "/api/conflicts",
+        "/mcp",
+        "/nowhere",
+    ] {
         let answer = get(running.port, path, "evil.example.com").await;
         assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
         assert!(answer.contains("127.0.0.1"), "{path}: {answer}");
@@ -16,6 +28,7 @@ async fn every_route_is_guarded() {
     let answer = get(running.port, "/nowhere", "localhost").await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     assert!(answer.contains("application/problem+json") && answer.contains("/healthz"), "{answer}");
+    assert!(answer.contains("/api/library/") && answer.contains("/api/sessions"), "{answer}");
 }
 
 /// A page from elsewhere could otherwise read along.

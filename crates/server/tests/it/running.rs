@@ -64,7 +64,8 @@ async fn run(directory: TempDir, options: OpenOptions) -> Running {
     let library = Library::open(options).await.expect("a library");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let router = server::router(idle_runtime(library.clone()), ServerOptions::default());
+    let options = ServerOptions { user: Some("tester".to_owned()), ..ServerOptions::default() };
+    let router = server::router(idle_runtime(library.clone()), options);
     let (stop, stopped) = oneshot::channel();
     let shutdown = async {
         let _ = stopped.await;

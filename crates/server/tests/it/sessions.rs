@@ -1,6 +1,5 @@
 //! Sessions over HTTP, with a scripted model behind the server.
 
-mod client;
 mod world;
 
 mod approving;

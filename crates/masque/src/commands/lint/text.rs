@@ -4,20 +4,25 @@ use persona::lint::Level;
 
 use super::{Entry, Report};
 use crate::failure::Result;
-use crate::output::{Output, Style, clean, width_of};
+use crate::output::{Output, Stream, Style, width_of};
 
 pub(super) fn print(report: &Report, output: &mut Output) -> Result<()> {
     let together = |a: &Entry, b: &Entry| a.scope == b.scope && a.path == b.path;
     for group in report.entries.chunk_by(together) {
         output.heading(&heading(&group[0], report))?;
-        // The places of a file stand in one column; the longest settles its width.
-        let width = group.iter().filter_map(place).map(|place| width_of(&place)).max();
-        group.iter().try_for_each(|entry| print_entry(entry, width, output))?;
+        print_group(group, Stream::Output, output)?;
         output.blank()?;
     }
     let style = if report.count(Level::Error) > 0 { Style::Bad } else { Style::Good };
     let line = output.styled(style, verdict(report));
     output.styled_line(&line)
+}
+
+/// The entries of one file or scope, a line each.
+pub(super) fn print_group(group: &[Entry], to: Stream, output: &mut Output) -> Result<()> {
+    // The places of a file stand in one column; the longest settles its width.
+    let width = group.iter().filter_map(place).map(|place| width_of(&place)).max();
+    group.iter().try_for_each(|entry| print_entry(entry, width, to, output))
 }
 
 fn place(entry: &Entry) -> Option<String> {
@@ -35,24 +40,27 @@ fn heading(entry: &Entry, report: &Report) -> String {
     }
 }
 
-fn print_entry(entry: &Entry, width: Option<usize>, output: &mut Output) -> Result<()> {
+fn print_entry(entry: &Entry, width: Option<usize>, to: Stream, output: &mut Output) -> Result<()> {
     let Entry { level, rule, .. } = entry;
-    let place = match width {
-        Some(width) => {
-            let place = place(entry).unwrap_or_default();
-            output.styled(Style::Faint, format!("{place:<width$}  "))
-        }
-        None => String::new(),
-    };
+    let place = width.map(|width| format!("{:<width$}  ", place(entry).unwrap_or_default()));
     let style = match level {
         Level::Error => Style::Bad,
         Level::Warning => Style::Title,
         Level::Note => Style::Faint,
     };
-    let level = output.styled(style, format!("{level:<7}"));
-    let sentence = entry.sentence();
-    let rule = output.styled(Style::Faint, format!("[{rule}]"));
-    output.styled_line(&format!("  {place}{level}  {} {rule}", clean(&sentence)))
+    let pieces = [
+        (Style::Plain, "  ".to_owned()),
+        (Style::Faint, place.unwrap_or_default()),
+        (style, format!("{level:<7}")),
+        (Style::Plain, format!("  {} ", entry.sentence())),
+        (Style::Faint, format!("[{rule}]")),
+    ];
+    let pieces: Vec<(Style, &str)> = pieces
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(style, text)| (*style, text.as_str()))
+        .collect();
+    output.pieces(to, &pieces)
 }
 
 fn verdict(report: &Report) -> String {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::client::{names, only, stop_reason};
 use super::world::World;
+use crate::client::{names, only, stop_reason};
 
 const WRITE: &str = r#"
 [[reply]]

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::stop_reason;
 use super::world::{World, conversation};
+use crate::client::stop_reason;
 
 const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::client::{names, only, redacted, stop_reason};
 use super::world::{World, offered, system};
+use crate::client::{names, only, redacted, stop_reason};
 
 const PLAN: &str = r##"
 [[reply]]

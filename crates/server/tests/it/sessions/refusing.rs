@@ -1,16 +1,12 @@
 //! Requests that cannot be met, and what is said to them.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::client::open;
 use super::world::World;
+use crate::client::{detail, open};
 
 const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
 const NOBODY: &str = "/api/sessions/01900000-0000-7000-8000-000000000000";
-
-fn detail(problem: &Value) -> &str {
-    problem["detail"].as_str().expect("a sentence")
-}
 
 #[tokio::test]
 async fn what_is_not_there_is_404_with_a_way_out() {

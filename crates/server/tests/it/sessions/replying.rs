@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::client::{names, only, redact, redacted, stop_reason, streamed};
 use super::world::{World, conversation, offered, system};
+use crate::client::{names, only, redact, redacted, stop_reason, streamed};
 
 const READ: &str = r#"
 [[reply]]

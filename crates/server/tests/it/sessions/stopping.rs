@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::client::stop_reason;
 use super::world::World;
+use crate::client::stop_reason;
 
 #[tokio::test]
 async fn a_stop_ends_streams_and_runs_and_keeps_what_was_said() {

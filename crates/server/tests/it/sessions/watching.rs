@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-use super::client::{Event, names, only, open, stop_reason, streamed};
 use super::world::World;
+use crate::client::{Event, names, only, open, stop_reason, streamed};
 use crate::running::PATIENCE;
 
 /// A reply that takes about two seconds.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::client::{Event, Opened, open};
+use crate::client::{Event, Opened, ask, open};
 use crate::running::PATIENCE;
 
 pub(crate) struct World {
@@ -110,8 +110,7 @@ impl World {
     }
 
     pub(crate) async fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
-        let opened = self.open(method, path, body).await;
-        (opened.status, opened.json().await)
+        ask(self.served.port, method, path, body).await
     }
 
     /// A new session of the persona `guide`; its path.

@@ -1,15 +1,14 @@
-//! What a request says: the session in its path, the fields of its address, the JSON of its body.
+//! What a request says: its path, the fields of its address, the JSON of its body.
 
 use app::inputs::parse;
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
+use axum::extract::{FromRequest, FromRequestParts as _, Query, RawPathParams, Request};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use crate::limits::{BODY_BYTES, BODY_TIMEOUT};
 use crate::problem::Problem;
@@ -17,36 +16,17 @@ use crate::problem::Problem;
 /// How much of what was sent is repeated in a message.
 const SHOWN_CHARS: usize = 80;
 
-/// The session that a path names.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SessionId(pub(super) Uuid);
+/// An address has only text; these names mean something else, wherever they stand.
+const NUMBERS: [&str; 3] = ["if_revision", "limit", "max_tokens"];
+const FLAGS: [&str; 3] = ["compiled", "detail", "force"];
+/// These may stand several times.
+const LISTS: [&str; 3] = ["scopes", "tags", "types"];
 
-impl<S: Send + Sync> FromRequestParts<S> for SessionId {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let id = in_path(parts, state, "id").await?;
-        Uuid::parse_str(&id).map(Self).map_err(|_| {
-            let detail =
-                format!("there is no session {:?}; GET /api/sessions lists those there are", shown(&id));
-            Problem::new(StatusCode::NOT_FOUND, detail)
-        })
-    }
-}
-
-/// The call that a path names.
-#[derive(Debug)]
-pub(super) struct CallId(pub(super) String);
-
-impl<S: Send + Sync> FromRequestParts<S> for CallId {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        in_path(parts, state, "call_id").await.map(Self)
-    }
-}
-
-async fn in_path<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, Problem> {
+pub(crate) async fn in_path<S: Send + Sync>(
+    parts: &mut Parts,
+    state: &S,
+    name: &str,
+) -> Result<String, Problem> {
     let params = RawPathParams::from_request_parts(parts, state).await;
     let params = params.map_err(|error| Problem::invalid(format!("the address: {error}")))?;
     let found = params.iter().find(|(key, _)| *key == name);
@@ -55,30 +35,71 @@ async fn in_path<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Re
         .ok_or_else(|| Problem::invalid(format!("the address has no {name}")))
 }
 
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.chars().take(SHOWN_CHARS).collect()
 }
 
-/// What follows the `?`, each name once.
-pub(super) fn query(uri: &Uri) -> Result<Map<String, Value>, Problem> {
+/// What follows the `?`, as the fields of an input.
+pub(crate) fn query(uri: &Uri) -> Result<Map<String, Value>, Problem> {
     let pairs: Query<Vec<(String, String)>> =
         Query::try_from_uri(uri).map_err(|error| Problem::invalid(format!("the address: {error}")))?;
     let mut fields = Map::new();
-    for (name, value) in pairs.0 {
+    for (name, text) in pairs.0 {
+        if LISTS.contains(&name.as_str()) {
+            let list = fields.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.push(Value::String(text));
+            }
+            continue;
+        }
         if fields.contains_key(&name) {
             return Err(Problem::invalid(format!(
                 "{:?} stands twice in the address; once is enough",
                 shown(&name)
             )));
         }
-        fields.insert(name, Value::String(value));
+        let value = meant(&name, text)?;
+        fields.insert(name, value);
     }
     Ok(fields)
 }
 
+fn meant(name: &str, text: String) -> Result<Value, Problem> {
+    let wrong = |problem: &str| Problem::invalid(format!("{name}: {:?} {problem}", shown(&text)));
+    if NUMBERS.contains(&name) {
+        let number = text.parse::<i64>().ok().filter(|number| *number >= 0);
+        return number.map(Value::from).ok_or_else(|| wrong("is no whole number, 0 or more"));
+    }
+    if FLAGS.contains(&name) {
+        let flag: Result<bool, _> = text.parse();
+        return flag.map(Value::Bool).map_err(|_| wrong("is neither true nor false"));
+    }
+    Ok(Value::String(text))
+}
+
+/// An input from what a query or a body says and what the path says. The path has the last word, and
+/// may be repeated but not contradicted.
+pub(crate) fn with_path<T: DeserializeOwned>(
+    mut fields: Map<String, Value>,
+    path: &[(&str, &str)],
+) -> Result<T, Problem> {
+    for (name, value) in path {
+        match fields.insert((*name).to_owned(), Value::from(*value)) {
+            Some(said) if said != *value => {
+                let said = shown(&said.to_string());
+                return Err(Problem::invalid(format!(
+                    "the path says that {name} is {value:?}, and the request says {said}; leave {name} out"
+                )));
+            }
+            _ => {}
+        }
+    }
+    parse(&fields).map_err(Problem::invalid)
+}
+
 /// A body in JSON.
 #[derive(Debug)]
-pub(super) struct Input<T>(pub(super) T);
+pub(crate) struct Input<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Input<T> {
     type Rejection = Problem;
@@ -138,3 +159,6 @@ fn is_length_limit(error: &axum::Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! What a program needs to talk to sessions, and no more.
+//! What a program needs to talk to the server, and no more.
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -51,6 +51,17 @@ pub(crate) async fn open(
     }
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     Opened { status, head: head.to_lowercase(), reader }
+}
+
+/// Asks for something that is answered in JSON.
+pub(crate) async fn ask(port: u16, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+    let opened = open(port, method, path, &[], body.map(Value::to_string).as_deref()).await;
+    (opened.status, opened.json().await)
+}
+
+/// The sentence of a problem.
+pub(crate) fn detail(problem: &Value) -> &str {
+    problem["detail"].as_str().expect("a sentence")
 }
 
 impl Opened {

@@ -1,0 +1,150 @@
+//! Lint, and names that several scopes define.
+
+use serde_json::{Value, json};
+
+use super::{each, get, put, tone};
+use crate::client::ask;
+use crate::running::{start, start_with_project};
+
+const PROJECT: &str = "\
+[personas.guide]
+summary = \"You guide.\"
+parts = [\"clam\"]
+
+[parts.calm]
+part_type = \"tone\"
+summary = \"Calm.\"
+colour = \"blue\"
+
+[parts.odd]
+part_type = \"tonn\"
+";
+
+fn finding<'a>(report: &'a Value, rule: &str) -> &'a Value {
+    let findings = report["findings"].as_array().expect("a list");
+    findings.iter().find(|finding| finding["rule"] == rule).unwrap_or_else(|| panic!("no {rule}: {report}"))
+}
+
+#[tokio::test]
+async fn lint_finds_what_is_wrong_and_where() {
+    let running = start_with_project(PROJECT).await;
+    let report = get(&running, "/api/lint").await;
+    let path = running.project_file().display().to_string();
+    let broken = finding(&report, "unknown-reference");
+    assert_eq!(
+        broken,
+        &json!({
+            "rule": "unknown-reference",
+            "level": "error",
+            "scope": "project",
+            "kind": "persona",
+            "name": "guide",
+            "field": "parts",
+            "message": broken["message"],
+            "suggestion": "did you mean \"calm\"?",
+            "path": path,
+            "line": 3,
+            "column": 1,
+        })
+    );
+    assert!(broken["message"].as_str().is_some_and(|said| said.contains("\"clam\"")), "{broken}");
+    // What the reader of the file found stands among the rest.
+    let invalid = finding(&report, "invalid-entry");
+    assert_eq!(
+        (&invalid["kind"], &invalid["name"], &invalid["scope"], &invalid["line"]),
+        (&json!("part"), &json!("odd"), &json!("project"), &json!(11))
+    );
+    assert_eq!(finding(&report, "unknown-key")["level"], "warning");
+    let lines: Vec<u64> = each(&report["findings"], "line").into_iter().filter_map(Value::as_u64).collect();
+    assert!(lines.is_sorted() && lines.len() > 3, "from top to bottom: {report}");
+    let of = |level: &str| each(&report["findings"], "level").into_iter().filter(|of| *of == level).count();
+    assert_eq!(
+        (&report["errors"], &report["warnings"], &report["notes"]),
+        (&json!(of("error")), &json!(of("warning")), &json!(of("note")))
+    );
+    // Another scope is looked at when it is named, and the file's problems are not its own.
+    let shared = get(&running, "/api/lint?scopes=shared").await;
+    assert_eq!(shared, json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0 }));
+    let both = get(&running, "/api/lint?scopes=shared&scopes=project").await;
+    assert_eq!(both, report);
+    let good = "[personas.guide]\nsummary = \"You guide.\"\nsystem_prompt = \"Guide.\"\n";
+    let running = start_with_project(good).await;
+    assert_eq!(get(&running, "/api/lint").await["findings"], json!([]));
+}
+
+#[tokio::test]
+async fn lint_looks_at_shared_where_there_are_no_files() {
+    let running = start().await;
+    let guide = json!({ "entity": { "summary": "You guide.", "tool_preset": "read_onyl" } });
+    put(&running, "/api/library/persona/guide", &guide).await;
+    let report = get(&running, "/api/lint").await;
+    let broken = finding(&report, "unknown-reference");
+    assert_eq!(
+        (&broken["scope"], &broken["field"], &broken["suggestion"], broken.get("path")),
+        (&json!("shared"), &json!("tool_preset"), &json!("did you mean \"read_only\"?"), None)
+    );
+}
+
+#[tokio::test]
+async fn conflicts_are_seen_and_settled() {
+    let text = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Ours.\"\n";
+    let running = start_with_project(text).await;
+    let port = running.port;
+    assert_eq!(get(&running, "/api/conflicts").await, json!({ "conflicts": [] }));
+    let mut shared = tone("Theirs.");
+    shared["scope"] = "shared".into();
+    shared["entity"]["description"] = "For all.".into();
+    put(&running, "/api/library/part/calm", &shared).await;
+    let conflict = json!({
+        "kind": "part",
+        "name": "calm",
+        "in_force": "project",
+        "scopes": ["project", "shared"],
+        "identical": false,
+        "fields": [
+            { "field": "description", "values": { "shared": "For all." } },
+            { "field": "summary", "values": { "project": "Ours.", "shared": "Theirs." } },
+        ],
+    });
+    for (query, found) in [
+        ("", true),
+        ("?kind=part", true),
+        ("?kind=skill", false),
+        ("?name=calm", true),
+        ("?name=loud", false),
+    ] {
+        let expected = if found { json!([conflict]) } else { json!([]) };
+        assert_eq!(get(&running, &format!("/api/conflicts{query}")).await["conflicts"], expected, "{query}");
+    }
+    let settle = async |body: Value| ask(port, "POST", "/api/conflicts/part/calm", Some(&body)).await;
+    let (status, problem) = settle(json!({ "use": "global" })).await;
+    assert!(status == 400 && problem["detail"].to_string().contains("global does not define"), "{problem}");
+    let (status, problem) = settle(json!({ "take": { "summary": "shared" } })).await;
+    assert!(status == 400 && problem["detail"].to_string().contains("still open: description"), "{problem}");
+    let merge =
+        json!({ "take": { "summary": "project", "description": "shared" }, "message": "both are right" });
+    let (status, resolved) = settle(merge).await;
+    assert_eq!(
+        (status, &resolved["kept"], &resolved["deleted"], &resolved["written"]["scope"]),
+        (200, &json!("project"), &json!(["shared"]), &json!("project"))
+    );
+    assert_eq!(get(&running, "/api/conflicts").await, json!({ "conflicts": [] }));
+    let calm = get(&running, "/api/library/part/calm").await;
+    assert_eq!((&calm["summary"], &calm["description"]), (&json!("Ours."), &json!("For all.")));
+    let history = get(&running, "/api/library/part/calm/history?scope=shared").await;
+    let last = &history["revisions"][0];
+    assert_eq!(
+        (&last["action"], &last["message"], &last["author"], &last["front"]),
+        (&json!("delete"), &json!("both are right"), &json!("tester"), &json!("http"))
+    );
+    // Or one of them is kept as it is.
+    put(&running, "/api/library/part/calm", &shared).await;
+    let (status, resolved) = settle(json!({ "use": "shared" })).await;
+    assert_eq!(
+        (status, &resolved["kept"], &resolved["deleted"]),
+        (200, &json!("shared"), &json!(["project"]))
+    );
+    assert_eq!(get(&running, "/api/library/part/calm").await["summary"], "Theirs.");
+    let file = std::fs::read_to_string(running.project_file()).expect("a file");
+    assert!(!file.contains("calm"), "{file}");
+}

@@ -1,0 +1,117 @@
+//! Personas as agents load them.
+
+use serde_json::{Value, json};
+
+use super::{each, get, put, tone};
+use crate::client::{ask, detail};
+use crate::running::{Running, start};
+
+/// A library with a persona of two parts, and a part to put in the place of one.
+async fn world() -> Running {
+    let running = start().await;
+    for (name, part_type, content) in
+        [("calm", "tone", "Speak slowly."), ("dry", "tone", "Speak dryly."), ("ship", "goal", "Ship it.")]
+    {
+        let body = json!({ "entity": { "part_type": part_type, "summary": format!("{name}."), "content": content } });
+        put(&running, &format!("/api/library/part/{name}"), &body).await;
+    }
+    let guide = json!({ "entity": {
+        "summary": "You guide.",
+        "system_prompt": "Guide them.",
+        "parts": [{ "name": "calm", "order": 1, "priority": 5 }, { "name": "ship", "order": 2 }],
+    } });
+    put(&running, "/api/library/persona/guide", &guide).await;
+    running
+}
+
+fn part_names(persona: &Value) -> Vec<&Value> {
+    each(&persona["parts"], "name")
+}
+
+#[tokio::test]
+async fn a_persona_is_loaded_as_the_address_asks() {
+    let running = world().await;
+    let guide = async |query: &str| get(&running, &format!("/api/personas/guide{query}")).await;
+    let plain = guide("").await;
+    assert_eq!(
+        (&plain["name"], &plain["scope"], &plain["summary"]),
+        (&json!("guide"), &json!("shared"), &json!("You guide."))
+    );
+    assert_eq!(part_names(&plain), ["calm", "ship"]);
+    assert!(!plain.to_string().contains("Speak slowly."), "{plain}");
+    let detailed = guide("?detail=true").await;
+    assert!(detailed.to_string().contains("Speak slowly."), "{detailed}");
+    assert_eq!(part_names(&guide("?types=goal").await), ["ship"]);
+    assert_eq!(part_names(&guide("?types=goal&types=tone").await), ["calm", "ship"]);
+    assert_eq!(part_names(&guide("?limit=1").await), ["calm"]);
+    let tight = guide("?max_tokens=1").await;
+    assert_eq!((part_names(&tight).len(), &tight["budget"]["over_budget"]), (0, &json!(true)));
+    let compiled = guide("?compiled=true&detail=true").await;
+    let text = compiled["compiled_detail"].as_str().expect("a text");
+    assert!(text.contains("Guide them.") && text.contains("Ship it."), "{compiled}");
+    put(
+        &running,
+        "/api/library/part/ship",
+        &json!({ "entity": { "part_type": "goal", "content": "Wait." } }),
+    )
+    .await;
+    let then = guide("?revision=1&detail=true").await;
+    assert!(then.to_string().contains("Ship it.") && !then.to_string().contains("Wait."), "{then}");
+    assert_eq!(get(&running, "/api/personas/mentor?scope=builtin").await["scope"], "builtin");
+}
+
+#[tokio::test]
+async fn overrides_come_in_a_body() {
+    let running = world().await;
+    let load = async |body: Value| ask(running.port, "POST", "/api/personas/guide/load", Some(&body)).await;
+    let (status, dry) = load(json!({ "overrides": { "tone": "dry" }, "detail": true })).await;
+    assert_eq!((status, part_names(&dry)), (200, vec![&json!("dry"), &json!("ship")]));
+    assert_eq!(load(json!({})).await.1, get(&running, "/api/personas/guide").await);
+    for (body, told) in [
+        (json!({ "overrides": { "tone": "drya" } }), "did you mean \"dry\"?"),
+        (json!({ "overrides": { "tone": "ship" } }), "goal"),
+        (json!({ "overrides": { "mood": "dry" } }), "mood"),
+        (json!({ "override": {} }), "did you mean \"overrides\"?"),
+        (json!({ "name": "mentor" }), "leave name out"),
+        (json!({ "compiled": true, "limit": 1 }), "compiled text is of the persona as it stands"),
+    ] {
+        let (status, problem) = load(body.clone()).await;
+        assert!(status == 400 && detail(&problem).contains(told), "{body}: {problem}");
+    }
+    let (status, problem) = ask(running.port, "GET", "/api/personas/guide?overrides=x", None).await;
+    assert!(status == 400 && detail(&problem).contains("POST /api/personas/guide/load"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_manifest_says_what_there_is_and_how_to_get_it() {
+    let running = world().await;
+    let manifest = get(&running, "/api/personas/guide/manifest").await;
+    assert_eq!(
+        (part_names(&manifest), &manifest["scope"]),
+        (vec![&json!("calm"), &json!("ship")], &json!("shared"))
+    );
+    assert!(!manifest.to_string().contains("Speak slowly."), "{manifest}");
+    let hints = manifest["on_demand_tools"].as_object().expect("hints");
+    assert_eq!(hints["GET /api/library/part/{name}"], "load full content of a specific part");
+    // Each is a request that there is, whether or not a piece has that name.
+    for request in hints.keys() {
+        let path = request.strip_prefix("GET ").expect("a read").replace("{name}", "guide");
+        let (status, answer) = ask(running.port, "GET", &path, None).await;
+        assert!(status == 200 || detail(&answer).contains("is named \"guide\""), "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_with_what_may_be_meant() {
+    let running = world().await;
+    put(&running, "/api/library/part/calmer", &tone("Calmer.")).await;
+    for path in ["/api/personas/giude", "/api/personas/giude/manifest"] {
+        let (status, problem) = ask(running.port, "GET", path, None).await;
+        assert_eq!(
+            (status, detail(&problem)),
+            (404, r#"no persona is named "giude"; did you mean "guide"?"#)
+        );
+    }
+    let (status, problem) = ask(running.port, "GET", "/api/personas/guide?revision=9", None).await;
+    assert!(status == 404 && detail(&problem).contains("has no revision 9; there is 1"), "{problem}");
+}

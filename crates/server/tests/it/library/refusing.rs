@@ -1,0 +1,244 @@
+//! Requests that cannot be met, and what is said to them.
+
+use serde_json::{Value, json};
+
+use super::{put, tone};
+use crate::client::{ask, detail, open};
+use crate::running::start;
+
+/// Asks for what cannot be had of a library with the part `calm`: method, path, body, status, and what
+/// the sentence says.
+async fn refused(requests: Vec<(&str, &str, Option<Value>, u16, &str)>) {
+    let running = start().await;
+    put(&running, "/api/library/part/calm", &tone("Calm.")).await;
+    for (method, path, body, status, told) in requests {
+        let (got, problem) = ask(running.port, method, path, body.as_ref()).await;
+        let shown: String = body.unwrap_or(Value::Null).to_string().chars().take(80).collect();
+        assert_eq!(got, status, "{method} {path} {shown}: {problem}");
+        assert!(detail(&problem).contains(told), "{method} {path} {shown}: {problem}");
+    }
+    let (_, calm) = ask(running.port, "GET", "/api/library/part/calm", None).await;
+    assert_eq!(calm["revision"], 1, "nothing was changed");
+}
+
+#[tokio::test]
+async fn an_address_that_means_nothing_is_told_so() {
+    refused(vec![
+        ("GET", "/api/library/parts", None, 404, r#"unknown kind "parts"; did you mean "part"?"#),
+        ("GET", "/api/library/Part/calm", None, 404, r#"unknown kind "Part"; did you mean "part"?"#),
+        (
+            "PUT",
+            "/api/library/thing/x",
+            Some(json!({ "entity": {} })),
+            404,
+            r#"unknown kind "thing"; use one of"#,
+        ),
+        ("GET", "/api/library/part/clam", None, 404, r#"no part is named "clam"; did you mean "calm"?"#),
+        ("GET", "/api/library/part/clam/history", None, 404, r#"no part is named "clam""#),
+        ("GET", "/api/library/part/calm/diff", None, 404, "has one revision only"),
+        ("GET", "/api/library/part/calm/diff?from=7", None, 404, "has no revision 7; there is 1"),
+        ("GET", "/api/library/part/calm?revision=good", None, 404, "it has no tags yet"),
+        ("GET", "/api/library/part/two%20words", None, 400, "name: "),
+        ("GET", "/api/library/part?limit=many", None, 400, r#"limit: "many" is no whole number, 0 or more"#),
+        ("GET", "/api/library/part?tag=a", None, 400, r#"unknown field "tag"; did you mean "tags"?"#),
+        ("GET", "/api/library/part?scope=team", None, 400, "scope: "),
+        ("GET", "/api/library/part?kind=skill", None, 400, "leave kind out"),
+        ("GET", "/api/library/part/calm?scope=shared&scope=global", None, 400, "stands twice"),
+        ("GET", "/api/library/part/calm?rev=1", None, 400, r#"unknown field "rev""#),
+        (
+            "DELETE",
+            "/api/library/part/calm?if_revision=x",
+            None,
+            400,
+            r#"if_revision: "x" is no whole number"#,
+        ),
+        ("DELETE", "/api/library/part/calm?force=1", None, 400, r#"force: "1" is neither true nor false"#),
+        ("DELETE", "/api/library/tool_preset/read_only", None, 403, "builtin"),
+        ("GET", "/api/personas/mentor?types=tones", None, 400, r#"did you mean "tone"?"#),
+        ("GET", "/api/personas/mentor?detail=yes", None, 400, r#"detail: "yes" is neither true nor false"#),
+        ("GET", "/api/lint?scope=shared", None, 400, r#"unknown field "scope"; did you mean "scopes"?"#),
+        ("GET", "/api/lint?scopes=project", None, 400, "no project is open"),
+        ("GET", "/api/conflicts?kind=prat", None, 400, r#"did you mean "part"?"#),
+        ("POST", "/api/conflicts/part/calm", Some(json!({})), 400, "how is it settled?"),
+        (
+            "POST",
+            "/api/conflicts/part/calm",
+            Some(json!({ "use": "shared", "take": {} })),
+            400,
+            "one of the two",
+        ),
+        ("POST", "/api/conflicts/part/calm", Some(json!({ "use": "shared" })), 400, "there is no conflict"),
+        ("POST", "/api/conflicts/part/clam", Some(json!({ "use": "shared" })), 404, "did you mean \"calm\"?"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_that_means_nothing_is_told_so() {
+    refused(vec![
+        ("PUT", "/api/library/part/calm", Some(json!({})), 400, r#""entity" is missing; add it"#),
+        ("PUT", "/api/library/part/calm", Some(json!({ "entity": [] })), 400, "entity: "),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "part_type": "tone" })),
+            400,
+            r#"unknown field "part_type""#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": { "part_type": "tone", "sumary": "x" } })),
+            400,
+            r#"part "calm": unknown field "sumary"; did you mean "summary"?"#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": { "part_type": "tonn" } })),
+            400,
+            r#"part "calm": part_type: unknown part type "tonn"; did you mean "tone"?"#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "kind": "skill", "entity": {} })),
+            400,
+            r#"the path says that kind is "part", and the request says "skill"; leave kind out"#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "name": "loud", "entity": {} })),
+            400,
+            r#"the path says that name is "calm", and the request says "loud"; leave name out"#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": { "name": "loud", "part_type": "tone" } })),
+            400,
+            "entity.name is \"loud\"",
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": {}, "if_revision": "1" })),
+            400,
+            "if_revision: ",
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": {}, "msg": "x" })),
+            400,
+            r#"unknown field "msg""#,
+        ),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            Some(json!({ "entity": { "part_type": "tone" }, "message": "x".repeat(2_049) })),
+            400,
+            "message: at most 2048 bytes",
+        ),
+        (
+            "PUT",
+            "/api/library/persona/guide",
+            Some(json!({ "entity": { "parts": [{ "name": "clam", "order": 1 }] } })),
+            404,
+            r#"no part is named "clam"; did you mean "calm"?"#,
+        ),
+        ("PUT", "/api/library/part/calm", Some(json!([])), 400, "no object"),
+        ("POST", "/api/library/part/calm/rollback", Some(json!({})), 400, r#""revision" is missing; add it"#),
+        (
+            "POST",
+            "/api/library/part/calm/rollback",
+            Some(json!({ "revision": 1, "because": "x" })),
+            400,
+            r#"unknown field "because""#,
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn what_others_use_is_not_deleted_unless_forced() {
+    let running = start().await;
+    put(&running, "/api/library/part/calm", &tone("Calm.")).await;
+    put(
+        &running,
+        "/api/library/persona/guide",
+        &json!({ "entity": { "parts": [{ "name": "calm", "order": 1 }] } }),
+    )
+    .await;
+    let (status, problem) = ask(running.port, "DELETE", "/api/library/part/calm", None).await;
+    assert!(status == 409 && detail(&problem).contains("used by"), "{problem}");
+    let (status, deleted) = ask(running.port, "DELETE", "/api/library/part/calm?force=true", None).await;
+    assert_eq!((status, &deleted["unlinked"]), (200, &json!([{ "kind": "persona", "name": "guide" }])));
+}
+
+#[tokio::test]
+async fn bodies_are_json_of_bounded_length() {
+    let running = start().await;
+    let body = tone("Calm.").to_string();
+    for (method, path) in [
+        ("PUT", "/api/library/part/calm"),
+        ("POST", "/api/library/part/calm/rollback"),
+        ("POST", "/api/personas/mentor/load"),
+        ("POST", "/api/conflicts/part/calm"),
+    ] {
+        let plain = [("content-type", "text/plain")];
+        let opened = open(running.port, method, path, &plain, Some(&body)).await;
+        assert_eq!(opened.status, 415, "{path}");
+        assert!(detail(&opened.json().await).contains("Content-Type: application/json"), "{path}");
+        let headers = [("content-type", "application/json"), ("content-length", "5000000")];
+        let opened = open(running.port, method, path, &headers, None).await;
+        assert_eq!(opened.status, 413, "{path}");
+        assert!(detail(&opened.json().await).contains("at most 4194304 bytes"), "{path}");
+        let opened = open(running.port, method, path, &[], Some("{\"entity\":")).await;
+        assert_eq!(opened.status, 400, "{path}");
+        assert!(detail(&opened.json().await).contains("no JSON"), "{path}");
+    }
+    let (status, _) = ask(running.port, "GET", "/api/library/part/calm", None).await;
+    assert_eq!(status, 404, "nothing was written");
+}
+
+/// A page of another site could otherwise write in the user's name.
+#[tokio::test]
+async fn pages_of_other_origins_are_kept_out() {
+    let running = start().await;
+    put(&running, "/api/library/part/calm", &tone("Calm.")).await;
+    let foreign = [("origin", "http://evil.example.com")];
+    let body = tone("Loud.").to_string();
+    for (method, path, body) in [
+        ("PUT", "/api/library/part/calm", Some(body.as_str())),
+        ("DELETE", "/api/library/part/calm", None),
+        ("GET", "/api/library/part/calm", None),
+        ("POST", "/api/conflicts/part/calm", Some("{}")),
+        ("GET", "/api/personas/mentor", None),
+        ("GET", "/api/lint", None),
+    ] {
+        let opened = open(running.port, method, path, &foreign, body).await;
+        assert_eq!(opened.status, 403, "{method} {path}");
+        assert!(detail(&opened.json().await).contains("Origin"), "{method} {path}");
+    }
+    let own = [("origin", "http://localhost:4747")];
+    let opened = open(running.port, "GET", "/api/library/part/calm", &own, None).await;
+    assert_eq!((opened.status, &opened.json().await["summary"]), (200, &json!("Calm.")));
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_the_right_ones() {
+    let running = start().await;
+    for (method, path, allowed) in [
+        ("POST", "/api/library/part/calm", "put"),
+        ("DELETE", "/api/library/part", "get"),
+        ("GET", "/api/library/part/calm/rollback", "post"),
+        ("PUT", "/api/personas/mentor", "get"),
+        ("POST", "/api/lint", "get"),
+    ] {
+        let opened = open(running.port, method, path, &[], None).await;
+        assert_eq!(opened.status, 405, "{method} {path}");
+        assert!(opened.header("allow").is_some_and(|allow| allow.contains(allowed)), "{}", opened.head);
+    }
+}
