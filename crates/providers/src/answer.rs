@@ -44,16 +44,21 @@ impl Answer {
         self.events.push_back(Event::Started { request_id });
     }
 
-    pub(crate) fn text(&mut self, text: impl Into<String> + AsRef<str>) {
-        if !text.as_ref().is_empty() {
-            self.text_bytes += text.as_ref().len();
-            self.events.push_back(Event::TextDelta(text.into()));
+    /// Pieces that arrive together are one delta.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.text_bytes += text.len();
+        match self.events.back_mut() {
+            _ if text.is_empty() => {}
+            Some(Event::TextDelta(delta)) => delta.push_str(text),
+            _ => self.events.push_back(Event::TextDelta(text.to_owned())),
         }
     }
 
-    pub(crate) fn reasoning(&mut self, text: impl Into<String> + AsRef<str>) {
-        if !text.as_ref().is_empty() {
-            self.events.push_back(Event::ReasoningDelta(text.into()));
+    pub(crate) fn reasoning(&mut self, text: &str) {
+        match self.events.back_mut() {
+            _ if text.is_empty() => {}
+            Some(Event::ReasoningDelta(delta)) => delta.push_str(text),
+            _ => self.events.push_back(Event::ReasoningDelta(text.to_owned())),
         }
     }
 

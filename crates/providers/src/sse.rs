@@ -1,6 +1,9 @@
 //! Server-sent events out of bytes, in whatever pieces they come, with limits.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +33,9 @@ pub(crate) struct Decoder {
     /// Nothing was read yet: a byte order mark may come.
     at_start: bool,
     name: String,
+    /// Where the event's data stands in the buffer: mostly it is one line.
+    line: Option<Range<usize>>,
+    /// Otherwise, what it holds so far.
     data: String,
     has_data: bool,
     /// The event in `name` and `data` was handed out.
@@ -48,6 +54,7 @@ impl Decoder {
             after_cr: false,
             at_start: true,
             name: String::new(),
+            line: None,
             data: String::new(),
             has_data: false,
             handed_out: false,
@@ -57,6 +64,7 @@ impl Decoder {
     /// Takes more bytes. All events of the bytes before them should have been read.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.read > 0 {
+            self.lift_line();
             self.buffer.drain(..self.read);
             self.read = 0;
         }
@@ -109,7 +117,7 @@ impl Decoder {
             self.at_start = false;
         }
         let from = self.read + self.scanned;
-        let Some(length) = self.buffer[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+        let Some(length) = memchr2(b'\n', b'\r', &self.buffer[from..]) else {
             self.scanned = self.buffer.len() - self.read;
             return if self.scanned > self.limit { Err(TooLong) } else { Ok(None) };
         };
@@ -125,20 +133,23 @@ impl Decoder {
 
     fn take_line(&mut self, start: usize, end: usize) -> Result<(), TooLong> {
         let line = &self.buffer[start..end];
-        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let colon = memchr(b':', line).unwrap_or(line.len());
         let (field, value) = line.split_at(colon);
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
+            b"data" if !self.has_data => {
+                self.has_data = true;
+                self.line = Some(end - value.len()..end);
+            }
             b"data" => {
-                if self.data.len() + value.len() > self.limit {
+                let length = value.len();
+                self.lift_line();
+                if self.data.len() + length > self.limit {
                     return Err(TooLong);
                 }
-                if self.has_data {
-                    self.data.push('\n');
-                }
-                self.has_data = true;
-                self.data.push_str(&text(value));
+                self.data.push('\n');
+                self.data.push_str(&text(&self.buffer[end - length..end]));
             }
             b"event" => {
                 self.name.clear();
@@ -157,16 +168,32 @@ impl Decoder {
             self.clear_handed_out();
             return false;
         }
+        if self.line_text().is_none() {
+            self.lift_line();
+        }
         true
     }
 
     fn event(&self) -> Event<'_> {
-        Event { name: &self.name, data: &self.data }
+        Event { name: &self.name, data: self.line_text().unwrap_or(&self.data) }
+    }
+
+    /// The one line of data, where it can be handed out as it is.
+    fn line_text(&self) -> Option<&str> {
+        self.line.clone().and_then(|line| str::from_utf8(&self.buffer[line]).ok())
+    }
+
+    /// Takes the line out of the buffer: it changes, or the line is not all of the data.
+    fn lift_line(&mut self) {
+        if let Some(line) = self.line.take() {
+            self.data.push_str(&text(&self.buffer[line]));
+        }
     }
 
     fn clear_handed_out(&mut self) {
         if self.handed_out {
             self.name.clear();
+            self.line = None;
             self.data.clear();
             self.has_data = false;
             self.handed_out = false;

@@ -78,8 +78,9 @@ fn text_tools_and_text_keep_their_order() {
         "tool_use",
     );
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::TextDelta("Let ".into()));
-    assert_eq!(told[3], Event::TextEnd { state: None });
+    // What arrives together is told together.
+    assert_eq!(told[0], Event::TextDelta("Let me löök.".into()));
+    assert_eq!(told[1], Event::TextEnd { state: None });
     let expected = [
         trial::text("Let me löök."),
         trial::call("toolu_1", "read_file", &json!({"path": "a"})),
@@ -142,7 +143,7 @@ fn thinking_goes_back_before_what_followed_it() {
     );
     check_cuts(decoder, &body);
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::ReasoningDelta("Hmm, ".into()));
+    assert_eq!(told[0], Event::ReasoningDelta("Hmm, well…".into()));
     let said = blocks(told);
     assert_eq!(said.len(), 2, "{said:?}");
     let content = |blocks: Vec<Block>| {

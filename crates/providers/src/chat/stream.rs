@@ -1,9 +1,12 @@
 //! The stream of chat completions.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::mem;
 
 use llm::{Failure, Request, StopReason, ToolInput, Usage};
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
@@ -35,28 +38,38 @@ struct Call {
 }
 
 #[derive(Deserialize)]
-struct Chunk {
-    choices: Option<Vec<Choice>>,
+struct Chunk<'a> {
+    #[serde(borrow)]
+    choices: Option<FirstChoice<'a>>,
     usage: Option<Counts>,
     error: Option<Value>,
 }
 
+/// The one choice that was asked for, should a server give several.
+struct FirstChoice<'a>(Option<Choice<'a>>);
+
 #[derive(Deserialize)]
-struct Choice {
+struct Choice<'a> {
     index: Option<u64>,
-    delta: Option<Delta>,
+    #[serde(borrow)]
+    delta: Option<Delta<'a>>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Delta {
-    /// A string; some models that think send a list of parts.
-    content: Option<Value>,
+struct Delta<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
     refusal: Option<String>,
     tool_calls: Option<Vec<CallDelta>>,
 }
+
+/// A string, which is read where it stands if it has no escapes; some models that think send a list
+/// of parts. What is neither says nothing.
+#[derive(Default)]
+struct Content<'a>(Cow<'a, str>);
 
 #[derive(Deserialize)]
 struct CallDelta {
@@ -98,7 +111,7 @@ impl Decoder {
         }
     }
 
-    fn delta(&mut self, delta: Delta) {
+    fn delta(&mut self, delta: Delta<'_>) {
         for (field, text) in [("reasoning_content", delta.reasoning_content), ("reasoning", delta.reasoning)]
         {
             let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
@@ -106,28 +119,22 @@ impl Decoder {
             let (kept, thinking) = self.thinking.get_or_insert((field, String::new()));
             if *kept == field {
                 thinking.push_str(&text);
-                self.answer.reasoning(text);
+                self.answer.reasoning(&text);
             }
         }
-        match delta.content {
-            Some(Value::String(text)) => self.text(text),
-            Some(Value::Array(parts)) => {
-                for part in parts {
-                    self.text(part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned());
-                }
-            }
-            _ => {}
+        if let Some(Content(text)) = delta.content {
+            self.text(&text);
         }
         if let Some(text) = delta.refusal {
             self.refused |= !text.is_empty();
-            self.text(text);
+            self.text(&text);
         }
         for call in delta.tool_calls.into_iter().flatten() {
             self.call_delta(call);
         }
     }
 
-    fn text(&mut self, text: String) {
+    fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -241,6 +248,81 @@ impl From<Counts> for Usage {
     }
 }
 
+impl<'de: 'a, 'a> Deserialize<'de> for FirstChoice<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = FirstChoice<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of choices")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<Self::Value, A::Error> {
+                let mut first = None;
+                while let Some(choice) = choices.next_element::<Choice<'de>>()? {
+                    if first.is_none() && choice.index.unwrap_or(0) == 0 {
+                        first = Some(choice);
+                    }
+                }
+                Ok(FirstChoice(first))
+            }
+        }
+        deserializer.deserialize_seq(First)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a list of parts")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+                let mut text = String::new();
+                while let Some(part) = parts.next_element::<Value>()? {
+                    text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+                }
+                Ok(Content(Cow::Owned(text)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Content::default())
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(Content::default())
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
 impl Decode for Decoder {
     fn answer(&mut self) -> &mut Answer {
         &mut self.answer
@@ -250,16 +332,14 @@ impl Decode for Decoder {
         if event.data.trim() == "[DONE]" {
             return self.finish();
         }
-        let chunk: Chunk = read(event.data)?;
+        let chunk: Chunk<'_> = read(event.data)?;
         if let Some(error) = chunk.error {
             return Err(Said::of(&error).in_stream());
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }
-        if let Some(choice) =
-            chunk.choices.into_iter().flatten().find(|choice| choice.index.unwrap_or(0) == 0)
-        {
+        if let Some(FirstChoice(Some(choice))) = chunk.choices {
             if let Some(delta) = choice.delta {
                 self.delta(delta);
             }

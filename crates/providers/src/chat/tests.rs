@@ -190,7 +190,7 @@ fn thinking_goes_back_while_tools_are_used() {
         ]
         .concat();
         let told = events(decoder(), &body);
-        assert_eq!(told[1], Event::ReasoningDelta("well…".into()));
+        assert_eq!(told[0], Event::ReasoningDelta("Hmm, well…".into()));
         let said = blocks(told);
         let sent = |blocks: Vec<Block>, last: Message| {
             let request = trial::request(vec![user("Hi"), Message::Assistant(blocks), last]);

@@ -66,7 +66,7 @@ fn text_tools_and_text_keep_their_order() {
         message(&["Done."]),
     ]);
     let told = events(decoder(), &body);
-    assert_eq!(told[1], Event::TextDelta("me ".into()));
+    assert_eq!(told[0], Event::TextDelta("Let me löök.".into()));
     let usage = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 64, cache_write_tokens: 0 };
     assert_eq!(told.last(), Some(&Event::Finished { stop: StopReason::ToolUse, usage }));
     let expected = [
