@@ -7,7 +7,7 @@
 pub mod limits;
 
 mod turn;
-pub use turn::{Turn, TurnBody};
+pub use turn::{Turn, TurnBody, open_calls};
 
 mod mode;
 pub use mode::{Mode, ModeError};
@@ -22,7 +22,7 @@ mod event;
 pub use event::{ErrorCode, Event, SelectionReason};
 
 mod tool;
-pub use tool::{Annotations, Tool};
+pub use tool::{Annotations, PLAN_EXIT, Tool};
 
 mod run;
 pub use run::{NewTurn, PendingCall, Run, Step};

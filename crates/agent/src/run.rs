@@ -8,7 +8,7 @@ use llm::{ProviderState, StopReason, ToolInput};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::{End, Turn, TurnBody, limits};
+use crate::{End, PLAN_EXIT, Turn, TurnBody, limits};
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,8 @@ impl Run {
         }
     }
 
-    /// The run that left these turns behind, where it stopped.
+    /// The run that left these turns behind, where it stopped. One that handed a plan over ends with
+    /// the calls of that reply, as it would have.
     pub fn resume(max_tool_rounds: u32, turns: &[Turn]) -> Self {
         let mut run = Self::new(max_tool_rounds);
         let is_user = |turn: &Turn| matches!(turn.body, TurnBody::User { .. });
@@ -106,10 +107,15 @@ impl Run {
         let answers = turns.iter().rposition(is_call).map_or(turns.len(), |at| at + 1).max(start);
         run.pending = reply;
         for turn in &turns[answers..] {
-            if let TurnBody::ToolResult { tool_use_id, .. } = &turn.body {
-                run.answer(tool_use_id);
+            if let TurnBody::ToolResult { tool_use_id, is_error, .. } = &turn.body {
+                let answered = run.answer(tool_use_id);
+                // A plan was handed over; whatever else the reply asked for is still done.
+                if !is_error && answered.is_some_and(|call| call.tool_name == PLAN_EXIT) {
+                    run.ends_after_tools = Some(End::EndTurn);
+                }
             }
         }
+        run.end_without_pending();
         run
     }
 
@@ -170,10 +176,9 @@ impl Run {
     }
 
     /// Takes one call with this id away: a reply may use an id twice, and then has two results.
-    fn answer(&mut self, tool_use_id: &str) {
-        if let Some(at) = self.pending.iter().position(|call| call.tool_use_id == tool_use_id) {
-            self.pending.remove(at);
-        }
+    fn answer(&mut self, tool_use_id: &str) -> Option<PendingCall> {
+        let at = self.pending.iter().position(|call| call.tool_use_id == tool_use_id)?;
+        Some(self.pending.remove(at))
     }
 
     fn end_without_pending(&mut self) {

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The tool that hands a plan to the user. A run whose reply did so ends with that reply's calls.
+pub const PLAN_EXIT: &str = "plan_exit";
+
 /// A tool: what the model is told of it, and what decides whether it may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {

@@ -49,6 +49,24 @@ pub enum TurnBody {
     },
 }
 
+/// The ids of calls that have no result, in the order of the calls. A result answers the first call of
+/// its id that is still open: some providers use an id again.
+pub fn open_calls(turns: &[Turn]) -> Vec<&str> {
+    let mut open: Vec<&str> = Vec::new();
+    for turn in turns {
+        match &turn.body {
+            TurnBody::ToolCall { tool_use_id, .. } => open.push(tool_use_id),
+            TurnBody::ToolResult { tool_use_id, .. } => {
+                if let Some(at) = open.iter().position(|id| id == tool_use_id) {
+                    open.remove(at);
+                }
+            }
+            TurnBody::User { .. } | TurnBody::AssistantText { .. } | TurnBody::Summary { .. } => {}
+        }
+    }
+    open
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
 fn is_false(value: &bool) -> bool {
     !value

@@ -138,7 +138,9 @@ impl Library {
                 }
             }
             let Some((scope, persona)) = found else {
-                return Err(self.broken_base(chain.missing(&base, &[]).into()).await);
+                // To whoever writes, what they named is missing; to a reader, the persona is broken.
+                let missing = self.broken_base(chain.missing(&base, &[]).into()).await;
+                return Err(Error::Absent(missing.to_string()));
             };
             chain.push(scope, base.name).map_err(store::Error::from)?;
             next = persona.extends;

@@ -123,6 +123,7 @@ impl Library {
             // Overrides are the caller's, and mean parts as they are now.
             let current = self.load(&input.name, Some(bundle.meta.scope), request).await?;
             bundle.override_parts.clone_from(&current.bundle.override_parts);
+            bundle.override_scopes.clone_from(&current.bundle.override_scopes);
         }
         Ok(Whole::Frozen(Box::new(bundle)))
     }

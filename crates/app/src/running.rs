@@ -16,6 +16,7 @@ mod room;
 mod sessions;
 mod subscription;
 mod toolset;
+mod unkept;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,6 +30,7 @@ use agent::{Mode, Session};
 use chrono::Utc;
 use providers::Providers;
 use store::{Control, Store};
+use tokio_util::sync::CancellationToken;
 use tools::McpServers;
 use uuid::Uuid;
 
@@ -40,6 +42,7 @@ pub use drive::Approvals;
 pub use live::{EventId, Told};
 pub use models::ProviderModels;
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
+pub use store::IdPrefix;
 pub use subscription::Subscription;
 
 /// How often this process says that it still runs what it runs.
@@ -108,6 +111,8 @@ struct Inner {
     /// Directories with their tools, as far as they were used.
     roots: Mutex<HashMap<String, (tools::Root, tools::Toolbox)>>,
     beats: AtomicBool,
+    /// The process ends: nothing is waited for any more.
+    stopping: CancellationToken,
     fallback: models::Fallback,
 }
 
@@ -115,8 +120,8 @@ impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let node = Uuid::now_v7().to_string();
         let (lives, roots, beats) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        let fallback = models::Fallback::default();
-        Self(Arc::new(Inner { library, options, node, lives, roots, beats, fallback }))
+        let (stopping, fallback) = (CancellationToken::new(), models::Fallback::default());
+        Self(Arc::new(Inner { library, options, node, lives, roots, beats, stopping, fallback }))
     }
 
     pub fn library(&self) -> &Library {
@@ -125,6 +130,7 @@ impl Runtime {
 
     /// Stops all runs of this process, and waits until they have stopped.
     pub async fn stop(&self) {
+        self.0.stopping.cancel();
         for live in self.0.all_live() {
             live.interrupt();
         }
@@ -149,6 +155,12 @@ impl Inner {
 
     fn all_live(&self) -> Vec<Arc<Live>> {
         self.lives().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The sessions that this process drives. One whose row says so and that is not among them is
+    /// let go.
+    fn running(&self) -> Vec<Uuid> {
+        self.all_live().iter().filter(|live| live.is_running()).map(|live| live.id).collect()
     }
 
     fn runs(&self, id: Uuid) -> bool {
@@ -177,15 +189,16 @@ impl Inner {
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(HEARTBEAT).await;
-                if !runtime.all_live().iter().any(|live| live.is_running()) {
+                let mut running = runtime.running();
+                if running.is_empty() {
                     runtime.beats.store(false, Ordering::Release);
                     // One that began in between relies on this task.
-                    let is_needed = runtime.all_live().iter().any(|live| live.is_running());
-                    if !is_needed || runtime.beats.swap(true, Ordering::AcqRel) {
+                    running = runtime.running();
+                    if running.is_empty() || runtime.beats.swap(true, Ordering::AcqRel) {
                         return;
                     }
                 }
-                match runtime.store().renew_leases(&runtime.node, Utc::now() + LEASE).await {
+                match runtime.store().renew_leases(&runtime.node, &running, Utc::now() + LEASE).await {
                     Ok(wishes) => wishes.into_iter().for_each(|wish| runtime.obey(&wish)),
                     Err(error) => tracing::warn!(%error, "the hold on running sessions was not renewed"),
                 }

@@ -5,10 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    Bundle, Kind, LayerOrigin, MergeMode, Name, PartLink, PartType, Persona, PieceScope, Scope, inherit,
-    layers,
-};
+use crate::bundle::Found;
+use crate::{Bundle, LayerOrigin, MergeMode, Name, PartLink, PartType, Persona, Scope, inherit, layers};
 
 mod fields;
 mod parts;
@@ -113,46 +111,28 @@ pub struct Removed {
 /// One persona of the chain, as all that follows sees it.
 struct Rung<'a> {
     persona: &'a Persona,
-    scope: Scope,
-    piece_scopes: &'a [PieceScope],
+    found: Found<'a>,
     label: String,
 }
 
-impl Rung<'_> {
-    /// Where this layer found a piece, if that was not in its own scope.
-    fn elsewhere(&self, kind: Kind, name: &str) -> Option<Scope> {
-        let mut scopes = self.piece_scopes.iter();
-        scopes.find(|piece| piece.kind == kind && piece.name.as_str() == name).map(|piece| piece.scope)
-    }
-
-    fn scope_of(&self, kind: Kind, name: &str) -> Scope {
-        self.elsewhere(kind, name).unwrap_or(self.scope)
-    }
-}
-
 fn rungs(bundle: &Bundle) -> Vec<Rung<'_>> {
-    let bases = bundle.bases.iter().map(|base| (&base.persona, &base.meta, &base.piece_scopes));
+    let bases = bundle.bases.iter().map(|base| (&base.persona, base.found()));
     bases
-        .chain([(&bundle.persona, &bundle.meta, &bundle.piece_scopes)])
-        .map(|(persona, meta, piece_scopes)| Rung {
-            persona,
-            scope: meta.scope,
-            piece_scopes,
-            label: format!("{}:{}", meta.scope, persona.name),
-        })
+        .chain([(&bundle.persona, bundle.found())])
+        .map(|(persona, found)| Rung { persona, found, label: format!("{}:{}", found.scope, persona.name) })
         .collect()
 }
 
 /// Says for each field and piece of a persona which layer and scope it came from.
 pub fn explain(bundle: &Bundle) -> Explanation {
     let rungs = rungs(bundle);
-    let stage = parts::stage(bundle, &rungs);
+    let stage = bundle.stage.as_ref().map(parts::StageLayer::new);
     let mut layers: Vec<Layer> = rungs
         .iter()
         .zip(bundle.bases.iter().map(|base| base.meta.revision).chain([bundle.meta.revision]))
         .map(|(rung, revision)| Layer {
             name: rung.persona.name.to_string(),
-            scope: rung.scope,
+            scope: rung.found.scope,
             revision: Some(revision),
             role: LayerOrigin::Base,
         })
@@ -162,7 +142,7 @@ pub fn explain(bundle: &Bundle) -> Explanation {
     }
     layers.extend(stage.as_ref().map(|stage| Layer {
         name: stage.name.clone(),
-        scope: stage.scope,
+        scope: stage.found.scope,
         revision: None,
         role: LayerOrigin::Stage,
     }));

@@ -81,13 +81,12 @@ pub struct ManifestArc {
 /// which tools its caller has.
 pub fn manifest(assembled: &Assembled<'_>) -> Manifest {
     let persona = &assembled.persona;
-    let elsewhere = |kind, name: &Name| {
-        let scope = assembled.bundle.piece_scope(kind, name);
-        scope.filter(|scope| *scope != assembled.bundle.meta.scope)
-    };
+    let bundle = assembled.bundle;
+    let unlike_its_own = |scope: Option<Scope>| scope.filter(|scope| *scope != bundle.meta.scope);
+    let elsewhere = |kind, name: &Name| unlike_its_own(bundle.piece_scope(kind, name));
     let parts = assembled.parts.iter().map(|placed| ManifestPart {
         name: placed.part.name.clone(),
-        scope: elsewhere(Kind::Part, &placed.part.name),
+        scope: unlike_its_own(bundle.part_scope(placed.origin, &placed.part.name)),
         part_type: placed.part.part_type,
         description: placed.part.description.clone(),
         from: placed.origin,

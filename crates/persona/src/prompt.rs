@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::bundle::Found;
 use crate::env::EnvProblem;
 use crate::env::expand;
 use crate::{
-    Assembled, Base, Bundle, Guardrail, Kind, Name, Part, Persona, PieceScope, PlanPersona, Scope, Skill,
+    ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill,
     Trait, compile,
 };
 
@@ -41,31 +42,24 @@ pub struct PromptProblem {
 }
 
 /// Fills in the placeholders of whatever stands in a file. What came from the database or is
-/// builtin keeps its text, whoever refers to it.
+/// builtin keeps its text, whoever refers to it. Each layer says for itself where its pieces are
+/// from: a part of the stage is not filled in because the persona's own of that name is.
 pub fn expand_bundle(bundle: &mut Bundle, environment: Environment<'_>) -> Vec<PromptProblem> {
     let mut filler = Filler { environment, problems: Vec::new() };
     for base in &mut bundle.bases {
         let Base { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = base;
-        let placed = Placed { scope: meta.scope, pieces: piece_scopes };
-        filler.layer(persona, &placed, Pieces { parts, traits, skills, guardrails });
+        let found = Found { scope: meta.scope, elsewhere: piece_scopes };
+        filler.layer(persona, found, Pieces { parts, traits, skills, guardrails });
     }
     let Bundle { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = bundle;
-    let placed = Placed { scope: meta.scope, pieces: piece_scopes };
-    filler.layer(persona, &placed, Pieces { parts, traits, skills, guardrails });
-    filler.problems
-}
-
-/// Where a layer's pieces were found. Two layers may have pieces of one name from two scopes.
-struct Placed<'a> {
-    scope: Scope,
-    pieces: &'a [PieceScope],
-}
-
-impl Placed<'_> {
-    fn is_file(&self, kind: Kind, name: &Name) -> bool {
-        let found = self.pieces.iter().find(|piece| piece.kind == kind && piece.name == *name);
-        found.map_or(self.scope, |piece| piece.scope).is_file()
+    let found = Found { scope: meta.scope, elsewhere: piece_scopes };
+    filler.layer(persona, found, Pieces { parts, traits, skills, guardrails });
+    if let Some(ActiveStage { parts, scope, piece_scopes, .. }) = &mut bundle.stage {
+        filler.parts(parts, Found { scope: *scope, elsewhere: piece_scopes });
     }
+    let Bundle { override_parts, override_scopes, .. } = bundle;
+    filler.parts(override_parts, Found::of_overrides(override_scopes));
+    filler.problems
 }
 
 struct Pieces<'a> {
@@ -81,27 +75,32 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn layer(&mut self, persona: &mut Persona, placed: &Placed<'_>, pieces: Pieces<'_>) {
-        self.persona(persona, placed.scope);
+    fn layer(&mut self, persona: &mut Persona, found: Found<'_>, pieces: Pieces<'_>) {
+        self.persona(persona, found.scope);
         let Pieces { parts, traits, skills, guardrails } = pieces;
-        for Part { name, content, summary, .. } in parts {
-            if placed.is_file(Kind::Part, name) {
-                self.fields("part", name, [("content", content), ("summary", summary)]);
-            }
-        }
+        let is_file = |kind: Kind, name: &Name| found.scope_of(kind, name.as_str()).is_file();
+        self.parts(parts, found);
         for Trait { name, instruction, description, .. } in traits {
-            if placed.is_file(Kind::Trait, name) {
+            if is_file(Kind::Trait, name) {
                 self.fields("trait", name, [("instruction", instruction), ("description", description)]);
             }
         }
         for Skill { name, content, description, .. } in skills {
-            if placed.is_file(Kind::Skill, name) {
+            if is_file(Kind::Skill, name) {
                 self.fields("skill", name, [("content", content), ("description", description)]);
             }
         }
         for Guardrail { name, content, description, .. } in guardrails {
-            if placed.is_file(Kind::Guardrail, name) {
+            if is_file(Kind::Guardrail, name) {
                 self.fields("guardrail", name, [("content", content), ("description", description)]);
+            }
+        }
+    }
+
+    fn parts(&mut self, parts: &mut [Part], found: Found<'_>) {
+        for Part { name, content, summary, .. } in parts {
+            if found.scope_of(Kind::Part, name.as_str()).is_file() {
+                self.fields("part", name, [("content", content), ("summary", summary)]);
             }
         }
     }

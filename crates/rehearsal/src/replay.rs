@@ -150,7 +150,10 @@ async fn play(State(deck): State<Arc<Deck>>, request: Request) -> Response {
             told(StatusCode::CONFLICT, &message, &detail)
         }
         Turn::IsOver => {
-            let message = format!("the cassette has only {} exchanges", deck.cassette.exchanges.len());
+            let message = match deck.cassette.exchanges.len() {
+                1 => "the cassette has only 1 exchange".to_owned(),
+                exchanges => format!("the cassette has only {exchanges} exchanges"),
+            };
             told(StatusCode::CONFLICT, &message, &Value::Null)
         }
     }

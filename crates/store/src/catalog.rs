@@ -122,6 +122,7 @@ fn bundle(own: Base, bases: Vec<Base>, state: PersonaState) -> Bundle {
         stage,
         compiled: state.compiled,
         override_parts: Vec::new(),
+        override_scopes: Vec::new(),
         piece_scopes,
     }
 }
@@ -166,6 +167,7 @@ fn loaded_arc(catalog: &impl Catalog, from: Scope, name: &Name) -> Option<Loaded
     let (scope, arc) = look_up(catalog, Kind::Arc, from, name)?;
     let arc: persona::CharacterArc = arc.try_into().ok()?;
     let names: Vec<&Name> = arc.stages.iter().flat_map(|stage| &stage.parts).collect();
-    let parts = pieces(catalog, Kind::Part, scope, names, &mut Vec::new());
-    Some(LoadedArc { arc, parts })
+    let mut piece_scopes = Vec::new();
+    let parts = pieces(catalog, Kind::Part, scope, names, &mut piece_scopes);
+    Some(LoadedArc { arc, parts, scope, piece_scopes })
 }

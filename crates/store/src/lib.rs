@@ -50,7 +50,8 @@ pub use scopes::{FileScopes, Overrides, Scopes};
 
 mod sessions;
 pub use sessions::{
-    After, Answered, Appended, Began, Control, Lease, Parent, RunChange, SessionFilter, SessionPage, Started,
+    After, Answered, Appended, Began, Control, IdPrefix, Lease, Parent, RunChange, SessionFilter,
+    SessionPage, Started,
 };
 
 mod state;

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use persona::{Bundle, Guardrail, LoadedArc, LoadedPersona, Name, Part, Request, Scope, Skill, Trait, View};
+use persona::{
+    Bundle, Guardrail, Kind, LoadedArc, LoadedPersona, Name, Part, PieceScope, Request, Scope, Skill, Trait,
+    View,
+};
 use serde::Deserialize;
 
 use crate::builtin::Builtin;
@@ -165,7 +168,7 @@ impl Store {
             None => catalog::build(&Nothing, Scope::Builtin, name, Some(state(Scope::Builtin)))?,
         };
         let Some(mut bundle) = bundle else { return Ok(None) };
-        bundle.override_parts = with_builtins(parts, override_parts);
+        put_overrides(&mut bundle, parts, override_parts);
         Ok(Some(Loaded { bundle, document_bytes: text.len() }))
     }
 
@@ -199,14 +202,25 @@ impl Store {
     }
 }
 
-/// The parts of these names that the database had, and the builtins where it had none.
-pub(crate) fn with_builtins(mut parts: Vec<Part>, names: &[&Name]) -> Vec<Part> {
+/// Gives a persona the parts of these names that the database had, and the builtins where it had
+/// none.
+pub(crate) fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
+    bundle.override_parts = shared;
     for name in names {
-        if !parts.iter().any(|part| part.name == **name) {
-            parts.extend(Part::builtins().get(*name).cloned());
+        let missing = !bundle.override_parts.iter().any(|part| part.name == **name);
+        if let Some(part) = Part::builtins().get(*name).filter(|_| missing) {
+            put_override(bundle, part.clone(), Scope::Builtin);
         }
     }
-    parts
+}
+
+/// Puts a part that is not shared in place of whatever has its name.
+pub(crate) fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
+    let Bundle { override_parts, override_scopes, .. } = bundle;
+    override_parts.retain(|known| known.name != part.name);
+    override_scopes.retain(|known| known.name != part.name);
+    override_scopes.push(PieceScope { kind: Kind::Part, name: part.name.clone(), scope });
+    override_parts.push(part);
 }
 
 /// The answer to a request that changes nothing and leaves nothing out.

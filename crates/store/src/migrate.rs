@@ -34,6 +34,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0004_tool_rounds.sql"),
         postgres: include_str!("../migrations/postgres/0004_tool_rounds.sql"),
     },
+    Migration {
+        version: 5,
+        sqlite: include_str!("../migrations/sqlite/0005_rounds_of_a_run.sql"),
+        postgres: include_str!("../migrations/postgres/0005_rounds_of_a_run.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

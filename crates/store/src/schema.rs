@@ -369,6 +369,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("lease_node", Column::Text),
             ("lease_until", Column::Time),
             ("cancel_requested", Column::Int),
+            ("max_tool_rounds", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
         ],

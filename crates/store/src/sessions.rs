@@ -18,6 +18,9 @@ pub(crate) use file::{SessionFile, collect, prepare};
 mod log;
 use log::Row;
 
+mod prefix;
+pub use prefix::IdPrefix;
+
 mod read;
 pub use read::{Parent, SessionFilter, SessionPage};
 

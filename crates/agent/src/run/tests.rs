@@ -422,3 +422,32 @@ fn a_run_is_found_again_where_it_stopped() {
     // A summary in between changes nothing.
     check_resumed("u:go c:a r:a s3:short c:b", "b rounds 2 repeats 2");
 }
+
+/// What a run does that is found again: at once, and when the given call has its result as well.
+#[track_caller]
+fn check_planned(script: &str, answered: &str, expected: [Step; 2]) {
+    let mut run = Run::resume(50, &turns(script));
+    let before = run.step();
+    run.on_result(answered);
+    assert_eq!([before, run.step()], expected, "{script}");
+}
+
+#[test]
+fn a_plan_that_was_handed_over_ends_the_run_that_is_found_again() {
+    let ended = Step::Finished(End::EndTurn);
+    check_planned("u:go x:plan c:a r:plan", "a", [Step::RunTools, ended]);
+    check_planned("u:go c:a x:plan r:plan", "a", [Step::RunTools, ended]);
+    check_planned("u:go c:b r:b t:x c:a x:plan r:plan", "a", [Step::RunTools, ended]);
+    // Its process was gone before it could say so.
+    check_planned("u:go x:plan r:plan", "", [ended; 2]);
+    check_planned("u:go x:plan c:a r:plan r:a", "", [ended; 2]);
+    // A plan that was refused, or that is still to be handed over, ends nothing.
+    check_planned("u:go x:plan c:a e:plan", "a", [Step::RunTools, Step::CallModel]);
+    check_planned("u:go x:plan c:a r:a", "plan", [Step::RunTools, Step::CallModel]);
+    // Nor does one that was handed over before the last message.
+    check_planned("u:go x:plan r:plan u:on", "", [Step::CallModel; 2]);
+    check_planned("u:go x:plan r:plan u:on c:a", "a", [Step::RunTools, Step::CallModel]);
+    // Some providers use an id again, and then the first of them is answered first.
+    check_planned("u:go x:a c:a r:a", "a", [Step::RunTools, ended]);
+    check_planned("u:go c:a x:a r:a", "a", [Step::RunTools, Step::CallModel]);
+}

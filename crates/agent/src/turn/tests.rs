@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 /// Turns from one word each: `u:hello` a user's, `t:hello` a text, `p:hello` a text with a provider's state,
-/// `c:id` a call, `r:id` its result, `e:id` a failed one, `s3:short` a summary through the third
+/// `c:id` a call, `x:id` one that hands a plan over, `r:id` its result, `e:id` a failed one, `s3:short` a summary through the third
 /// turn. The turns' ids count from 1.
 pub(crate) fn turns(script: &str) -> Vec<Turn> {
     script.split_whitespace().enumerate().map(|(at, word)| turn(at, word)).collect()
@@ -21,6 +21,10 @@ fn turn(at: usize, word: &str) -> Turn {
         "t" | "p" => TurnBody::AssistantText { content },
         "c" => {
             TurnBody::ToolCall { tool_use_id, tool_name: "look".into(), input: Map::new(), malformed: None }
+        }
+        "x" => {
+            let tool_name = crate::PLAN_EXIT.to_owned();
+            TurnBody::ToolCall { tool_use_id, tool_name, input: Map::new(), malformed: None }
         }
         "r" => TurnBody::ToolResult { tool_use_id, output: "ok".into(), is_error: false },
         "e" => TurnBody::ToolResult { tool_use_id, output: "no".into(), is_error: true },
@@ -117,4 +121,28 @@ fn no_other_type_is_a_turn() {
     ] {
         assert!(serde_json::from_str::<Turn>(text).is_err(), "{text}");
     }
+}
+
+#[track_caller]
+fn check_open(script: &str, expected: &[&str]) {
+    assert_eq!(open_calls(&turns(script)), expected, "{script}");
+}
+
+#[test]
+fn calls_without_a_result_are_open() {
+    check_open("", &[]);
+    check_open("u:go t:x", &[]);
+    check_open("u:go c:a", &["a"]);
+    check_open("u:go t:x c:a t:y c:b", &["a", "b"]);
+    check_open("u:go c:a c:b c:c r:b", &["a", "c"]);
+    check_open("u:go c:a c:b e:b r:a", &[]);
+    // Also those of runs before the last message, and of turns that a summary stands for.
+    check_open("u:go c:a u:on c:b r:b", &["a"]);
+    check_open("u:go c:a r:a c:b s4:short", &["b"]);
+    // An older result does not answer a newer call.
+    check_open("u:go c:a r:a c:a", &["a"]);
+    check_open("u:go c:a c:a r:a", &["a"]);
+    check_open("u:go c:a r:a c:a e:a", &[]);
+    // A result of no call is nobody's.
+    check_open("u:go r:a c:a", &["a"]);
 }

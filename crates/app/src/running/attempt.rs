@@ -13,7 +13,7 @@ use store::{After, RunChange};
 use uuid::Uuid;
 
 use super::drive::{Driver, NotKept, entry, noted};
-use super::models::Candidate;
+use super::models::{Candidate, NoModel};
 
 /// What has arrived of a reply and was not passed on yet: first the text, then the entries.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Driver {
         let candidates =
             match self.runtime.candidates(self.session.model.as_ref(), &self.prepared, mode).await {
                 Ok(candidates) => candidates,
-                Err(error) => return self.give_up(ErrorCode::UnknownProvider, error.to_string()).await,
+                Err(NoModel { code, message }) => return self.give_up(code, message).await,
             };
         self.make_room(&candidates, None).await?;
         let (start, mut reason) = self.runtime.first_choice(&candidates, &self.session);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{End, Entry, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits};
+use agent::{End, Entry, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits, open_calls};
 use chrono::{DateTime, Utc};
 use store::{Began, Lease, Started};
 use tokio_util::sync::CancellationToken;
@@ -19,8 +19,8 @@ pub(super) const LEASE: Duration = Duration::from_secs(4);
 /// How many entries at the end of a log are looked through for how its last run ended.
 const LAST_ENTRIES: i64 = 50;
 
-const INTERRUPTED: &str =
-    "This tool was interrupted: the process ended before it answered. What it had begun may be done in part.";
+const INTERRUPTED: &str = "This tool was interrupted: its run was cut off before the answer was kept. What it \
+                           had begun may be done in part.";
 
 pub(super) enum Begin {
     Message(String),
@@ -33,11 +33,19 @@ pub(super) struct Starting {
     pub(super) approvals: Approvals,
     /// Goes on when nobody watches.
     pub(super) detached: bool,
-    /// In place of what the persona says.
+    /// In place of what the persona says. A run that goes on has what it began with.
     pub(super) max_tool_rounds: Option<u32>,
     /// The session that delegated.
     pub(super) parent: Option<Arc<Live>>,
     pub(super) cancel: CancellationToken,
+}
+
+/// What a user said, and what goes with it.
+struct Message {
+    content: String,
+    /// The model that it goes to, where that is known.
+    note: Option<Note>,
+    max_tool_rounds: Option<u32>,
 }
 
 impl Inner {
@@ -63,7 +71,8 @@ impl Inner {
             Begin::Message(content) => {
                 let first = self.first_model_of(&session, &prepared).await;
                 let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
-                let (started, entries) = self.take(&session, &mut turns, content, note).await?;
+                let message = Message { content, note, max_tool_rounds };
+                let (started, entries) = self.take(&session, &mut turns, message).await?;
                 (started, entries, first.map(|(model, _)| model))
             }
             Begin::Resume => (self.take_again(id).await?, Vec::new(), None),
@@ -89,7 +98,7 @@ impl Inner {
             cancel.cancel();
         }
         self.keep_alive();
-        let rounds = max_tool_rounds.or(prepared.max_tool_rounds).or(self.options.max_tool_rounds);
+        let rounds = started.max_tool_rounds.or(prepared.max_tool_rounds).or(self.options.max_tool_rounds);
         let rounds = rounds.unwrap_or(limits::MAX_TOOL_ROUNDS);
         let run = Run::resume(rounds, &turns);
         let session = Session { last_seq: started.seq, mode: started.mode, ..session };
@@ -119,17 +128,17 @@ impl Inner {
         &self,
         session: &Session,
         turns: &mut Vec<Turn>,
-        content: String,
-        note: Option<Note>,
+        message: Message,
     ) -> Result<(Started, Vec<Entry>)> {
+        let Message { content, note, max_tool_rounds } = message;
         let title = session.title.is_none().then(|| title(&content));
         let message = entry(NewTurn::from(TurnBody::User { content }));
         let mut waited_for: Option<DateTime<Utc>> = None;
         loop {
-            let open = open_calls(turns).map(interrupted).map(entry);
+            let open = open_calls(turns).into_iter().map(interrupted).map(entry);
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
-            let began = self.store().begin_run(session.id, &self.lease(), &entries, title.as_deref()).await?;
-            match began {
+            let (lease, title) = (self.lease(), title.as_deref());
+            match self.store().begin_run(session.id, &lease, &entries, title, max_tool_rounds).await? {
                 Began::Started(started) => return Ok((started, entries)),
                 Began::Missing => return Err(missing(session.id)),
                 Began::Waiting | Began::Idle => return Err(waits(session.id)),
@@ -197,19 +206,6 @@ impl Inner {
         live.set_mode(session.mode, session.last_seq);
         Ok(live)
     }
-}
-
-/// The calls that have no result.
-pub(super) fn open_calls(turns: &[Turn]) -> impl Iterator<Item = &str> {
-    let calls = turns.iter().filter_map(|turn| match &turn.body {
-        TurnBody::ToolCall { tool_use_id, .. } => Some(tool_use_id.as_str()),
-        _ => None,
-    });
-    calls.filter(|id| {
-        !turns
-            .iter()
-            .any(|turn| matches!(&turn.body, TurnBody::ToolResult { tool_use_id, .. } if tool_use_id == id))
-    })
 }
 
 pub(super) fn interrupted(tool_use_id: &str) -> NewTurn {

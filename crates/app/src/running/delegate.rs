@@ -70,7 +70,7 @@ impl Delegation {
         let driven: Driven = Box::pin(driver.drive()).await;
         match driven {
             Driven::Lost => {
-                let why = "The task was taken over by another process; its report is lost.";
+                let why = "The task was cut off: its session is not run here any more. Its report is lost.";
                 Ok(Outcome::Answered(Answer::error(why)))
             }
             Driven::Ended(_) | Driven::Waiting => self.outcome_of(&below).await,

@@ -34,7 +34,7 @@ pub(super) enum Driven {
     Ended(End),
     /// It waits for permission; whoever gives it has it driven on.
     Waiting,
-    /// Another process has the session now.
+    /// Another process has the session now, or may: its end could not be kept.
     Lost,
 }
 
@@ -71,16 +71,10 @@ impl Driver {
     pub(super) async fn drive(mut self) -> Driven {
         let driven = match self.steps().await {
             Ok(driven) => driven,
-            Err(NotKept(error)) if error.kind() == store::ErrorKind::Conflict => {
-                tracing::warn!(session = %self.session.id, %error, "another process took the session over");
-                Driven::Lost
-            }
+            Err(NotKept(error)) if error.kind() == store::ErrorKind::Conflict => self.lose(&error),
             Err(NotKept(error)) => {
                 tracing::error!(session = %self.session.id, %error, "the session could not be kept");
-                let message = format!("the session could not be kept: {error}");
-                self.live.tell_passing(Event::Error { code: ErrorCode::Storage, message });
-                self.live.tell_passing(Event::Done { stop_reason: End::Failed });
-                Driven::Ended(End::Failed)
+                self.end_unkept(&error).await
             }
         };
         self.is_unwanted |= self.live.stop(self.number);
@@ -92,6 +86,11 @@ impl Driver {
             self.runtime.go_on(self.session.id).await;
         }
         driven
+    }
+
+    pub(super) fn lose(&self, error: &store::Error) -> Driven {
+        tracing::warn!(session = %self.session.id, %error, "another process took the session over");
+        Driven::Lost
     }
 
     async fn steps(&mut self) -> Result<Driven, NotKept> {
@@ -126,7 +125,7 @@ impl Driver {
     }
 
     /// Whether somebody else's work is waited for.
-    fn delegates(&self) -> bool {
+    pub(super) fn delegates(&self) -> bool {
         self.run.pending().iter().any(|call| call.tool_name == DELEGATE)
     }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Mode, SelectionReason, Session, cooled_down};
+use agent::{ErrorCode, Mode, SelectionReason, Session, cooled_down};
 use chrono::Utc;
-use llm::{ModelRef, Provider, Sampling};
+use llm::{Failure, FailureKind, ModelRef, Provider, Sampling};
 use persona::PreferredModel;
 use providers::{Found, Key, Kind, Origin, Providers, Settings};
 use rehearsal::{Rehearsal, Script};
@@ -33,6 +33,29 @@ pub(super) struct Candidate {
     pub(super) provider: Arc<dyn Provider>,
 }
 
+/// Why no model can be asked.
+#[derive(Debug)]
+pub(super) struct NoModel {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+}
+
+impl From<Error> for NoModel {
+    fn from(error: Error) -> Self {
+        Self { code: ErrorCode::UnknownProvider, message: error.to_string() }
+    }
+}
+
+impl From<Failure> for NoModel {
+    fn from(failure: Failure) -> Self {
+        let Failure { kind, status, mut message, .. } = failure;
+        if kind == FailureKind::Transport && status.is_none() {
+            message.push_str("; is it running? `masque doctor` tries every provider");
+        }
+        Self { code: ErrorCode::from(kind), message }
+    }
+}
+
 impl Inner {
     /// First choice first; never empty: where nothing is configured, the rehearsal answers.
     pub(super) async fn candidates(
@@ -40,7 +63,7 @@ impl Inner {
         requested: Option<&ModelRef>,
         prepared: &Prepared,
         mode: Mode,
-    ) -> Result<Vec<Candidate>> {
+    ) -> std::result::Result<Vec<Candidate>, NoModel> {
         if let Some(model) = requested {
             let provider = self.provider(&model.provider).await?;
             let sampling = prepared.models.iter().find(|known| is(known, model)).map(sampling);
@@ -143,13 +166,12 @@ impl Runtime {
             let configured = self.0.options.providers.get(&found.name);
             let provider = configured.or_else(|| local.and_then(|local| local.get(&found.name)));
             let answer = match provider {
-                Some(provider) => tokio::time::timeout(MODELS_TIMEOUT, provider.models()).await,
-                None => Ok(Ok(Vec::new())),
+                Some(provider) => models_of(provider.as_ref()).await,
+                None => Ok(Vec::new()),
             };
             let (models, error) = match answer {
-                Ok(Ok(models)) => (models, None),
-                Ok(Err(failure)) => (Vec::new(), Some(failure.message)),
-                Err(_) => (Vec::new(), Some(format!("no answer within {} s", MODELS_TIMEOUT.as_secs()))),
+                Ok(models) => (models, None),
+                Err(failure) => (Vec::new(), Some(failure.message)),
             };
             // What the settings list is among what it says it has.
             ProviderModels { provider: Found { models: Vec::new(), ..found.clone() }, models, error }
@@ -202,7 +224,7 @@ impl Inner {
     }
 
     /// The first provider that could answer, then a local one, then the rehearsal.
-    async fn default_candidate(&self) -> Result<Candidate> {
+    async fn default_candidate(&self) -> std::result::Result<Candidate, NoModel> {
         let configured = self.options.providers.found().filter(|found| self.usable(&found.name).is_some());
         // What the user wrote down comes before what merely has a key.
         let first = configured.min_by_key(|found| found.from != Origin::Config);
@@ -225,17 +247,19 @@ impl Inner {
 
     /// A provider's model for personas that name none: the first of its settings, the usual one of
     /// its kind, or whatever it has.
-    async fn first_model(&self, found: &Found, provider: Arc<dyn Provider>) -> Result<Candidate> {
+    async fn first_model(
+        &self,
+        found: &Found,
+        provider: Arc<dyn Provider>,
+    ) -> std::result::Result<Candidate, NoModel> {
         let model = match (found.models.first(), usual_model(found)) {
             (Some(model), _) => model.clone(),
             (None, Some(model)) => model.to_owned(),
             (None, None) => {
-                let models = provider.models().await.map_err(|failure| Error::Invalid(failure.message))?;
-                let first = models.into_iter().next().ok_or_else(|| {
-                    Error::Invalid(format!(
-                        "{} has no models; install one, or name one with --model",
-                        found.name
-                    ))
+                let models = models_of(provider.as_ref()).await?;
+                let first = models.into_iter().next().ok_or_else(|| NoModel {
+                    code: ErrorCode::UnknownModel,
+                    message: format!("{} has no models; install one, or name one with --model", found.name),
                 })?;
                 first.id
             }
@@ -263,6 +287,14 @@ impl Inner {
         let (_, provider) = self.fallback.rehearsal.get_or_try_init(start).await?;
         Ok(Arc::clone(provider))
     }
+}
+
+/// What a provider says it has, as long as it does not take too long over it.
+async fn models_of(provider: &dyn Provider) -> std::result::Result<Vec<llm::Model>, Failure> {
+    tokio::time::timeout(MODELS_TIMEOUT, provider.models()).await.unwrap_or_else(|_| {
+        let message = format!("{}: no answer within {} s", provider.name(), MODELS_TIMEOUT.as_secs());
+        Err(Failure::new(FailureKind::Transport, message))
+    })
 }
 
 fn usual_model(found: &Found) -> Option<&'static str> {

@@ -9,7 +9,7 @@ use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Request, Scope, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Answered, Parent, SessionFilter};
+use store::{Answered, IdPrefix, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -131,6 +131,11 @@ impl Runtime {
         let filter = SessionFilter { persona, parent: Parent::Top, status: None, limit, cursor };
         let page = self.0.store().sessions(&filter).await?;
         Ok(SessionList { sessions: page.items, next_cursor: page.next })
+    }
+
+    /// Ids of sessions that nobody delegated to and that begin so, at most `limit`; the newest first.
+    pub async fn sessions_beginning(&self, prefix: &IdPrefix, limit: usize) -> Result<Vec<Uuid>> {
+        Ok(self.0.store().sessions_beginning(prefix, limit).await?)
     }
 
     /// Whether there was one.

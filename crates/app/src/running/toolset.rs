@@ -14,7 +14,7 @@ use crate::Result;
 
 pub(super) const LOAD_SKILL: &str = "load_skill";
 pub(super) const DELEGATE: &str = "delegate";
-pub(super) const PLAN_EXIT: &str = "plan_exit";
+pub(super) const PLAN_EXIT: &str = agent::PLAN_EXIT;
 /// Directories whose tools are kept ready.
 const MOST_ROOTS: usize = 64;
 /// How the names of MCP servers' tools begin.

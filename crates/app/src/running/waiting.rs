@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, End, Entry, ErrorCode, Event, Note, Session, SessionStatus};
+use agent::{ApprovalAnswer, End, Entry, ErrorCode, Event, Note, Session, SessionStatus, open_calls};
 use chrono::Utc;
 use futures::future::BoxFuture;
 use store::{After, Answered, Parent, RunChange, SessionFilter};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::Inner;
-use super::begin::{Begin, LEASE, Starting, busy, interrupted, missing, open_calls};
+use super::begin::{Begin, LEASE, Starting, busy, interrupted, missing};
 use super::drive::{Approvals, entry, noted};
 use super::sessions::Decision;
 use crate::{Error, ErrorKind, Result};
@@ -74,7 +74,8 @@ impl Inner {
         let ended = async {
             self.take_again(id).await?;
             let turns = self.store().turns(id).await?;
-            let mut entries: Vec<Entry> = open_calls(&turns).map(interrupted).map(entry).collect();
+            let mut entries: Vec<Entry> =
+                open_calls(&turns).into_iter().map(interrupted).map(entry).collect();
             entries.extend(error.map(|message| noted(Note::Error { code: ErrorCode::Persona, message })));
             entries.push(noted(Note::Done { stop_reason: end }));
             let change = RunChange { then: Some(After::Idle), ..RunChange::default() };

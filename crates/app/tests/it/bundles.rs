@@ -134,11 +134,16 @@ async fn a_builtin_that_is_hidden_is_imported() {
 }
 
 async fn refused_import(world: &World, text: &str, scope: Scope) -> String {
+    let (kind, said) = refused_import_of(world, text, scope).await;
+    assert_eq!(kind, ErrorKind::Invalid, "{said}");
+    said
+}
+
+async fn refused_import_of(world: &World, text: &str, scope: Scope) -> (ErrorKind, String) {
     let preview = refused(world.library.plan_import(text, Some(scope)).await);
     let import = refused(world.library.import(&world.author, text, Some(scope), None).await);
     assert_eq!(preview, import, "the preview says what would happen");
-    assert_eq!(import.0, ErrorKind::Invalid, "{}", import.1);
-    import.1
+    import
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,7 +158,8 @@ async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
             let said = refused_import(world, &itself, scope).await;
             assert!(said.contains(&format!("{scope}:a → {scope}:a")), "{said}");
             let unknown = format!("{fine}[personas.a]\nextends = \"nothing-like-it\"\n");
-            let said = refused_import(world, &unknown, scope).await;
+            let (kind, said) = refused_import_of(world, &unknown, scope).await;
+            assert_eq!(kind, ErrorKind::Missing);
             assert!(said.contains("there is no such persona"), "{said}");
 
             let said =

@@ -21,7 +21,7 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
             extends(world, scope, "middle", "base").await.unwrap();
             extends(world, scope, "top", "middle").await.unwrap();
             let said = format!("{scope}:base → bsae: there is no such persona; did you mean \"base\"?");
-            assert_eq!(refused(extends(world, scope, "base", "bsae").await), (ErrorKind::Invalid, said));
+            assert_eq!(refused(extends(world, scope, "base", "bsae").await), (ErrorKind::Missing, said));
             let (kind, said) = refused(extends(world, scope, "base", "top").await);
             assert_eq!(kind, ErrorKind::Invalid);
             assert!(
@@ -30,7 +30,7 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
             );
             assert!(said.contains("take one extends out"), "{said}");
             let (kind, said) = refused(extends(world, scope, "base", "nobody-like-this").await);
-            assert_eq!(kind, ErrorKind::Invalid);
+            assert_eq!(kind, ErrorKind::Missing);
             assert!(said.contains("list the personas"), "{said}");
             assert_eq!(world.view(json!({ "name": "top", "scope": scope })).await["summary"], "top");
         }

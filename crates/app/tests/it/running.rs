@@ -9,4 +9,6 @@ mod escalating;
 mod planning;
 mod presets;
 mod stage;
+mod unkept;
+mod unreachable;
 mod watching;

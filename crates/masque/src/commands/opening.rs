@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agent::Session;
 use app::ErrorKind;
-use app::running::{CreateSession, ListSessions, Runtime, SessionView};
+use app::running::{CreateSession, IdPrefix, Runtime, SessionView};
 use persona::Name;
 use uuid::Uuid;
 
@@ -19,8 +19,6 @@ const LEAST_PREFIX: usize = 4;
 const SHOWN_PREFIX: usize = 8;
 /// Sessions that are named where several could be meant.
 const NAMED: usize = 5;
-/// Sessions read at once.
-const PAGE: usize = 200;
 
 /// Makes a session, or takes up the one that was named, as the user wants it.
 pub(super) async fn open(
@@ -72,7 +70,7 @@ pub(super) async fn find(runtime: &Runtime, text: &str) -> Result<Uuid> {
     }
 }
 
-/// All sessions whose id is this one, or begins so.
+/// The sessions whose id is this one, or begins so; a handful, where many do.
 pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>> {
     let text = text.trim().to_lowercase();
     if let Ok(id) = text.parse::<Uuid>() {
@@ -82,25 +80,14 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
             Err(error) => Err(error.into()),
         };
     }
-    let is_prefix = text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    if !is_prefix || text.len() < LEAST_PREFIX {
+    let Some(prefix) = IdPrefix::parse(&text).filter(|_| text.len() >= LEAST_PREFIX) else {
         return Err(Failure::invalid(format!(
             "{:?} is no session's id; give at least its first {LEAST_PREFIX} characters, as `masque sessions` shows them",
             one_line(&text)
         )));
-    }
-    let mut found = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = ListSessions { persona: None, limit: Some(PAGE), cursor };
-        let page = runtime.sessions(page).await?;
-        let ids = page.sessions.iter().map(|session| session.id);
-        found.extend(ids.filter(|id| id.to_string().starts_with(&text)));
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            return Ok(found);
-        }
-    }
+    };
+    // One more than are named, which tells whether there are more.
+    Ok(runtime.sessions_beginning(&prefix, NAMED + 1).await?)
 }
 
 fn missing(text: &str) -> Failure {

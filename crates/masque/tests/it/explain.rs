@@ -119,7 +119,7 @@ fn a_base_is_changed_and_taken_away() {
     contains(&home.read("personas.toml"), &["parts_mode = \"append\""]);
     home.ok(&["update", "persona", "coder", "--extends", ""]);
     assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["curious"]));
-    contains(&home.fails(2, &["update", "persona", "coder", "--extends", "nobody"]), &["nobody"]);
+    contains(&home.fails(3, &["update", "persona", "coder", "--extends", "nobody"]), &["nobody"]);
     contains(&home.fails(2, &["update", "persona", "coder", "--extends", "project:coder"]), &["coder"]);
     contains(&home.fails(2, &["update", "persona", "coder", "--parts-mode", "add"]), &["append"]);
 }

@@ -96,7 +96,28 @@ fn an_id_is_cut_short_only_where_it_is_clear() {
     contains(&rehearsed.run(&["sessions", "delete", shared]).fails(2), &["more of the id"]);
     contains(&rehearsed.run(&["sessions", "show", "01"]).fails(2), &["first 4 characters"]);
     contains(&rehearsed.run(&["sessions", "show", "nothing"]).fails(2), &["masque sessions"]);
+    // No id begins so, or none that there is.
+    contains(&rehearsed.run(&["sessions", "show", "01-99"]).fails(2), &["masque sessions"]);
+    contains(
+        &rehearsed.run(&["sessions", "show", "ffff"]).fails(3),
+        &["there is no session \"ffff\"", "masque sessions"],
+    );
+    contains(&rehearsed.ok(&["sessions", "delete", "ffff"]), &["nothing to delete"]);
+    // The shortest beginning that only one of them has, with a dash and without.
+    let same = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
+    let clear = &ids[0][..=same];
+    contains(&rehearsed.ok(&["sessions", "show", clear]), &[&ids[0]]);
+    contains(&rehearsed.ok(&["sessions", "show", &clear.replace('-', "")]), &[&ids[0]]);
     contains(&rehearsed.ok(&["sessions", "show", &ids[0].to_uppercase()]), &[&ids[0]]);
+
+    // Of many, a handful is named: the newest.
+    for more in ["three", "four", "five", "six"] {
+        rehearsed.ok(&["run", "worker", more]);
+    }
+    let all = self::ids(&rehearsed);
+    let refused = rehearsed.run(&["sessions", "show", &all[0][..4]]).fails(2);
+    contains(&refused, &[&all[0], &all[4], ", …; give more of the id"]);
+    assert!(!refused.contains(&all[5]), "{refused}");
 }
 
 #[test]

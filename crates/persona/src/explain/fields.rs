@@ -63,7 +63,7 @@ pub(super) fn explain(rungs: &[Rung<'_>]) -> Vec<Field> {
         fields.push(Field {
             field: (*field).to_owned(),
             from: rung.label.clone(),
-            piece_scope: kind.zip(value.as_str()).and_then(|(kind, name)| rung.elsewhere(kind, name)),
+            piece_scope: kind.zip(value.as_str()).and_then(|(kind, name)| rung.found.elsewhere(kind, name)),
             value,
             appends_to: Vec::new(),
             overrides: set.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
@@ -158,8 +158,8 @@ fn union(
         }
         for name in names {
             let piece_scope = kind.and_then(|kind| match &found {
-                Some(found) => found.contains(&name).then(|| rung.scope_of(kind, name)),
-                None => rung.elsewhere(kind, name),
+                Some(found) => found.contains(&name).then(|| rung.found.scope_of(kind, name)),
+                None => rung.found.elsewhere(kind, name),
             });
             let here = Item {
                 list: list.to_owned(),

@@ -6,37 +6,31 @@
 use std::collections::BTreeMap;
 
 use super::{Part, Removed, Replaced, Rung};
+use crate::bundle::Found;
 use crate::layers;
-use crate::{Bundle, Kind, LayerOrigin, MergeMode, Name, PartType, PlacedPart, Scope};
+use crate::{ActiveStage, Bundle, Kind, LayerOrigin, MergeMode, PartType, PlacedPart, Scope};
 
 /// The active stage as a layer.
-pub(super) struct StageLayer {
+pub(super) struct StageLayer<'a> {
     /// `arc/stage`: no name has a slash.
     pub(super) name: String,
-    pub(super) scope: Scope,
-    piece_scopes: BTreeMap<Name, Scope>,
+    pub(super) found: Found<'a>,
 }
 
-pub(super) fn stage(bundle: &Bundle, rungs: &[Rung<'_>]) -> Option<StageLayer> {
-    let stage = bundle.stage.as_ref()?;
-    // The arc is what the strongest layer that names one means by it.
-    let named = rungs.iter().rev().find(|rung| rung.persona.arc.is_some());
-    let scope = named.map_or(bundle.meta.scope, |rung| rung.scope_of(Kind::Arc, stage.arc.as_str()));
-    let elsewhere = |name: &Name| named.and_then(|rung| rung.elsewhere(Kind::Part, name.as_str()));
-    let parts = stage.parts.iter().map(|part| (part.name.clone(), elsewhere(&part.name).unwrap_or(scope)));
-    Some(StageLayer { name: format!("{}/{}", stage.arc, stage.stage), scope, piece_scopes: parts.collect() })
-}
+impl<'a> StageLayer<'a> {
+    pub(super) fn new(stage: &'a ActiveStage) -> Self {
+        Self { name: format!("{}/{}", stage.arc, stage.stage), found: stage.found() }
+    }
 
-impl StageLayer {
     fn label(&self) -> String {
-        format!("{}:{}", self.scope, self.name)
+        format!("{}:{}", self.found.scope, self.name)
     }
 }
 
 pub(super) fn explain(
     bundle: &Bundle,
     rungs: &[Rung<'_>],
-    stage: Option<&StageLayer>,
+    stage: Option<&StageLayer<'_>>,
     removed: &mut Vec<Removed>,
 ) -> Vec<Part> {
     let mut below: Vec<Part> = Vec::new();
@@ -52,7 +46,7 @@ pub(super) fn explain(
         .filter_map(|placed| match placed.origin {
             LayerOrigin::Stage => {
                 let part = placed.part;
-                let piece_scope = stage.piece_scopes.get(&part.name).copied().unwrap_or(stage.scope);
+                let piece_scope = stage.found.scope_of(Kind::Part, part.name.as_str());
                 Some(described(placed, stage.label(), piece_scope, replaced_by_type(part.part_type)))
             }
             _ => below.iter().find(|old| is(old, placed)).cloned(),
@@ -95,7 +89,7 @@ fn stacked(
             if !is_own(new) {
                 return kept.iter().find(|old| is(old, new)).cloned();
             }
-            let piece_scope = rung.scope_of(Kind::Part, new.part.name.as_str());
+            let piece_scope = rung.found.scope_of(Kind::Part, new.part.name.as_str());
             Some(described(new, rung.label.clone(), piece_scope, displaced_by(new)))
         })
         .collect()
@@ -115,6 +109,7 @@ fn up_to(bundle: &Bundle, at: usize) -> Bundle {
         stage: None,
         compiled: None,
         override_parts: Vec::new(),
+        override_scopes: Vec::new(),
         piece_scopes: Vec::new(),
     }
 }

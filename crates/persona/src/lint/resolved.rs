@@ -216,6 +216,7 @@ fn skeleton(known: &Known<'_>, own: (Scope, &Persona), bases: &[(Scope, &Persona
         stage: None,
         compiled: None,
         override_parts: Vec::new(),
+        override_scopes: Vec::new(),
         piece_scopes: Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::{Meta, PartLink, PartType};
+use crate::{LayerOrigin, Meta, PartLink, PartType, PieceScope};
 
 fn name(text: &str) -> Name {
     Name::parse(text).expect("a name")
@@ -34,6 +34,7 @@ fn bundle(scope: Scope, system_prompt: &str, part_scope: Scope, content: &str) -
         stage: None,
         compiled: None,
         override_parts: Vec::new(),
+        override_scopes: Vec::new(),
         piece_scopes: vec![PieceScope { kind: Kind::Part, name: name("tone"), scope: part_scope }],
     }
 }
@@ -70,6 +71,113 @@ fn a_base_from_the_database_reads_nothing_through_a_namesake_in_a_file() {
     assert_eq!(whole.parts[0].content.as_deref(), Some("calm core"));
     assert_eq!(whole.bases[0].parts[0].content.as_deref(), Some("theirs ${env.TEAM}"));
     assert_eq!(whole.bases[0].persona.system_prompt.as_deref(), Some("base ${env.TEAM}"));
+}
+
+/// A stage of an arc of a scope, with the part `tone`, which the arc found in a scope.
+fn stage(arc: Scope, part_scope: Scope, content: &str) -> ActiveStage {
+    let elsewhere = PieceScope { kind: Kind::Part, name: name("tone"), scope: part_scope };
+    ActiveStage {
+        arc: name("growth"),
+        stage: name("now"),
+        order: 1,
+        of: 1,
+        position: 1,
+        description: None,
+        condition: None,
+        parts: vec![part("tone", content)],
+        scope: arc,
+        piece_scopes: if part_scope == arc { Vec::new() } else { vec![elsewhere] },
+    }
+}
+
+fn staged(bundle: &Bundle) -> Option<&str> {
+    bundle.stage.as_ref().and_then(|stage| stage.parts[0].content.as_deref())
+}
+
+const FILLED: &str = "cold core";
+const KEPT: &str = "cold ${env.TEAM}";
+
+#[test]
+fn a_part_of_the_stage_is_filled_in_where_the_arc_found_it_in_a_file() {
+    for (arc, part_scope, content) in [
+        (Scope::Project, Scope::Project, FILLED),
+        (Scope::Project, Scope::Global, FILLED),
+        (Scope::Global, Scope::Global, FILLED),
+        (Scope::Project, Scope::Shared, KEPT),
+        (Scope::Global, Scope::Builtin, KEPT),
+        (Scope::Shared, Scope::Shared, KEPT),
+        (Scope::Shared, Scope::Builtin, KEPT),
+        (Scope::Builtin, Scope::Builtin, KEPT),
+    ] {
+        // The persona's own part of that name is from a file, and says nothing about the stage's.
+        let mut whole = bundle(Scope::Project, "own", Scope::Project, "calm ${env.TEAM}");
+        whole.stage = Some(stage(arc, part_scope, KEPT));
+        assert!(expanded(&mut whole).is_empty());
+        assert_eq!(staged(&whole), Some(content), "{arc} {part_scope}");
+        assert_eq!(whole.parts[0].content.as_deref(), Some("calm core"), "{arc} {part_scope}");
+        assert_eq!(whole.part_scope(LayerOrigin::Stage, &name("tone")), Some(part_scope));
+        assert_eq!(whole.part_scope(LayerOrigin::Own, &name("tone")), Some(Scope::Project));
+    }
+}
+
+#[test]
+fn a_part_of_an_override_is_filled_in_where_it_is_from_a_file() {
+    for (scope, content) in
+        [(Scope::Project, FILLED), (Scope::Global, FILLED), (Scope::Shared, KEPT), (Scope::Builtin, KEPT)]
+    {
+        for persona_scope in [Scope::Project, Scope::Shared] {
+            let mut whole = bundle(persona_scope, "own", persona_scope, "calm ${env.TEAM}");
+            whole.stage = Some(stage(persona_scope, persona_scope, KEPT));
+            whole.override_parts = vec![part("tone", KEPT)];
+            if scope != Scope::Shared {
+                whole.override_scopes = vec![PieceScope { kind: Kind::Part, name: name("tone"), scope }];
+            }
+            assert!(expanded(&mut whole).is_empty());
+            assert_eq!(whole.override_parts[0].content.as_deref(), Some(content), "{scope}");
+            let is_file = persona_scope.is_file();
+            assert_eq!(staged(&whole), Some(if is_file { FILLED } else { KEPT }), "{scope}");
+            let own = if is_file { "calm core" } else { "calm ${env.TEAM}" };
+            assert_eq!(whole.parts[0].content.as_deref(), Some(own), "{scope} over {persona_scope}");
+            assert_eq!(whole.part_scope(LayerOrigin::Override, &name("tone")), Some(scope));
+        }
+    }
+}
+
+/// The database says of a stage and an arc what was authored, and nothing of scopes.
+#[test]
+fn what_the_database_says_of_a_stage_is_shared() {
+    let mut whole = bundle(Scope::Project, "own", Scope::Project, "calm");
+    let read = serde_json::json!({
+        "arc": "growth", "stage": "now", "order": 1, "of": 1, "position": 1, "description": null, "condition": null,
+        "parts": [{ "name": "tone", "part_type": "tone", "content": KEPT, "tags": [] }],
+    });
+    whole.stage = Some(serde_json::from_value(read).expect("a stage"));
+    assert!(expanded(&mut whole).is_empty());
+    assert_eq!(staged(&whole), Some(KEPT));
+    let arc: crate::LoadedArc = serde_json::from_value(
+        serde_json::json!({ "arc": { "name": "growth", "stages": [{ "name": "now", "order": 1 }] }, "parts": [] }),
+    )
+    .expect("an arc");
+    assert_eq!(arc.active(None).map(|stage| stage.scope), Some(Scope::Shared));
+}
+
+#[test]
+fn problems_of_stages_and_overrides_name_the_part() {
+    let mut whole = bundle(Scope::Shared, "own", Scope::Shared, "calm");
+    whole.stage = Some(stage(Scope::Project, Scope::Project, "${env.UNSET}"));
+    whole.override_parts =
+        vec![Part { summary: Some("${env.SECRET}".to_owned()), ..part("calm-tone", "${env.UNSET}") }];
+    whole.override_scopes =
+        vec![PieceScope { kind: Kind::Part, name: name("calm-tone"), scope: Scope::Global }];
+    assert_eq!(
+        expanded(&mut whole),
+        [
+            "part tone content: ${env.UNSET} at 1:1 is not set; set UNSET in the environment",
+            "part calm-tone content: ${env.UNSET} at 1:1 is not set; set UNSET in the environment",
+            "part calm-tone summary: ${env.SECRET} at 1:1 is not allowed; add \"SECRET\" to [env] allow in your own config.toml",
+        ]
+    );
+    assert_eq!(staged(&whole), Some("${env.UNSET}"));
 }
 
 #[test]

@@ -64,8 +64,9 @@ fn check_removed(script: &str, expected: &[&str]) {
 
 #[test]
 fn layers_stand_root_first() {
-    let explanation =
-        explained("scope builtin > scope shared 4 > scope project 7 | set arc=growth | stage tone=a");
+    let explanation = explained(
+        "scope builtin > scope shared 4 > scope project 7 | set arc=growth | stage tone=a | arc project",
+    );
     assert_eq!((explanation.name.as_str(), explanation.scope), ("someone", Scope::Project));
     assert_eq!(
         json!(explanation.layers),
@@ -138,7 +139,7 @@ fn a_part_tells_what_it_stands_in_place_of() {
 #[test]
 fn a_stage_is_a_layer() {
     check_parts(
-        "scope shared | own tone=warm@3/5 > scope project | set arc=growth | stage tone=cold goal=win",
+        "scope shared | own tone=warm@3/5 > scope project | set arc=growth | stage tone=cold goal=win | arc project",
         &[
             "tone=cold@3/5 project:growth/now in project for warm of shared:base-1",
             "goal=win@4/0 project:growth/now in project",
@@ -146,8 +147,17 @@ fn a_stage_is_a_layer() {
     );
     // The arc is the base's, which found it and the part in the builtins.
     check_parts(
-        "scope shared | set arc=growth | from arc:growth=builtin > scope project | own tone=dry | stage tone=cold",
+        "scope shared | set arc=growth > scope project | own tone=dry | stage tone=cold | arc builtin",
         &["tone=cold@0/0 builtin:growth/now in builtin for dry of project:someone"],
+    );
+    // What the stage means by a name is the arc's to say, not the persona's, which has it too.
+    check_parts(
+        "scope project | set arc=growth | own voice=x | from part:x=global | stage tone=x goal=y | arc shared y=builtin",
+        &[
+            "voice=x@0/0 project:someone in global",
+            "tone=x@1/0 shared:growth/now in shared",
+            "goal=y@2/0 shared:growth/now in builtin",
+        ],
     );
 }
 

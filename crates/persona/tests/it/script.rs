@@ -5,7 +5,8 @@
 //! - `own tone=warm@10/5*3`: the persona's parts as `type=name`, with their order (else 0), their
 //!   priority (else 0) and what their text costs (else 1)
 //! - `append …`: the same, for a persona whose parts are added to its base's
-//! - `stage tone=cold`: the parts of its active stage, in the stage's order
+//! - `stage tone=cold`: the parts of its active stage, in the stage's order; `arc shared` says behind
+//!   it where the arc is kept, `arc shared cold=builtin` also where it found a part, if not there
 //! - `override tone=dry`: the overrides of the call; `tone=voice:dry` names a part that is of type
 //!   voice, `tone=?dry` one that does not exist
 //! - `traits calm*2`, `skills sql`, `guardrails honest:critical`, and `persona *3` for what the
@@ -30,8 +31,8 @@ use std::collections::BTreeMap;
 
 use persona::{
     ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name,
-    Part, PartLink, PartType, Persona, PieceScope, Request, Severity, Skill, TokenCounter, Trait, TraitType,
-    View, assemble,
+    Part, PartLink, PartType, Persona, PieceScope, Request, Scope, Severity, Skill, TokenCounter, Trait,
+    TraitType, View, assemble,
 };
 
 /// What a piece costs more in detail than in summary.
@@ -118,6 +119,7 @@ fn layer(script: &str, called: &str, request: &mut Request) -> Bundle {
                 own(&mut bundle, &items);
             }
             "stage" => bundle.stage = Some(stage(items.iter().map(|item| linked_part(item).1).collect())),
+            "arc" => place_arc(&mut bundle, &items),
             "override" => overrides(&mut bundle, request, &items),
             "persona" => {
                 let (_, cost) = costing(items[0]);
@@ -135,6 +137,12 @@ fn layer(script: &str, called: &str, request: &mut Request) -> Bundle {
         }
     }
     bundle
+}
+
+fn place_arc(bundle: &mut Bundle, items: &[&str]) {
+    let stage = bundle.stage.as_mut().expect("a stage stands before the place of its arc");
+    stage.scope = items[0].parse().unwrap_or_else(|error| panic!("{error}"));
+    stage.piece_scopes = items[1..].iter().map(|item| piece_scope(&format!("part:{item}"))).collect();
 }
 
 /// The clauses about what is inherited.
@@ -221,6 +229,7 @@ pub(crate) fn bundle(persona: Persona) -> Bundle {
         stage: None,
         compiled: None,
         override_parts: Vec::new(),
+        override_scopes: Vec::new(),
         piece_scopes: Vec::new(),
     }
 }
@@ -235,6 +244,8 @@ pub(crate) fn stage(parts: Vec<Part>) -> ActiveStage {
         description: None,
         condition: None,
         parts,
+        scope: Scope::Builtin,
+        piece_scopes: Vec::new(),
     }
 }
 

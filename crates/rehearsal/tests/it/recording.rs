@@ -88,7 +88,7 @@ async fn a_request_that_differs_is_told_with_its_place_and_both_values() {
     assert_eq!(post(replay.address(), "/v1/messages", &body).await.status, 200);
     let over = post(replay.address(), "/v1/messages", &body).await;
     assert_eq!(over.status, 409);
-    assert!(over.body.contains("only 1 exchange"), "{}", over.body);
+    assert!(over.body.contains("only 1 exchange\""), "{}", over.body);
     let told = replay.differences();
     assert_eq!(told.len(), 3, "{told:?}");
     assert_eq!(told[0], "exchange 1: /messages/0/content differs: recorded \"hello\", sent \"hullo\"");

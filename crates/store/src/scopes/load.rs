@@ -11,7 +11,7 @@ use super::{ScopeFile, Scopes, Snapshot};
 use crate::catalog::{self, Catalog, PersonaState};
 use crate::dialect::Dialect;
 use crate::engine::{Engine, Value};
-use crate::load::{Gathered, Loaded, Wanted, plain_answer, with_builtins};
+use crate::load::{Gathered, Loaded, Wanted, plain_answer, put_override, put_overrides};
 use crate::{Result, documents};
 
 static FILE_STATE_SQLITE: LazyLock<String> = LazyLock::new(|| documents::file_state(Dialect::Sqlite));
@@ -226,10 +226,12 @@ impl Scopes {
     fn prefer_files(&self, bundle: &mut Bundle, names: &[&Name]) {
         let files = self.in_files();
         for name in names {
-            let found = files.0.iter().find_map(|(_, snapshot)| snapshot.find(Kind::Part, name));
-            if let Some(part) = found.and_then(|entry| Part::try_from(entry.entity.clone()).ok()) {
-                bundle.override_parts.retain(|known| known.name != part.name);
-                bundle.override_parts.push(part);
+            let mut found = files.0.iter().filter_map(|(scope, snapshot)| {
+                let entry = snapshot.find(Kind::Part, name)?;
+                Some((*scope, Part::try_from(entry.entity.clone()).ok()?))
+            });
+            if let Some((scope, part)) = found.next() {
+                put_override(bundle, part, scope);
             }
         }
     }
@@ -263,7 +265,7 @@ impl Scopes {
                 base.meta = self.file_meta(file, Kind::Persona, &base.persona.name).await?;
             }
         }
-        bundle.override_parts = with_builtins(shared_parts, &named);
+        put_overrides(&mut bundle, shared_parts, &named);
         self.prefer_files(&mut bundle, &named);
         let document_bytes = serde_json::to_vec(&bundle)?.len();
         Ok(Some(Loaded { bundle, document_bytes }))

@@ -47,6 +47,8 @@ pub struct Started {
     pub cancel_requested: bool,
     /// It was taken over from a process that is gone: calls may lack results.
     pub recovered: bool,
+    /// What the caller of the run wants in place of what the persona says.
+    pub max_tool_rounds: Option<u32>,
 }
 
 /// What others want of a session that this node runs.
@@ -109,9 +111,25 @@ pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
 
 const BEGIN: &str = "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
                      last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
-                     updated_at = $5 WHERE id = $6";
-const RESUME: &str = "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
-                      updated_at = $3 WHERE id = $4";
+                     max_tool_rounds = NULL, updated_at = $5 WHERE id = $6";
+const LIMIT: &str = "UPDATE sessions SET max_tool_rounds = $1 WHERE id = $2";
+
+static RESUME: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let rounds = dialect.object(&[("max_tool_rounds", "max_tool_rounds".to_owned())]);
+        let rounds = dialect.text(&rounds);
+        format!(
+            "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, updated_at = $3 \
+             WHERE id = $4 RETURNING {rounds}"
+        )
+    })
+});
+
+/// What a run that goes on had been told when it began.
+#[derive(Debug, Default, Deserialize)]
+struct Resumed {
+    max_tool_rounds: Option<u32>,
+}
 
 static RENEW: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
@@ -120,8 +138,12 @@ static RENEW: Spelled = Spelled::new(|| {
             ("mode", "mode".to_owned()),
             ("cancel_requested", flag(dialect, "cancel_requested")),
         ]));
+        let ids = match dialect {
+            Dialect::Sqlite => "SELECT value FROM json_each($3)",
+            Dialect::Postgres => "SELECT value::uuid FROM jsonb_array_elements_text($3::jsonb)",
+        };
         format!(
-            "UPDATE sessions SET lease_until = $1 WHERE lease_node = $2 AND lease_until IS NOT NULL \
+            "UPDATE sessions SET lease_until = $1 WHERE lease_node = $2 AND id IN ({ids}) \
              AND status = 'running' RETURNING {control}"
         )
     })
@@ -139,13 +161,15 @@ static EXPIRED: Spelled = Spelled::new(|| {
 
 impl Store {
     /// Begins a run with what a user said, unless the session runs or waits. A run whose process is
-    /// gone is taken over. The title is kept where there is none yet.
+    /// gone is taken over. The title is kept where there is none yet. What the caller wants of this
+    /// run is kept with it, so that it also holds after a wait.
     pub async fn begin_run(
         &self,
         id: Uuid,
         lease: &Lease,
         entries: &[Entry],
         title: Option<&str>,
+        max_tool_rounds: Option<u32>,
     ) -> Result<Began> {
         let rows = Row::all(entries)?;
         let mut work = Work::begin(self).await?;
@@ -168,6 +192,9 @@ impl Store {
             Value::Uuid(id),
         ];
         work.run(BEGIN, &values).await?;
+        if let Some(rounds) = max_tool_rounds {
+            work.run(LIMIT, &[Value::Int(i64::from(rounds)), Value::Uuid(id)]).await?;
+        }
         insert(&mut work, id, row.seq + 1, rows).await?;
         work.commit().await?;
         let recovered = row.status == SessionStatus::Running;
@@ -176,6 +203,7 @@ impl Store {
             mode: row.mode,
             cancel_requested: false,
             recovered,
+            max_tool_rounds,
         }))
     }
 
@@ -198,20 +226,31 @@ impl Store {
             }
         }
         let node = Value::from(lease.node.as_str());
-        work.run(RESUME, &[node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)]).await?;
+        let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
+        let resumed = work.text(&RESUME, &values).await?;
+        let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
+        let Resumed { max_tool_rounds } = resumed.unwrap_or_default();
         work.commit().await?;
         Ok(Began::Started(Started {
             seq: row.seq,
             mode: row.mode,
             cancel_requested: row.cancel_requested,
             recovered: row.status == SessionStatus::Running,
+            max_tool_rounds,
         }))
     }
 
-    /// Prolongs the leases of all sessions that a node runs; answers what others want of them.
-    pub async fn renew_leases(&self, node: &str, until: DateTime<Utc>) -> Result<Vec<Control>> {
+    /// Prolongs the leases of those of these sessions that a node runs; answers what others want of
+    /// them. Any other that it once took and lost sight of is let go when its lease is over.
+    pub async fn renew_leases(
+        &self,
+        node: &str,
+        sessions: &[Uuid],
+        until: DateTime<Utc>,
+    ) -> Result<Vec<Control>> {
+        let sessions = Value::Json(serde_json::to_string(sessions)?);
         let mut work = Work::begin(self).await?;
-        let rows = work.texts(&RENEW, &[Value::Time(until), Value::from(node)]).await?;
+        let rows = work.texts(&RENEW, &[Value::Time(until), Value::from(node), sessions]).await?;
         work.commit().await?;
         Ok(rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?)
     }

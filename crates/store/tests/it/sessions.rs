@@ -136,7 +136,7 @@ fn over(node: &str) -> Lease {
 }
 
 async fn begin(store: &Store, id: Uuid, lease: &Lease) -> Started {
-    match store.begin_run(id, lease, &[user("go")], None).await.unwrap() {
+    match store.begin_run(id, lease, &[user("go")], None, None).await.unwrap() {
         Began::Started(started) => started,
         other => panic!("{other:?}"),
     }

@@ -2,7 +2,7 @@
 
 use agent::{End, Event, Mode, SessionStatus};
 use app::ErrorKind;
-use app::running::{Approvals, Decision, EventId};
+use app::running::{Approvals, Decision, EventId, SendOptions};
 
 use super::stage::{
     PATIENCE, approved, assert_whole, end, hear, names, on_stage, rejected, requests, results, to_the_end,
@@ -337,6 +337,42 @@ async fn an_approved_call_does_not_run_in_a_session_that_plans_by_then() {
             "{}",
             names(&heard)
         );
+    })
+    .await;
+}
+
+/// What a caller wants of a run holds for all of it, wherever it goes on, and not for the next one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_calls_own_limit_of_rounds_holds_after_a_wait() {
+    let script = r#"
+        [[reply]]
+        say = [{ tool = "write_file", input = { path = "{{call}}.txt", content = "A" } }]
+    "#;
+    on_stage(script, async |stage| {
+        for elsewhere in [false, true] {
+            let id = stage.session(Mode::Build).await;
+            let options = SendOptions { max_tool_rounds: Some(1), ..SendOptions::default() };
+            let mut events = stage.runtime.send(id, "write".to_owned(), options).await.unwrap();
+            let asked = requests(&hear(&mut events, "approval_request", 1).await);
+            let answerer = if elsewhere { stage.restarted().await } else { stage.runtime.clone() };
+            answerer.decide(id, &asked[0].1, approved()).await.unwrap();
+            let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+            assert_eq!(requests(&rest), []);
+            assert_eq!(end(&rest), Some(End::MaxToolRounds), "{}", names(&rest));
+            let view = stage.view(id).await;
+            assert_eq!(
+                results(&view).iter().map(|(_, is_error)| *is_error).collect::<Vec<_>>(),
+                [false, true]
+            );
+
+            let options = SendOptions::default();
+            let mut events = stage.runtime.send(id, "write".to_owned(), options).await.unwrap();
+            let asked = requests(&hear(&mut events, "approval_request", 1).await);
+            stage.runtime.decide(id, &asked[0].1, approved()).await.unwrap();
+            hear(&mut events, "approval_request", 1).await;
+            assert!(stage.runtime.cancel(id).await.unwrap());
+            to_the_end(events).await;
+        }
     })
     .await;
 }

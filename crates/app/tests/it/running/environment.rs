@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::{ErrorCode, Event, Mode};
 use app::Runtime;
 use app::running::{CreateSession, EventId};
-use persona::Scope;
+use persona::{Kind, Scope};
 use serde_json::json;
 
 use super::stage::{Stage, hear, on_stage_with, system, to_the_end};
@@ -125,6 +125,97 @@ async fn a_persona_of_the_database_reads_nothing() {
         let prompt = system(&stage.sent()[0]).to_owned();
         assert!(prompt.contains("Give me ${env.KEY}.") && prompt.contains("${env.KEY}!"), "{prompt}");
         assert!(!prompt.contains(SECRET));
+    })
+    .await;
+}
+
+const STAGED: &str = r#"
+[personas.climber]
+system_prompt = "You climb."
+preferred_models = [{ provider = "stage", model = "actor" }]
+arc = "climb"
+[arcs.climb]
+stages = [{ name = "foot", parts = ["eager", "team-voice"] }]
+[parts.eager]
+part_type = "tone"
+content = "Eager for ${env.KEY}."
+
+[personas.guest]
+system_prompt = "You visit."
+preferred_models = [{ provider = "stage", model = "actor" }]
+parts = ["namesake"]
+arc = "team-climb"
+[parts.namesake]
+part_type = "goal"
+content = "The project's goal: ${env.KEY}."
+
+[parts.aim]
+part_type = "goal"
+content = "Aim for ${env.KEY} and ${env.UNSET}."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_of_stages_and_overrides_are_filled_in_where_they_are_from_a_file() {
+    on_stage_with(STAGED, SCRIPT, async |stage| {
+        let world = stage.world;
+        world.part(Scope::Shared, "team-voice", "voice", "The team's voice: ${env.KEY}.").await;
+        world.part(Scope::Shared, "namesake", "tone", "The team's tone: ${env.KEY}.").await;
+        let stages = json!([{ "name": "one", "order": 1, "parts": ["namesake"] }]);
+        world.create(Kind::Arc, Scope::Shared, json!({ "name": "team-climb", "stages": stages })).await;
+        let runtime = runtime(stage).await;
+        let prompted = async |create| {
+            let id = runtime.create_session(input::<CreateSession>(create)).await.unwrap().session.id;
+            let events =
+                to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+            let told = serde_json::to_string(&events).unwrap();
+            assert!(!told.contains(SECRET), "{told}");
+            (system(stage.sent().last().unwrap()).to_owned(), told)
+        };
+
+        let (prompt, told) = prompted(json!({ "persona": "climber" })).await;
+        assert!(prompt.contains(&format!("Eager for {SECRET}.")), "{prompt}");
+        assert!(prompt.contains("The team's voice: ${env.KEY}."), "{prompt}");
+        assert!(!told.contains("is not"), "{told}");
+        // The part of the shared stage has the name of the persona's own.
+        let (prompt, _) = prompted(json!({ "persona": "guest" })).await;
+        assert!(prompt.contains(&format!("The project's goal: {SECRET}.")), "{prompt}");
+        assert!(prompt.contains("The team's tone: ${env.KEY}."), "{prompt}");
+
+        let overrides = json!({ "goal": "aim", "voice": "team-voice" });
+        let (prompt, told) = prompted(json!({ "persona": "guest", "overrides": overrides })).await;
+        assert!(prompt.contains(&format!("Aim for {SECRET} and ${{env.UNSET}}.")), "{prompt}");
+        assert!(prompt.contains("The team's voice: ${env.KEY}."), "{prompt}");
+        assert!(told.contains("part aim content: ${env.UNSET}"), "{told}");
+
+        // Nobody but the model is told.
+        let shown = world.view(json!({ "name": "climber", "detail": true })).await.to_string();
+        let overrides = json!({ "goal": "aim" });
+        let overridden = json!({ "name": "climber", "detail": true, "overrides": overrides });
+        let overridden = world.view(overridden).await.to_string();
+        let climber = input(json!({ "name": "climber" }));
+        let compiled = world.library.compile_persona(&climber).await.unwrap();
+        let compiled = serde_json::to_string(&compiled).unwrap();
+        for text in [&shown, &overridden, &compiled] {
+            assert!(text.contains("Eager for ${env.KEY}.") && !text.contains(SECRET), "{text}");
+        }
+        assert!(overridden.contains("Aim for ${env.KEY}"), "{overridden}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_and_an_explanation_say_where_parts_of_a_stage_are_from() {
+    on_stage_with(STAGED, SCRIPT, async |stage| {
+        let world = stage.world;
+        world.part(Scope::Shared, "team-voice", "voice", "The team's voice.").await;
+        let climber = input(json!({ "name": "climber" }));
+        let manifest = world.library.manifest(&climber).await.unwrap();
+        let places = manifest.parts.iter().map(|part| (part.name.as_str(), part.scope));
+        assert_eq!(places.collect::<Vec<_>>(), [("eager", None), ("team-voice", Some(Scope::Shared))]);
+        let explanation = world.library.explain(&climber).await.unwrap();
+        let places = explanation.parts.iter().map(|part| (part.from.as_str(), part.piece_scope));
+        let from = "project:climb/foot";
+        assert_eq!(places.collect::<Vec<_>>(), [(from, Scope::Project), (from, Scope::Shared)]);
     })
     .await;
 }

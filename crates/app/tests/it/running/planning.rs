@@ -10,7 +10,10 @@ use app::running::Approvals;
 use persona::Scope;
 use serde_json::json;
 
-use super::stage::{end, hear, names, offered, on_stage, on_stage_with, results, system, to_the_end, turns};
+use super::stage::{
+    PATIENCE, approved, assert_whole, end, hear, names, offered, on_stage, on_stage_with, requests, results,
+    system, to_the_end, turns,
+};
 use crate::world::{input, refused};
 
 const SILENT: &str = "[[reply]]\ntext = \"Yes.\"";
@@ -249,6 +252,37 @@ async fn a_plan_that_cannot_be_taken_is_told_to_the_model() {
             assert!(results(&view)[0].1 && view.session.plan.is_none(), "{:?}", results(&view));
             assert_eq!(stage.sent().pop().unwrap()["messages"].as_array().unwrap().len(), 4);
         }
+    })
+    .await;
+}
+
+/// A plan ends its run even where the same reply asked for something that had to be allowed first.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_ends_its_run_after_a_wait_as_well() {
+    let script = r##"
+        [[reply]]
+        when = { call = 1 }
+        say = [
+            { tool = "plan_exit", input = { plan = "# Plan" } },
+            { tool = "read_file", input = { path = "notes.txt" } },
+        ]
+        [[reply]]
+        text = "What else?"
+    "##;
+    on_stage(script, async |stage| {
+        super::presets::equip(stage, json!([{ "name": "read_file", "approval": "ask" }])).await;
+        let id = stage.session_of("worker", Mode::Plan).await;
+        let mut events = stage.runtime.send(id, "plan".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        assert_eq!(stage.view(id).await.session.plan.unwrap().content, "# Plan");
+        stage.runtime.decide(id, &asked[0].1, approved()).await.unwrap();
+        let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
+        assert_eq!(names(&rest), "approval_answered tool_result done");
+        assert_eq!(end(&rest), Some(End::EndTurn));
+        assert_eq!(stage.sent().len(), 1, "the model has nothing more to say");
+        let view = stage.view(id).await;
+        assert_whole(&view);
+        assert_eq!(turns(&view), "user tool_call tool_call tool_result tool_result");
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! Which definition a name means: the caller's names start at the strongest scope, those in a
 //! definition at its own.
 
-use persona::{BiasProfile, Kind, Part, PartType, Persona, Scope, TestInput, ToolPreset};
+use persona::{BiasProfile, Kind, LayerOrigin, Part, PartType, Persona, Scope, TestInput, ToolPreset};
 use store::{Action, ErrorKind, FileScopes, Location, Overrides, Scopes};
 use testkit::{Files, on_each_engine};
 
@@ -135,6 +135,63 @@ async fn an_arc_means_what_its_own_scope_says() {
     .await;
 }
 
+/// The persona's own parts and those of its stage may have one name, and come from two scopes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stage_says_where_the_arc_and_its_parts_are_from() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let store = open(database).await;
+        keep(&store, &part("calm", PartType::Tone, "calm as shared has it")).await;
+        keep(&store, &arc("shared-path", vec![stage("one", 1, &["calm"])])).await;
+        keep(&store, &Persona { arc: Some(name("shared-path")), ..persona("team") }).await;
+        keep(&store, &extending("heir", "team")).await;
+        keep(&store, &extending("apprentice", "mentor")).await;
+        store.close().await;
+        let own_part = "[parts.calm]\npart_type = \"tone\"\ncontent = \"calm as project has it\"\n";
+        files.write(
+            Scope::Global,
+            "[arcs.global-path]\nstages = [{ name = \"one\", parts = [\"calm\", \"bold\", \"plain-tone\"] }, { name = \"two\", parts = [\"critic-voice\"] }]\n\
+             [parts.bold]\npart_type = \"voice\"\ncontent = \"bold\"\n[personas.base]\narc = \"shared-path\"\n",
+        );
+        let personas = "[personas.walker]\narc = \"path\"\n[personas.user]\narc = \"global-path\"\nparts = [\"calm\"]\n\
+            [personas.sharer]\narc = \"shared-path\"\nparts = [\"calm\"]\n[personas.pupil]\nextends = \"base\"\nparts = [\"calm\"]\n\
+            [personas.sequel]\nextends = \"mentor\"\n[arcs.path]\nstages = [{ name = \"one\", parts = [\"calm\"] }]\n";
+        files.write(Scope::Project, &format!("{personas}{own_part}"));
+        let scopes = files.open(database).await;
+        let (project, global, shared, builtin) =
+            (Scope::Project, Scope::Global, Scope::Shared, Scope::Builtin);
+        for (of, expected, elsewhere) in [
+            ("walker", project, vec![]),
+            ("user", global, vec![("calm", shared), ("plain-tone", builtin)]),
+            ("sharer", shared, vec![]),
+            ("pupil", shared, vec![]),
+            ("team", shared, vec![]),
+            ("heir", shared, vec![]),
+            ("sequel", builtin, vec![]),
+            ("apprentice", builtin, vec![]),
+            ("mentor", builtin, vec![]),
+        ] {
+            let bundle = load(&scopes, of).await;
+            let stage = bundle.stage.clone().unwrap_or_else(|| panic!("{of} has no stage"));
+            let places: Vec<(&str, Scope)> =
+                stage.piece_scopes.iter().map(|piece| (piece.name.as_str(), piece.scope)).collect();
+            assert_eq!((stage.scope, places), (expected, elsewhere), "{of}");
+            if matches!(of, "user" | "sharer" | "pupil") {
+                let calm = name("calm");
+                assert_eq!(bundle.part_scope(LayerOrigin::Own, &calm), Some(project), "{of}");
+                assert_eq!(bundle.part_scope(LayerOrigin::Stage, &calm), Some(shared), "{of}");
+            }
+        }
+        // Without a part of its own, the project's arc means the team's.
+        files.write(Scope::Project, personas);
+        reread(&scopes, Scope::Project).await;
+        let stage = load(&scopes, "walker").await.stage.unwrap();
+        assert_eq!((stage.scope, stage.piece_scopes[0].scope), (project, shared));
+        scopes.close().await;
+    })
+    .await;
+}
+
 /// Overrides are the caller's names: they start at the strongest scope, whatever they are put on.
 #[tokio::test(flavor = "multi_thread")]
 async fn overrides_start_at_the_strongest_scope() {
@@ -154,10 +211,19 @@ async fn overrides_start_at_the_strongest_scope() {
             let loaded = scopes.load(&name(of), None, &overrides).await.unwrap().unwrap();
             contents(&loaded.bundle.override_parts).into_iter().map(str::to_owned).collect()
         };
+        let from = async |of: &str, by: &str| {
+            let overrides = Overrides::from([(PartType::Voice, name(by))]);
+            let loaded = scopes.load(&name(of), None, &overrides).await.unwrap().unwrap();
+            assert!(loaded.bundle.override_scopes.iter().all(|piece| piece.name == name(by)));
+            loaded.bundle.part_scope(LayerOrigin::Override, &name(by)).unwrap()
+        };
         for of in ["here", "user", "team", "critic"] {
             assert_eq!(overridden(of, "voice").await, ["as project has it"], "{of}");
             assert_eq!(overridden(of, "team-voice").await, ["as shared has it"], "{of}");
             assert_eq!(overridden(of, "critic-voice").await.len(), 1, "{of}: a builtin");
+            assert_eq!(from(of, "voice").await, Scope::Project, "{of}");
+            assert_eq!(from(of, "team-voice").await, Scope::Shared, "{of}");
+            assert_eq!(from(of, "critic-voice").await, Scope::Builtin, "{of}");
             assert!(overridden(of, "nobody").await.is_empty(), "{of}");
         }
         // They leave no trace in the next answer.
@@ -165,6 +231,15 @@ async fn overrides_start_at_the_strongest_scope() {
         files.write(Scope::Project, "");
         reread(&scopes, Scope::Project).await;
         assert_eq!(overridden("team", "voice").await, ["as global has it"]);
+        assert_eq!(from("team", "voice").await, Scope::Global);
+        // A file's part in place of a builtin one leaves no word of the builtin.
+        let critic = "[parts.critic-voice]\npart_type = \"voice\"\ncontent = \"as project has it\"\n";
+        files.write(Scope::Project, critic);
+        reread(&scopes, Scope::Project).await;
+        for of in ["team", "user", "critic"] {
+            assert_eq!(overridden(of, "critic-voice").await, ["as project has it"], "{of}");
+            assert_eq!(from(of, "critic-voice").await, Scope::Project, "{of}");
+        }
         scopes.close().await;
     })
     .await;

@@ -8,6 +8,7 @@ use store::{After, Began, Error, ErrorKind, RunChange};
 use testkit::on_each_engine;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use super::{begin, created, done, end, lease, now, over, said, user};
 use crate::samples::open;
@@ -34,7 +35,7 @@ async fn one_of_many_begins() {
                 tasks.spawn(async move {
                     let node = format!("node-{at}");
                     together.wait().await;
-                    let began = store.begin_run(id, &lease(&node), &[user(&node)], None).await.unwrap();
+                    let began = store.begin_run(id, &lease(&node), &[user(&node)], None, None).await.unwrap();
                     (node, began)
                 });
             }
@@ -77,7 +78,7 @@ async fn whoever_lost_a_session_cannot_write_to_it() {
         assert_eq!(store.expired_runs(now()).await.unwrap(), [id]);
         assert!(begin(&store, id, &lease("two")).await.recovered);
         lost("one").await;
-        assert_eq!(store.renew_leases("one", lease("one").until).await.unwrap(), []);
+        assert_eq!(store.renew_leases("one", &[id], lease("one").until).await.unwrap(), []);
         store.append(id, "two", &[done()], &end(After::Idle)).await.unwrap();
         lost("two").await;
         store.delete_session(id).await.unwrap();
@@ -88,7 +89,7 @@ async fn whoever_lost_a_session_cannot_write_to_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leases_are_renewed_all_at_once() {
+async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let (one, two, other) = (created(&store).await, created(&store).await, created(&store).await);
@@ -103,12 +104,19 @@ async fn leases_are_renewed_all_at_once() {
         assert_eq!(expired, [one, two, other]);
         assert!(store.expired_runs(now() - TimeDelta::hours(1)).await.unwrap().is_empty());
         let until = lease("n").until;
-        let mut renewed: Vec<_> =
-            store.renew_leases("n", until).await.unwrap().into_iter().map(|of| of.session).collect();
-        renewed.sort();
-        assert_eq!(renewed, [one, two]);
+        let renew = async |sessions: &[Uuid]| {
+            let renewed = store.renew_leases("n", sessions, until).await.unwrap();
+            let mut renewed: Vec<Uuid> = renewed.into_iter().map(|of| of.session).collect();
+            renewed.sort();
+            renewed
+        };
+        // What it does not run any more, whatever its row says, is not held for ever.
+        assert!(renew(&[]).await.is_empty());
+        assert_eq!(renew(&[two, Uuid::now_v7()]).await, [two]);
+        assert_eq!(store.expired_runs(now()).await.unwrap().len(), 2);
+        assert_eq!(renew(&[idle, one, other, two]).await, [one, two]);
         assert_eq!(store.expired_runs(now()).await.unwrap(), [other]);
-        let began = store.begin_run(one, &lease("m"), &[], None).await.unwrap();
+        let began = store.begin_run(one, &lease("m"), &[], None, None).await.unwrap();
         assert_eq!(began, Began::Busy { until });
         assert_eq!(store.resume_run(two, &lease("m")).await.unwrap(), Began::Busy { until });
         let began = store.resume_run(other, &lease("n")).await.unwrap();

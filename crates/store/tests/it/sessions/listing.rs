@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use agent::{Session, SessionStatus};
 use chrono::TimeDelta;
-use store::{ErrorKind, Parent, SessionFilter, Store};
+use store::{ErrorKind, IdPrefix, Parent, SessionFilter, Store};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
@@ -109,6 +109,51 @@ async fn filters_go_together() {
         assert_eq!(found(guide).await.len(), 12);
         let nobody = SessionFilter { persona: Some(name("nobody")), ..SessionFilter::default() };
         assert!(found(nobody).await.is_empty());
+        store.close().await;
+    })
+    .await;
+}
+
+/// Ids that are told apart late, and one that lies right behind what begins as they do.
+const IDS: [&str; 6] = [
+    "0199aaaa-0000-7000-8000-000000000000",
+    "0199aaaa-0000-7000-8000-00000000000f",
+    "0199aaaa-ffff-7fff-bfff-ffffffffffff",
+    "0199aaab-0000-7000-8000-000000000000",
+    "0199aaff-0000-7000-8000-000000000000",
+    "f199aaaa-0000-7000-8000-000000000000",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_found_by_the_beginning_of_its_id() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        for id in IDS {
+            store.create_session(&Session { id: id.parse().unwrap(), ..session("guide") }).await.unwrap();
+        }
+        let below = "0199aaaa-1111-7000-8000-000000000000".parse().unwrap();
+        store.create_session(&Session { id: below, ..full(IDS[0].parse().unwrap()) }).await.unwrap();
+        let found = async |text: &str, limit: usize| -> Vec<String> {
+            let prefix = IdPrefix::parse(text).unwrap();
+            let found = store.sessions_beginning(&prefix, limit).await.unwrap();
+            found.iter().map(ToString::to_string).collect()
+        };
+        // The newest first, and none that was delegated.
+        assert_eq!(found("0199aaaa", 9).await, [IDS[2], IDS[1], IDS[0]]);
+        assert_eq!(found("0199AAAA", 2).await, [IDS[2], IDS[1]], "no more than asked for");
+        assert!(found("0199aaaa", 0).await.is_empty());
+        assert_eq!(found("0199aaaa-0", 9).await, [IDS[1], IDS[0]]);
+        assert_eq!(found("0199aaaa0", 9).await, [IDS[1], IDS[0]], "without the dash too");
+        assert_eq!(found("0199aaaa-0000-7000-8000-00000000000f", 9).await, [IDS[1]]);
+        assert_eq!(found("0199aaaa-f", 9).await, [IDS[2]]);
+        assert_eq!(found("0199aaab", 9).await, [IDS[3]]);
+        assert_eq!(found("0199aa", usize::MAX).await, [IDS[4], IDS[3], IDS[2], IDS[1], IDS[0]]);
+        assert_eq!(found("f", 9).await, [IDS[5]]);
+        for nothing in ["0199aaac", "0199aaaa-1", "1", "f199aaaa-0001"] {
+            assert!(found(nothing, 9).await.is_empty(), "{nothing}");
+        }
+        store.delete_session(IDS[1].parse().unwrap()).await.unwrap();
+        assert_eq!(found("0199aaaa-0", 9).await, [IDS[0]]);
         store.close().await;
     })
     .await;

@@ -15,7 +15,8 @@ async fn a_run_begins_goes_on_and_ends() {
         let store = open(database).await;
         let id = created(&store).await;
         let first = user("What is\0this?");
-        let began = store.begin_run(id, &lease("n"), std::slice::from_ref(&first), Some("What\0is")).await;
+        let began =
+            store.begin_run(id, &lease("n"), std::slice::from_ref(&first), Some("What\0is"), None).await;
         let Began::Started(started) = began.unwrap() else { panic!("it begins") };
         assert_eq!((started.seq, started.cancel_requested, started.recovered), (1, false, false));
         let running = store.session(id).await.unwrap().unwrap();
@@ -33,10 +34,13 @@ async fn a_run_begins_goes_on_and_ends() {
         assert_eq!((ended.answered_by, ended.answered_since), (Some(model("p/a/b")), Some(since)));
         assert!(ended.updated_at > running.updated_at);
 
-        let began = store.begin_run(id, &lease("m"), &[user("And?")], Some("And?")).await.unwrap();
+        let began = store.begin_run(id, &lease("m"), &[user("And?")], Some("And?"), None).await.unwrap();
         assert!(matches!(began, Began::Started(started) if started.seq == 4 && !started.recovered));
         assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
-        assert_eq!(store.begin_run(Uuid::now_v7(), &lease("n"), &[], None).await.unwrap(), Began::Missing);
+        assert_eq!(
+            store.begin_run(Uuid::now_v7(), &lease("n"), &[], None, None).await.unwrap(),
+            Began::Missing
+        );
         store.close().await;
     })
     .await;
@@ -136,7 +140,7 @@ async fn a_run_hears_that_it_is_to_stop() {
         let quiet = store.append(id, "n", &[said("a")], &RunChange::default()).await.unwrap();
         assert!(!quiet.cancel_requested, "an idle session has nothing to stop");
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Running));
-        let told = store.renew_leases("n", lease("n").until).await.unwrap();
+        let told = store.renew_leases("n", &[id], lease("n").until).await.unwrap();
         assert!(told.len() == 1 && told[0].session == id && told[0].cancel_requested, "{told:?}");
         let appended = store.append(id, "n", &[said("b")], &RunChange::default()).await.unwrap();
         assert!(appended.cancel_requested);
@@ -152,11 +156,43 @@ async fn a_run_hears_that_it_is_to_stop() {
 
         // A wish that a dead process never heard is not the next message's.
         store.request_cancel(id).await.unwrap();
-        store.renew_leases("n", over("n").until).await.unwrap();
-        let began = store.begin_run(id, &lease("m"), &[user("again")], None).await.unwrap();
+        store.renew_leases("n", &[id], over("n").until).await.unwrap();
+        let began = store.begin_run(id, &lease("m"), &[user("again")], None, None).await.unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered && !started.cancel_requested));
         let fresh = store.append(id, "m", &[said("d")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested);
+        store.close().await;
+    })
+    .await;
+}
+
+/// What the caller of a run wants of it holds for as long as the run does, waiting included, and is
+/// not the next one's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runs_own_limit_is_known_after_a_wait() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        for (given, seq) in [(Some(3), 0), (None, 1), (Some(u32::MAX), 0)] {
+            let id = created(&store).await;
+            if seq > 0 {
+                let before = store.begin_run(id, &lease("n"), &[user("go")], None, Some(7)).await.unwrap();
+                assert!(matches!(before, Began::Started(started) if started.max_tool_rounds == Some(7)));
+                store.append(id, "n", &[], &end(After::Idle)).await.unwrap();
+            }
+            let began = store.begin_run(id, &lease("n"), &[user("go")], None, given).await.unwrap();
+            assert!(
+                matches!(began, Began::Started(started) if started.max_tool_rounds == given),
+                "{began:?}"
+            );
+            for _ in 0..2 {
+                store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
+                let began = store.resume_run(id, &lease("n")).await.unwrap();
+                assert!(
+                    matches!(began, Began::Started(started) if started.max_tool_rounds == given),
+                    "{began:?}"
+                );
+            }
+        }
         store.close().await;
     })
     .await;
