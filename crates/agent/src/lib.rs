@@ -22,6 +22,7 @@ mod event;
 pub use event::{ErrorCode, Event, SelectionReason};
 
 mod tool;
+pub use llm::Schema;
 pub use tool::{Annotations, PLAN_EXIT, Tool};
 
 mod run;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use llm::ToolSpec;
+use llm::{Schema, ToolSpec};
 use persona::{Approval, BiasProfile, PresetTool, ToolPreset};
 use serde_json::Value;
 
@@ -107,9 +107,11 @@ fn spec(tool: &Tool, lean: Lean, entry: Option<&PresetTool>) -> ToolSpec {
         Some(tag) => format!("[{tag}] {}", tool.description),
         None => tool.description.clone(),
     };
-    let mut input_schema = tool.input_schema.clone();
+    let mut biased: Option<Value> = None;
     for (parameter, hint) in entry.into_iter().flat_map(|entry| &entry.parameter_bias) {
-        let property = input_schema.pointer_mut("/properties").and_then(|all| all.get_mut(parameter));
+        let schema = biased.get_or_insert_with(|| (*tool.input_schema).clone());
+        let properties = schema.pointer_mut("/properties");
+        let property = properties.and_then(|all| all.get_mut(parameter));
         match property {
             Some(Value::Object(property)) => {
                 let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
@@ -119,6 +121,7 @@ fn spec(tool: &Tool, lean: Lean, entry: Option<&PresetTool>) -> ToolSpec {
             _ => description.push_str(&format!(" Prefer for {parameter}: {hint}")),
         }
     }
+    let input_schema = biased.map_or_else(|| tool.input_schema.clone(), Schema::new);
     ToolSpec { name: tool.name.clone(), description, input_schema }
 }
 

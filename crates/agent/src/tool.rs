@@ -1,7 +1,7 @@
 //! What is known of a tool besides how it runs.
 
+use llm::Schema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The tool that hands a plan to the user. A run whose reply did so ends with that reply's calls.
 pub const PLAN_EXIT: &str = "plan_exit";
@@ -14,8 +14,7 @@ pub struct Tool {
     /// `mcp` for all tools of MCP servers.
     pub set: &'static str,
     pub description: String,
-    /// A JSON Schema of an object.
-    pub input_schema: Value,
+    pub input_schema: Schema,
     pub annotations: Annotations,
 }
 

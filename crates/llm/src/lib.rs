@@ -4,6 +4,9 @@
 //! protocol and the answer into [`Event`]s; the loop (`agent`) never learns which protocol it was.
 //! This crate must not know personas, sessions or HTTP.
 
+mod schema;
+pub use schema::Schema;
+
 mod request;
 pub use request::{
     Block, CallId, Message, ProviderState, Request, Sampling, System, ToolCall, ToolInput, ToolResult,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Schema;
+
 /// One call of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -145,6 +147,5 @@ pub struct ProviderState {
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// A JSON Schema of an object.
-    pub input_schema: Value,
+    pub input_schema: Schema,
 }

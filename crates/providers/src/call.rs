@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use llm::{Event, Failure};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
@@ -214,6 +215,14 @@ async fn drain(mut response: Response) {
                 return;
             }
         }
+    }
+    // The end is mostly here already, and needs the connection's task to run once. A timer would wake
+    // every thread of the runtime for it.
+    for _ in 0..2 {
+        if rest(&mut response).now_or_never().is_some() {
+            return;
+        }
+        tokio::task::yield_now().await;
     }
     if timeout(limits::DRAIN_BEFORE, rest(&mut response)).await.is_err() {
         tokio::spawn(async move {

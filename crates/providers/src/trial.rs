@@ -152,7 +152,9 @@ pub(crate) fn full_request() -> Request {
             .map(|name| ToolSpec {
                 name: name.into(),
                 description: format!("Does {name}."),
-                input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+                input_schema: llm::Schema::new(
+                    json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+                ),
             })
             .into(),
         sampling: Sampling { temperature: Some(0.5), top_p: None, max_output_tokens: Some(100) },

@@ -36,8 +36,8 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         version: 5,
-        sqlite: include_str!("../migrations/sqlite/0005_rounds_of_a_run.sql"),
-        postgres: include_str!("../migrations/postgres/0005_rounds_of_a_run.sql"),
+        sqlite: include_str!("../migrations/sqlite/0005_runs.sql"),
+        postgres: include_str!("../migrations/postgres/0005_runs.sql"),
     },
 ];
 

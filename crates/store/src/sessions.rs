@@ -39,9 +39,7 @@ const LOG_PAGE: usize = 1_000;
 /// Tokens that a call is believed to have used, so that no sum grows past what a column holds.
 const CALL_TOKENS: u64 = 1 << 40;
 /// Rows that are written with one statement.
-const ROWS: usize = 100;
-/// Runs whose lease is over that are told at once.
-const EXPIRED_RUNS: usize = 1_000;
+const ROWS: usize = 16;
 
 pub(crate) const fn status_word(status: SessionStatus) -> &'static str {
     match status {

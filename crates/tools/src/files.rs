@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Annotations, Tool};
+use agent::{Annotations, Schema, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::input::object;
@@ -147,7 +147,7 @@ fn tool(
         name: name.to_owned(),
         set: "files",
         description: description.to_owned(),
-        input_schema,
+        input_schema: Schema::new(input_schema),
         annotations,
     };
     Registered::new(tool, Arc::new(OfFiles { root: root.clone(), run }))

@@ -10,7 +10,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Annotations, Tool};
+use agent::{Annotations, Schema, Tool};
 use process_wrap::tokio::ChildWrapper;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,7 +47,7 @@ pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
         description: "Runs a command line with sh in the root and answers its exit code and what it wrote. \
             It has no standard input and no terminal, and whatever it leaves running is ended with it."
             .to_owned(),
-        input_schema: object(
+        input_schema: Schema::new(object(
             &["command"],
             json!({
                 "command": { "type": "string", "minLength": 1, "maxLength": limits::COMMAND_BYTES },
@@ -56,7 +56,7 @@ pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
                     "description": format!("Seconds until it is ended; {default} by default"),
                 },
             }),
-        ),
+        )),
         annotations: Annotations {
             read_only_hint: false,
             destructive_hint: true,

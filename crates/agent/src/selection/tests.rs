@@ -15,11 +15,11 @@ pub(crate) fn tool(word: &str) -> Arc<Tool> {
         name: name.to_owned(),
         set: sets.into_iter().find(|known| *known == set).expect("a known set"),
         description: "Does it.".into(),
-        input_schema: json!({"type": "object", "properties": {
+        input_schema: Schema::new(json!({"type": "object", "properties": {
             "path": {"type": "string", "description": "Where."},
             "bare": {"type": "string"},
             "any": true,
-        }}),
+        }})),
         annotations: Annotations { read_only_hint, ..Annotations::default() },
     })
 }

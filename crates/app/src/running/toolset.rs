@@ -1,10 +1,10 @@
 //! The tools of one run: those that can be called, and who restricts them.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 
 use agent::{Annotations, Chosen, Mode, Permission, Selected, Session, Tool, limits, select};
-use llm::ToolSpec;
+use llm::{Schema, ToolSpec};
 use serde_json::{Map, Value, json};
 use tools::{Registered, Root, RootError, Toolbox};
 
@@ -108,9 +108,9 @@ impl Inner {
             all.push(Arc::new(load_skill(&names)));
         }
         if session.depth < limits::DELEGATION_DEPTH {
-            all.push(Arc::new(delegate()));
+            all.push(Arc::clone(&DELEGATE_TOOL));
         }
-        all.push(Arc::new(plan_exit()));
+        all.push(Arc::clone(&PLAN_EXIT_TOOL));
         let (in_build, in_plan) = (OnceLock::new(), OnceLock::new());
         Ok((Toolset { all, toolbox, above, in_build, in_plan }, problems))
     }
@@ -178,9 +178,9 @@ fn own(name: &str, set: &'static str, description: &str, properties: &Value, req
         name: name.to_owned(),
         set,
         description: description.to_owned(),
-        input_schema: json!({
+        input_schema: Schema::new(json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        }),
+        })),
         annotations: Annotations::READ_ONLY,
     }
 }
@@ -190,6 +190,9 @@ fn load_skill(names: &[&str]) -> Tool {
     let properties = json!({ "name": { "type": "string", "enum": names, "description": "The skill." } });
     own(LOAD_SKILL, "skills", description, &properties, &["name"])
 }
+
+static DELEGATE_TOOL: LazyLock<Arc<Tool>> = LazyLock::new(|| Arc::new(delegate()));
+static PLAN_EXIT_TOOL: LazyLock<Arc<Tool>> = LazyLock::new(|| Arc::new(plan_exit()));
 
 fn delegate() -> Tool {
     let description = "Gives a task to another persona, which works on it by itself and reports back. It sees nothing of \

@@ -113,7 +113,8 @@ impl Inner {
         }
         if active.iter().any(|session| session.status == SessionStatus::Running) {
             // One whose process is gone does nothing any more.
-            let gone = self.store().expired_runs(Utc::now()).await?;
+            let ids: Vec<Uuid> = active.iter().map(|session| session.id).collect();
+            let gone = self.store().expired_runs(&ids, Utc::now()).await?;
             active.retain(|session| !gone.contains(&session.id));
         }
         Ok(active)

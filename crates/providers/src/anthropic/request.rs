@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llm::{Block, Message, Request};
+use llm::{Block, Message, Request, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -48,7 +48,7 @@ struct Text<'a> {
 struct Tool<'a> {
     name: &'a str,
     description: &'a str,
-    input_schema: &'a Value,
+    input_schema: &'a Schema,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llm::{Block, Failure, FailureKind, Message, Request, ToolCall};
+use llm::{Block, Failure, FailureKind, Message, Request, Schema, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ struct Tool<'a> {
 struct Function<'a> {
     name: &'a str,
     description: &'a str,
-    parameters: &'a Value,
+    parameters: &'a Schema,
 }
 
 #[derive(Serialize, Default)]

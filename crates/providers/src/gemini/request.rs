@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::mem;
 
-use llm::{Block, Message, Request, ToolCall, ToolResult};
+use llm::{Block, Message, Request, Schema, ToolCall, ToolResult};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -47,7 +47,7 @@ struct Declaration<'a> {
     name: &'a str,
     description: &'a str,
     /// Takes JSON Schema as it is; `parameters` is a dialect with fewer words.
-    parameters_json_schema: &'a Value,
+    parameters_json_schema: &'a Schema,
 }
 
 #[derive(Serialize)]

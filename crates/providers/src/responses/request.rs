@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llm::{Block, Failure, FailureKind, Message, ProviderState, Request};
+use llm::{Block, Failure, FailureKind, Message, ProviderState, Request, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ struct Tool<'a> {
     r#type: &'static str,
     name: &'a str,
     description: &'a str,
-    parameters: &'a Value,
+    parameters: &'a Schema,
     /// Strict schemas are a dialect that most schemas are not written in, and the default.
     strict: bool,
 }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::log::insert;
-use super::runs::{Locked, locked};
+use super::runs::{Changed, changed};
 use super::{CALL_TOKENS, Row, Spelled, Statement, Work, approvals, plan_word, status_word};
 use crate::dialect::Dialect;
 use crate::engine::Value;
@@ -45,21 +45,32 @@ pub struct Appended {
 }
 
 /// The row of a session that this node runs, with so many more entries, and what they used.
-static APPEND: Spelled = Spelled::new(|| Statement::new(append));
+static APPEND: Spelled = Spelled::new(|| Statement::new(|dialect| append(dialect, "")));
 
-fn append(dialect: Dialect) -> String {
+/// The same, and the run is over. Another statement: a column that has an index is written to the
+/// index also where it stays as it is.
+static APPEND_LAST: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        append(
+            dialect,
+            ", status = $8, lease_node = NULL, lease_until = NULL, \
+             cancel_requested = cancel_requested * $9, updated_at = $10",
+        )
+    })
+});
+
+fn append(dialect: Dialect, end: &str) -> String {
+    // In the order in which they stand in the text: SQLite counts so.
+    let (id, node) = if end.is_empty() { (8, 9) } else { (11, 12) };
     format!(
         "UPDATE sessions SET last_seq = last_seq + $1, input_tokens = input_tokens + $2, \
          output_tokens = output_tokens + $3, cache_read_tokens = cache_read_tokens + $4, \
          cache_write_tokens = cache_write_tokens + $5, answered_by = coalesce($6, answered_by), \
-         answered_since = coalesce($7, answered_since) \
-         WHERE id = $8 AND lease_node = $9 AND status = 'running' RETURNING {}",
-        locked(dialect)
+         answered_since = coalesce($7, answered_since){end} \
+         WHERE id = ${id} AND lease_node = ${node} AND status = 'running' RETURNING {}",
+        changed(dialect)
     )
 }
-
-const END: &str = "UPDATE sessions SET status = $1, lease_node = NULL, lease_until = NULL, \
-                   cancel_requested = cancel_requested * $2, updated_at = $3 WHERE id = $4";
 
 impl Store {
     /// Adds to the log of a session that this node runs, all or nothing. Refused with
@@ -79,7 +90,7 @@ impl Store {
             None => (None, None),
         };
         let [input, output, cache_read, cache_write] = used(entries).map(Value::Int);
-        let values = [
+        let mut values = vec![
             Value::Int(count.saturating_add(asked)),
             input,
             output,
@@ -87,12 +98,13 @@ impl Store {
             cache_write,
             Value::MaybeText(model),
             Value::MaybeTime(since),
-            Value::Uuid(id),
-            Value::from(node),
         ];
+        values.extend(change.then.into_iter().flat_map(end));
+        values.extend([Value::Uuid(id), Value::from(node)]);
+        let statement = if change.then.is_some() { &APPEND_LAST } else { &APPEND };
         let mut work = Work::begin(self).await?;
-        let row = work.text(&APPEND, &values).await?.ok_or(Error::LeaseLost { id })?;
-        let row: Locked = serde_json::from_str(&row)?;
+        let row = work.text(statement, &values).await?.ok_or(Error::LeaseLost { id })?;
+        let row: Changed = serde_json::from_str(&row)?;
         if let Some(from) = change.discard_from {
             let sql = "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2 AND kind = 'turn'";
             work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
@@ -104,22 +116,19 @@ impl Store {
         if let Some(plan) = &change.plan {
             keep_plan(&mut work, id, plan).await?;
         }
-        if let Some(then) = change.then {
-            end(&mut work, id, then).await?;
-        }
         work.commit().await?;
         Ok(Appended { seq, mode: row.mode, cancel_requested: row.cancel_requested })
     }
 }
 
-async fn end(work: &mut Work, id: Uuid, then: After) -> Result<()> {
+/// What a row says after a run: what the session does, whether a wish to cancel it still counts, and
+/// when that was.
+fn end(then: After) -> [Value; 3] {
     let (status, keeps_wish) = match then {
         After::Idle => (SessionStatus::Idle, 0),
         After::Waiting => (SessionStatus::Waiting, 1),
     };
-    let values =
-        [Value::from(status_word(status)), Value::Int(keeps_wish), Value::Time(now()), Value::Uuid(id)];
-    work.run(END, &values).await.map(drop)
+    [Value::from(status_word(status)), Value::Int(keeps_wish), Value::Time(now())]
 }
 
 async fn keep_plan(work: &mut Work, id: Uuid, plan: &Plan) -> Result<()> {

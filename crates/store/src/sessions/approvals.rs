@@ -6,7 +6,7 @@ use agent::{Approval, ApprovalAnswer, Entry};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::log::{insert, insert_rows};
+use super::log::{Inserts, insert, inserts};
 use super::runs::lock;
 use super::{ROWS, Row, Spelled, Statement, Work};
 use crate::dialect::{Column, Dialect};
@@ -29,6 +29,9 @@ pub enum Answered {
 
 /// Keeps requests, the first at `first`.
 pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[Approval]) -> Result<()> {
+    static STATEMENTS: Inserts = Inserts::new(|| {
+        inserts("session_approvals (session_id, seq, call_id, tool_name, input, asked_at, answer)", 6)
+    });
     let mut seq = first;
     for requests in requests.chunks(ROWS) {
         let mut values = vec![Value::Uuid(session)];
@@ -44,8 +47,7 @@ pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[
             ]);
             seq += 1;
         }
-        let into = "session_approvals (session_id, seq, call_id, tool_name, input, asked_at, answer)";
-        work.run(&insert_rows(into, 6, requests.len()), &values).await?;
+        work.run(&STATEMENTS[requests.len() - 1], &values).await?;
     }
     Ok(())
 }

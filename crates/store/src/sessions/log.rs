@@ -1,5 +1,7 @@
 //! A log's rows: entries as they are written and read.
 
+use std::sync::LazyLock;
+
 use agent::{Entry, LogEntry, Note, Turn, TurnBody};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,8 @@ impl Row {
 
 /// Puts entries into a log, the first at `first`.
 pub(super) async fn insert(work: &mut Work, session: Uuid, first: i64, rows: Vec<Row>) -> Result<()> {
+    static STATEMENTS: Inserts =
+        Inserts::new(|| inserts("session_log (session_id, seq, kind, body, provider_state, created_at)", 5));
     let mut seq = first;
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
@@ -80,14 +84,21 @@ pub(super) async fn insert(work: &mut Work, session: Uuid, first: i64, rows: Vec
             ]);
             seq += 1;
         }
-        let into = "session_log (session_id, seq, kind, body, provider_state, created_at)";
-        work.run(&insert_rows(into, 5, (values.len() - 1) / 5), &values).await?;
+        let count = (values.len() - 1) / 5;
+        work.run(&STATEMENTS[count - 1], &values).await?;
     }
     Ok(())
 }
 
-/// A statement that inserts rows whose first column is `$1` and whose others follow row by row.
-pub(super) fn insert_rows(into: &str, columns: usize, rows: usize) -> String {
+/// Statements that insert one row, two and so on, spelled out once.
+pub(super) type Inserts = LazyLock<Vec<String>>;
+
+/// Statements that insert rows whose first column is `$1` and whose others follow row by row.
+pub(super) fn inserts(into: &str, columns: usize) -> Vec<String> {
+    (1..=ROWS).map(|rows| insert_rows(into, columns, rows)).collect()
+}
+
+fn insert_rows(into: &str, columns: usize, rows: usize) -> String {
     let row = |at: usize| {
         let columns: Vec<String> =
             (0..columns).map(|column| format!("${}", 2 + at * columns + column)).collect();

@@ -94,7 +94,7 @@ impl Store {
         Ok(found.first().map(|text| serde_json::from_str(text)).transpose()?)
     }
 
-    /// Sessions, those first in which something began, ended or was changed last. One that moves
+    /// Sessions, those first in which a run ended or something was changed last. One that moves
     /// to the front while its list is paged through is not shown again.
     pub async fn sessions(&self, filter: &SessionFilter) -> Result<SessionPage> {
         let limit = filter.limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::log::insert;
-use super::{EXPIRED_RUNS, Row, Spelled, Statement, Work, approvals};
+use super::{Row, Spelled, Statement, Work, approvals, status_word};
 use crate::dialect::Dialect;
 use crate::engine::Value;
 use crate::state::now;
@@ -63,10 +63,10 @@ pub struct Control {
 #[derive(Debug, Deserialize)]
 pub(super) struct Locked {
     pub(super) status: SessionStatus,
-    pub(super) mode: Mode,
+    mode: Mode,
     pub(super) seq: i64,
     until: Option<DateTime<Utc>>,
-    pub(super) cancel_requested: bool,
+    cancel_requested: bool,
 }
 
 impl Locked {
@@ -95,6 +95,23 @@ pub(super) fn locked(dialect: Dialect) -> String {
     ]))
 }
 
+/// A session's row after a change that nobody could come between.
+#[derive(Debug, Deserialize)]
+pub(super) struct Changed {
+    pub(super) mode: Mode,
+    pub(super) seq: i64,
+    pub(super) cancel_requested: bool,
+}
+
+/// A session's row as [`Changed`] reads it.
+pub(super) fn changed(dialect: Dialect) -> String {
+    dialect.text(&dialect.object(&[
+        ("mode", "mode".to_owned()),
+        ("seq", "last_seq".to_owned()),
+        ("cancel_requested", flag(dialect, "cancel_requested")),
+    ]))
+}
+
 static LOCK: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
         // A change of a SQLite file holds all of it.
@@ -109,10 +126,18 @@ pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
     Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
 }
 
-const BEGIN: &str = "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
-                     last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
-                     max_tool_rounds = NULL, updated_at = $5 WHERE id = $6";
-const LIMIT: &str = "UPDATE sessions SET max_tool_rounds = $1 WHERE id = $2";
+/// Takes a session that does what is expected. It counts as used when the run ends: moving it in
+/// the list twice would double the work.
+static BEGIN: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        format!(
+            "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
+             last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
+             max_tool_rounds = $5 WHERE id = $6 AND status = $7 RETURNING {}",
+            changed(dialect)
+        )
+    })
+});
 
 static RESUME: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
@@ -138,10 +163,7 @@ static RENEW: Spelled = Spelled::new(|| {
             ("mode", "mode".to_owned()),
             ("cancel_requested", flag(dialect, "cancel_requested")),
         ]));
-        let ids = match dialect {
-            Dialect::Sqlite => "SELECT value FROM json_each($3)",
-            Dialect::Postgres => "SELECT value::uuid FROM jsonb_array_elements_text($3::jsonb)",
-        };
+        let ids = listed(dialect, 3);
         format!(
             "UPDATE sessions SET lease_until = $1 WHERE lease_node = $2 AND id IN ({ids}) \
              AND status = 'running' RETURNING {control}"
@@ -151,13 +173,21 @@ static RENEW: Spelled = Spelled::new(|| {
 
 static EXPIRED: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
-        let id = dialect.text("id");
+        let (id, ids) = (dialect.text("id"), listed(dialect, 2));
         format!(
-            "SELECT {id} FROM sessions WHERE lease_until <= $1 AND status = 'running' \
-             ORDER BY lease_until LIMIT {EXPIRED_RUNS}"
+            "SELECT {id} FROM sessions WHERE lease_until <= $1 AND id IN ({ids}) AND status = 'running' \
+             ORDER BY id"
         )
     })
 });
+
+/// The ids of a JSON list that is the value at this place.
+fn listed(dialect: Dialect, at: usize) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("SELECT value FROM json_each(${at})"),
+        Dialect::Postgres => format!("SELECT value::uuid FROM jsonb_array_elements_text(${at}::jsonb)"),
+    }
+}
 
 impl Store {
     /// Begins a run with what a user said, unless the session runs or waits. A run whose process is
@@ -172,39 +202,37 @@ impl Store {
         max_tool_rounds: Option<u32>,
     ) -> Result<Began> {
         let rows = Row::all(entries)?;
-        let mut work = Work::begin(self).await?;
-        let now = now();
-        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
-        if let Some(until) = row.held_until(now) {
-            return Ok(Began::Busy { until });
-        }
-        if row.status == SessionStatus::Waiting {
-            return Ok(Began::Waiting);
-        }
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        let values = [
+        let mut values = [
             Value::from(lease.node.as_str()),
             Value::Time(lease.until),
             Value::Int(count),
             // PostgreSQL keeps no NUL in a text that is not JSON.
             Value::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
-            Value::Time(now),
+            Value::MaybeInt(max_tool_rounds.map(i64::from)),
             Value::Uuid(id),
+            Value::from(status_word(SessionStatus::Idle)),
         ];
-        work.run(BEGIN, &values).await?;
-        if let Some(rounds) = max_tool_rounds {
-            work.run(LIMIT, &[Value::Int(i64::from(rounds)), Value::Uuid(id)]).await?;
+        let mut work = Work::begin(self).await?;
+        let mut taken = work.text(&BEGIN, &values).await?;
+        let mut recovered = false;
+        if taken.is_none() {
+            let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+            if let Some(until) = row.held_until(now()) {
+                return Ok(Began::Busy { until });
+            }
+            if row.status == SessionStatus::Waiting {
+                return Ok(Began::Waiting);
+            }
+            recovered = row.status == SessionStatus::Running;
+            values[6] = Value::from(status_word(row.status));
+            taken = work.text(&BEGIN, &values).await?;
         }
-        insert(&mut work, id, row.seq + 1, rows).await?;
+        let Some(taken) = taken else { return Ok(Began::Missing) };
+        let Changed { seq, mode, cancel_requested } = serde_json::from_str(&taken)?;
+        insert(&mut work, id, seq - count + 1, rows).await?;
         work.commit().await?;
-        let recovered = row.status == SessionStatus::Running;
-        Ok(Began::Started(Started {
-            seq: row.seq + count,
-            mode: row.mode,
-            cancel_requested: false,
-            recovered,
-            max_tool_rounds,
-        }))
+        Ok(Began::Started(Started { seq, mode, cancel_requested, recovered, max_tool_rounds }))
     }
 
     /// Goes on with a session that waits, once all its approval requests are answered, or with one
@@ -267,9 +295,10 @@ impl Store {
         Ok(Some(row.status))
     }
 
-    /// Sessions whose process is gone: they run, but their lease is over. The oldest 1,000.
-    pub async fn expired_runs(&self, now: DateTime<Utc>) -> Result<Vec<Uuid>> {
-        let found = self.session_texts(&EXPIRED, &[Value::Time(now)]).await?;
+    /// Those of these sessions whose process is gone: they run, but their lease is over.
+    pub async fn expired_runs(&self, sessions: &[Uuid], now: DateTime<Utc>) -> Result<Vec<Uuid>> {
+        let sessions = Value::Json(serde_json::to_string(sessions)?);
+        let found = self.session_texts(&EXPIRED, &[Value::Time(now), sessions]).await?;
         Ok(found.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
     }
 }

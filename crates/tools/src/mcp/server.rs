@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use agent::{Annotations, Tool};
+use agent::{Annotations, Schema, Tool};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -158,7 +158,7 @@ impl Server {
             name: names::tool(&self.prefix, &tool.name, taken),
             set: "mcp",
             description: description.replace('\0', "\u{FFFD}"),
-            input_schema: schema,
+            input_schema: Schema::new(schema),
             // The protocol's defaults: of what a server does not speak, the worst is assumed.
             annotations: Annotations {
                 read_only_hint: hints.read_only_hint.unwrap_or(false),

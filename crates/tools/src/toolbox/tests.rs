@@ -37,7 +37,7 @@ fn tool(name: &str, input_schema: Value) -> Registered {
         name: name.to_owned(),
         set: "files",
         description: String::new(),
-        input_schema,
+        input_schema: agent::Schema::new(input_schema),
         annotations: Annotations::default(),
     };
     Registered::new(tool, Arc::new(Obedient))
@@ -175,5 +175,5 @@ fn a_taken_name_stays_with_the_tool_that_has_it() {
     let refused = toolbox.add([tool("obey", json!({})), tool("other", json!({}))]);
     assert_eq!(refused, ["obey"]);
     assert_eq!(toolbox.names().collect::<Vec<_>>(), ["broken", "obey", "other"]);
-    assert!(toolbox.get("obey").is_some_and(|tool| tool.tool.input_schema != json!({})));
+    assert!(toolbox.get("obey").is_some_and(|tool| *tool.tool.input_schema != json!({})));
 }

@@ -75,7 +75,7 @@ async fn whoever_lost_a_session_cannot_write_to_it() {
         begin(&store, id, &over("one")).await;
         // Late, but nobody minded.
         store.append(id, "one", &[said("slow")], &RunChange::default()).await.unwrap();
-        assert_eq!(store.expired_runs(now()).await.unwrap(), [id]);
+        assert_eq!(store.expired_runs(&[id], now()).await.unwrap(), [id]);
         assert!(begin(&store, id, &lease("two")).await.recovered);
         lost("one").await;
         assert_eq!(store.renew_leases("one", &[id], lease("one").until).await.unwrap(), []);
@@ -99,10 +99,11 @@ async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
         let idle = created(&store).await;
         begin(&store, idle, &over("n")).await;
         store.append(idle, "n", &[done()], &end(After::Idle)).await.unwrap();
-        let mut expired = store.expired_runs(now()).await.unwrap();
+        let all = [one, two, other, idle];
+        let mut expired = store.expired_runs(&all, now()).await.unwrap();
         expired.sort();
         assert_eq!(expired, [one, two, other]);
-        assert!(store.expired_runs(now() - TimeDelta::hours(1)).await.unwrap().is_empty());
+        assert!(store.expired_runs(&all, now() - TimeDelta::hours(1)).await.unwrap().is_empty());
         let until = lease("n").until;
         let renew = async |sessions: &[Uuid]| {
             let renewed = store.renew_leases("n", sessions, until).await.unwrap();
@@ -113,9 +114,9 @@ async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
         // What it does not run any more, whatever its row says, is not held for ever.
         assert!(renew(&[]).await.is_empty());
         assert_eq!(renew(&[two, Uuid::now_v7()]).await, [two]);
-        assert_eq!(store.expired_runs(now()).await.unwrap().len(), 2);
+        assert_eq!(store.expired_runs(&all, now()).await.unwrap().len(), 2);
         assert_eq!(renew(&[idle, one, other, two]).await, [one, two]);
-        assert_eq!(store.expired_runs(now()).await.unwrap(), [other]);
+        assert_eq!(store.expired_runs(&all, now()).await.unwrap(), [other]);
         let began = store.begin_run(one, &lease("m"), &[], None, None).await.unwrap();
         assert_eq!(began, Began::Busy { until });
         assert_eq!(store.resume_run(two, &lease("m")).await.unwrap(), Began::Busy { until });

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use agent::{Session, SessionStatus};
 use chrono::TimeDelta;
-use store::{ErrorKind, IdPrefix, Parent, SessionFilter, Store};
+use store::{After, ErrorKind, IdPrefix, Parent, SessionFilter, Store};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
-use super::{begin, full, lease, session};
+use super::{begin, done, end, full, lease, session};
 use crate::samples::{name, open};
 
 /// The ids of all pages, and that no page is longer than asked for.
@@ -57,10 +57,11 @@ async fn pages_leave_nothing_out_and_repeat_nothing() {
         let least = SessionFilter { limit: Some(0), ..SessionFilter::default() };
         assert_eq!(store.sessions(&least).await.unwrap().items.len(), 1);
 
-        // While somebody pages, sessions begin to run and are deleted.
+        // While somebody pages, sessions run and are deleted.
         let first =
             store.sessions(&SessionFilter { limit: Some(5), ..SessionFilter::default() }).await.unwrap();
         begin(&store, expected[12], &lease("n")).await;
+        store.append(expected[12], "n", &[done()], &end(After::Idle)).await.unwrap();
         store.delete_session(expected[4]).await.unwrap();
         let rest = SessionFilter { limit: Some(5), cursor: first.next, ..SessionFilter::default() };
         let rest: Vec<Uuid> = all(&store, &rest).await;

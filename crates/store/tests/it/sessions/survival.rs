@@ -43,7 +43,7 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
         child.wait().unwrap();
 
         let store = open(database).await;
-        assert_eq!(store.expired_runs(super::now()).await.unwrap(), [id]);
+        assert_eq!(store.expired_runs(&[id], super::now()).await.unwrap(), [id]);
         let began = store.begin_run(id, &lease("next"), &[user("still there?")], None, None).await.unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered), "{began:?}");
         let mut kept: Vec<String> = store
