@@ -66,10 +66,13 @@ fn is_boundary(before: &Turn, after: &Turn) -> bool {
     }
 }
 
-/// The turns up to one, as text to be summed up.
+/// The turns up to one, as text to be summed up. Results stand in the order of their calls.
 pub fn transcript(turns: &[Turn], through: Uuid) -> String {
+    let mut shown: Vec<&Turn> = in_force(turns).collect();
+    shown.truncate(shown.iter().position(|turn| turn.id == through).map_or(shown.len(), |at| at + 1));
+    put_in_order(&mut shown);
     let mut text = String::new();
-    for turn in in_force(turns) {
+    for turn in shown {
         let _ = match &turn.body {
             TurnBody::User { content } => writeln!(text, "User: {content}\n"),
             TurnBody::AssistantText { content } => writeln!(text, "Assistant: {content}\n"),
@@ -82,11 +85,34 @@ pub fn transcript(turns: &[Turn], through: Uuid) -> String {
             }
             TurnBody::Summary { content, .. } => writeln!(text, "Summary of what came before: {content}\n"),
         };
-        if turn.id == through {
-            break;
-        }
     }
     text
+}
+
+/// Puts the results of each reply into the order of its calls: those that ran at once finished in any
+/// order, and nothing in a transcript names them.
+fn put_in_order(turns: &mut [&Turn]) {
+    let is_result = |turn: &Turn| answered(turn).is_some();
+    let mut calls: Vec<&str> = Vec::new();
+    for together in turns.chunk_by_mut(|one, next| is_result(one) == is_result(next)) {
+        // Whatever is no result stays where it is.
+        together.sort_by_key(|turn| answered(turn).and_then(|id| calls.iter().position(|call| *call == id)));
+        calls = together.iter().filter_map(|turn| called(turn)).collect();
+    }
+}
+
+fn answered(turn: &Turn) -> Option<&str> {
+    match &turn.body {
+        TurnBody::ToolResult { tool_use_id, .. } => Some(tool_use_id),
+        _ => None,
+    }
+}
+
+fn called(turn: &Turn) -> Option<&str> {
+    match &turn.body {
+        TurnBody::ToolCall { tool_use_id, .. } => Some(tool_use_id),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -65,7 +65,17 @@ pub enum Event {
         code: ErrorCode,
         message: String,
     },
-    /// All text since the last turn that is not among these is void, and so are these.
+    /// The model is asked again after so many seconds, because of what went wrong. It is told in
+    /// passing and not kept.
+    Waiting {
+        provider: String,
+        model: String,
+        seconds: f64,
+        code: ErrorCode,
+        message: String,
+    },
+    /// All text since the last turn that is not among these is void, and so are these: an attempt
+    /// failed, or somebody took a message back.
     TextDiscarded {
         turn_ids: Vec<Uuid>,
     },
@@ -133,6 +143,17 @@ pub enum ErrorCode {
     Persona,
     /// The session could not be kept.
     Storage,
+    /// Tools could not be had.
+    Tools,
+    /// The process that ran the session is gone.
+    Interrupted,
+}
+
+impl ErrorCode {
+    /// Whether a run goes on after it: it says what the run has to do without.
+    pub fn is_warning(self) -> bool {
+        matches!(self, Self::Persona | Self::Tools)
+    }
 }
 
 impl From<FailureKind> for ErrorCode {
@@ -163,6 +184,7 @@ impl Event {
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::ModelSelected { .. } => "model_selected",
             Self::ModelEscalated { .. } => "model_escalated",
+            Self::Waiting { .. } => "waiting",
             Self::TextDiscarded { .. } => "text_discarded",
             Self::Usage { .. } => "usage",
             Self::ModeChanged { .. } => "mode_changed",

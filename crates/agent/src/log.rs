@@ -38,7 +38,7 @@ pub enum Note {
         code: ErrorCode,
         message: String,
     },
-    /// Turns of an attempt that failed; they are no longer in the log.
+    /// Turns of an attempt that failed, or that somebody took back; they are no longer in the log.
     TextDiscarded {
         turns: Vec<Uuid>,
     },

@@ -8,21 +8,31 @@ use crate::{Turn, TurnBody, in_force};
 const INTERRUPTED: &str = "This tool was interrupted and has no result.";
 
 /// The messages that the turns make up, from the last summary on. Every call has its result in the
-/// message that follows it.
+/// message that follows it, and results stand in the order of their calls: tools that ran at once
+/// finished in any order, and some protocols tell results apart by their places alone.
 pub fn messages(turns: &[Turn]) -> Vec<Message> {
     let mut messages = Messages::default();
     for turn in in_force(turns) {
         messages.add(turn);
     }
-    messages.answer_open();
+    messages.answer();
     messages.made
 }
 
 #[derive(Default)]
 struct Messages {
     made: Vec<Message>,
-    /// Calls of the last assistant's message without a result: id and tool.
-    open: Vec<(String, String)>,
+    /// Calls of the last assistant's message, in its order, until their results are said.
+    calls: Vec<Called>,
+    /// Whether one of them has a result: what comes next is another reply.
+    is_answered: bool,
+}
+
+struct Called {
+    id: String,
+    tool_name: String,
+    /// What came back, and whether it was an error.
+    result: Option<(String, bool)>,
 }
 
 impl Messages {
@@ -43,7 +53,8 @@ impl Messages {
                     input: ToolInput::Object(input.clone()),
                     state: turn.provider_state.clone(),
                 }));
-                self.open.push((tool_use_id.clone(), tool_name.clone()));
+                let (id, tool_name) = (tool_use_id.clone(), tool_name.clone());
+                self.calls.push(Called { id, tool_name, result: None });
             }
             TurnBody::ToolResult { tool_use_id, output, is_error } => {
                 self.result(tool_use_id, output, *is_error);
@@ -52,32 +63,35 @@ impl Messages {
     }
 
     fn say(&mut self, text: String) {
-        self.answer_open();
+        self.answer();
         self.user().1.push(text);
     }
 
     fn block(&mut self, block: Block) {
+        if self.is_answered {
+            self.answer();
+        }
         if let Some(Message::Assistant(blocks)) = self.made.last_mut() {
             blocks.push(block);
             return;
         }
-        self.answer_open();
         self.made.push(Message::Assistant(vec![block]));
     }
 
     /// A result whose call is not there, because it was summed up, says nothing to anybody.
     fn result(&mut self, call_id: &str, output: &str, is_error: bool) {
-        let Some(at) = self.open.iter().position(|(id, _)| id == call_id) else { return };
-        let (_, tool_name) = self.open.remove(at);
-        let result =
-            ToolResult { call_id: call_id.to_owned(), tool_name, output: output.to_owned(), is_error };
-        self.user().0.push(result);
+        let mut open = self.calls.iter_mut().filter(|call| call.result.is_none());
+        let Some(call) = open.find(|call| call.id == call_id) else { return };
+        call.result = Some((output.to_owned(), is_error));
+        self.is_answered = true;
     }
 
-    fn answer_open(&mut self) {
-        for (call_id, tool_name) in std::mem::take(&mut self.open) {
-            let result = ToolResult { call_id, tool_name, output: INTERRUPTED.to_owned(), is_error: true };
-            self.user().0.push(result);
+    /// Says what came of the last reply's calls.
+    fn answer(&mut self) {
+        self.is_answered = false;
+        for Called { id: call_id, tool_name, result } in std::mem::take(&mut self.calls) {
+            let (output, is_error) = result.unwrap_or_else(|| (INTERRUPTED.to_owned(), true));
+            self.user().0.push(ToolResult { call_id, tool_name, output, is_error });
         }
     }
 

@@ -115,14 +115,24 @@ fn spec(tool: &Tool, lean: Lean, entry: Option<&PresetTool>) -> ToolSpec {
         match property {
             Some(Value::Object(property)) => {
                 let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
-                let said = if said.is_empty() { hint.clone() } else { format!("{said} Prefer: {hint}") };
+                let said = match said {
+                    "" => hint.clone(),
+                    said => followed(said, &format!("Prefer: {hint}")),
+                };
                 property.insert("description".to_owned(), Value::String(said));
             }
-            _ => description.push_str(&format!(" Prefer for {parameter}: {hint}")),
+            _ => description = followed(&description, &format!("Prefer for {parameter}: {hint}")),
         }
     }
     let input_schema = biased.map_or_else(|| tool.input_schema.clone(), Schema::new);
     ToolSpec { name: tool.name.clone(), description, input_schema }
+}
+
+/// A text with a sentence behind it; whoever wrote the text may have left its stop out.
+fn followed(text: &str, sentence: &str) -> String {
+    let text = text.trim_end();
+    let stop = if text.is_empty() || text.ends_with(['.', '!', '?', ':', ';']) { "" } else { "." };
+    format!("{text}{stop} {sentence}")
 }
 
 /// Whether a pattern, in which `*` stands for any characters, fits a name.

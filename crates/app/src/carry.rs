@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::{AnyEntity, Kind, Name, Scope, Stored, with_entity};
-use store::{Builtins, Keep, Write};
+use store::{Action, Keep, Write};
 
-use crate::diff::{changes, in_order, same};
-use crate::documents::{entities_of, toml_of};
-use crate::inputs::Delete;
-use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece, Promoted};
-use crate::rename::User;
+use crate::diff::{in_order, same};
+use crate::documents::toml_of;
+use crate::outputs::{Piece, Promoted};
 use crate::scope::reach;
 use crate::{Author, Error, Library, Result};
+
+mod clearing;
+mod import;
 
 /// An entity that is to go to another scope.
 #[derive(Debug, Clone)]
@@ -72,7 +73,7 @@ impl Library {
     }
 
     /// Moves or copies an entity to another scope, with all that it refers to and that scope does
-    /// not see.
+    /// not see. A builtin is always copied.
     pub async fn promote(&self, author: &Author, promotion: Promotion) -> Result<Promoted> {
         let Promotion { kind, name, from, to, copy, replace, message } = promotion;
         let from = match from {
@@ -88,10 +89,32 @@ impl Library {
             cargo.retain(|stored| stored.meta.scope == from);
         }
         one_of_each(&cargo)?;
+        let moves = !copy && from != Scope::Builtin;
+        if moves {
+            // Two scopes cannot change in one step, so nothing is copied that could not go.
+            self.check_can_leave(author, &cargo, from).await?;
+        }
         let message = message.unwrap_or_else(|| format!("from {from}"));
-        let mut write = self.scopes.write(to, author.because(Some(message.clone()))?).await?;
+        let carried = self.carry(author, &cargo, (from, to), replace, &message).await?;
+        let mut outcome = Promoted { kind, name, from, to, carried, removed: Vec::new(), kept: Vec::new() };
+        if moves {
+            self.clear_out(author, &cargo, &message, &mut outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Writes what is carried where it goes, all or none; returns what is different there now.
+    async fn carry(
+        &self,
+        author: &Author,
+        cargo: &Cargo,
+        (from, to): (Scope, Scope),
+        replace: bool,
+        message: &str,
+    ) -> Result<Vec<Piece>> {
+        let mut write = self.scopes.write(to, author.because(Some(message.to_owned()))?).await?;
         let mut carried = Vec::new();
-        for Stored { entity, meta } in &cargo {
+        for Stored { entity, meta } in cargo {
             let entity = rebased(entity, from, to);
             if let Some(there) = in_place_of(&mut write, &entity).await?
                 && !same(&there, &entity)
@@ -99,7 +122,7 @@ impl Library {
             {
                 return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
             }
-            if self.put_any(&mut write, &entity, None, &mut Vec::new()).await?.changed {
+            if self.put_any(&mut write, &entity, Action::Create, None, &mut Vec::new()).await?.changed {
                 carried.push(Piece { kind: entity.kind(), name: entity.name().clone() });
                 if entity.kind() == Kind::Persona {
                     self.carry_stage(&mut write, entity.name(), meta.scope).await?;
@@ -107,46 +130,7 @@ impl Library {
             }
         }
         write.commit().await?;
-        let mut outcome =
-            Promoted { kind, name: name.clone(), from, to, carried, removed: Vec::new(), kept: Vec::new() };
-        if !copy && from != Scope::Builtin {
-            self.clear_out(author, &cargo, &message, &mut outcome).await?;
-        }
-        Ok(outcome)
-    }
-
-    /// Deletes what was carried from where it was, users first; what others use there stays.
-    async fn clear_out(
-        &self,
-        author: &Author,
-        cargo: &Cargo,
-        message: &str,
-        outcome: &mut Promoted,
-    ) -> Result<()> {
-        let (from, to) = (outcome.from, outcome.to);
-        for Stored { entity, .. } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
-            let piece = Piece { kind: entity.kind(), name: entity.name().clone() };
-            // Scopes in between do not see where it went, and `scope:name` says where it was.
-            let users = self.users_of(entity.kind(), entity.name(), from).await?;
-            let loses = |user: &User| user.place.scope != from && (user.by_scope || user.place.scope < to);
-            if users.iter().any(loses) {
-                outcome.kept.push(piece);
-                continue;
-            }
-            let delete = Delete {
-                name: entity.name().clone(),
-                force: false,
-                if_revision: None,
-                message: Some(message.to_owned()),
-                scope: Some(from),
-            };
-            match self.delete(author, entity.kind(), delete).await {
-                Ok(_) => outcome.removed.push(piece),
-                Err(Error::InUse { .. }) => outcome.kept.push(piece),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        Ok(carried)
     }
 
     /// Entities with all that they refer to, as one personas.toml.
@@ -165,103 +149,6 @@ impl Library {
             .map(|Stored { entity, .. }| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
             .collect();
         toml_of(&bundle.into_values().collect::<Vec<_>>())
-    }
-
-    /// What an import would do, or why it would be refused: the very steps of one, which are not
-    /// kept.
-    pub async fn plan_import(&self, text: &str, scope: Option<Scope>) -> Result<ImportPlan> {
-        let (plan, _) = self.prepare_import(&Author::new("masque", "preview"), text, scope, None).await?;
-        Ok(plan)
-    }
-
-    /// Brings the entities of a personas.toml into a scope, all or none.
-    pub async fn import(
-        &self,
-        author: &Author,
-        text: &str,
-        scope: Option<Scope>,
-        message: Option<String>,
-    ) -> Result<ImportPlan> {
-        let (plan, write) = self.prepare_import(author, text, scope, message).await?;
-        write.commit().await?;
-        Ok(plan)
-    }
-
-    async fn prepare_import(
-        &self,
-        author: &Author,
-        text: &str,
-        scope: Option<Scope>,
-        message: Option<String>,
-    ) -> Result<(ImportPlan, Write)> {
-        let scope = self.scope_for_new(scope);
-        let (entities, warnings) = entities_of("import", text)?;
-        let message = message.unwrap_or_else(|| "import".to_owned());
-        let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
-        let mut plan = ImportPlan { scope, items: Vec::new(), warnings };
-        let mut coming = Vec::new();
-        for entity in entities {
-            let item = self.import_item(&mut write, &entity).await?;
-            if matches!(item.change, ImportChange::Create | ImportChange::Update) {
-                coming.push(entity);
-            }
-            plan.items.push(item);
-        }
-        self.put_all(&mut write, coming).await?;
-        Ok((plan, write))
-    }
-
-    /// What becomes of one entity of an import.
-    async fn import_item(&self, write: &mut Write, entity: &AnyEntity) -> Result<ImportItem> {
-        let (kind, name, scope) = (entity.kind(), entity.name().clone(), write.scope());
-        let (change, fields) = match in_place_of(write, entity).await? {
-            Some(there) if same(&there, entity) => (ImportChange::Unchanged, Vec::new()),
-            Some(there) => {
-                let changed = changes(&there, entity);
-                (ImportChange::Update, changed.into_iter().map(|change| change.field).collect())
-            }
-            None => {
-                let seen = self.scopes.scopes_of(kind, &name).await?;
-                let seen = seen.into_iter().find(|known| *known < scope);
-                let builtin = Builtins::get().find(kind, &name).filter(|_| seen == Some(Scope::Builtin));
-                match builtin.is_some_and(|builtin| same(&builtin, entity)) {
-                    true => (ImportChange::Builtin, Vec::new()),
-                    false => (ImportChange::Create, Vec::new()),
-                }
-            }
-        };
-        Ok(ImportItem { kind, name, change, fields })
-    }
-
-    /// Puts entities into a scope, bases before what builds on them.
-    async fn put_all(&self, write: &mut Write, entities: Vec<AnyEntity>) -> Result<()> {
-        let scope = write.scope();
-        let mut waiting = entities;
-        while !waiting.is_empty() {
-            let names: BTreeSet<(Kind, Name)> =
-                waiting.iter().map(|entity| (entity.kind(), entity.name().clone())).collect();
-            let waits = |entity: &AnyEntity| {
-                let own = (entity.kind(), entity.name().clone());
-                entity.references().into_iter().any(|reference| {
-                    let here = reference.scope.is_none_or(|named| named == scope);
-                    let key = (reference.kind, reference.name);
-                    here && key != own && names.contains(&key)
-                })
-            };
-            let (later, now): (Vec<AnyEntity>, Vec<AnyEntity>) = waiting.into_iter().partition(waits);
-            for entity in &now {
-                self.put_any(write, entity, None, &mut Vec::new()).await?;
-            }
-            if now.is_empty() {
-                let names: Vec<&str> = later.iter().map(|entity| entity.name().as_str()).collect();
-                let names = names.join(", ");
-                return Err(Error::Invalid(format!(
-                    "{names} extend each other in a circle; take one extends out"
-                )));
-            }
-            waiting = later;
-        }
-        Ok(())
     }
 }
 

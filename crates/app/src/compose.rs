@@ -1,7 +1,8 @@
 //! Creating personas, with the pieces that come with them, and changing their fields.
 
 use persona::{
-    BaseRef, Chain, ChainError, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill, Trait,
+    BaseRef, Chain, ChainError, Entity as _, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill,
+    Trait,
 };
 use store::{Action, Keep, Write};
 
@@ -91,6 +92,7 @@ impl Library {
             self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
         }
         checked(&persona)?;
+        self.check_presets(&mut write, &[], &persona).await?;
         self.check_base(&mut write, &persona).await?;
         let stored = write.insert(&persona, Action::Create).await?;
         write.commit().await?;
@@ -104,11 +106,13 @@ impl Library {
         let terms =
             Terms { scope: input.scope, if_revision: input.if_revision, message: input.message.clone() };
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+            let before = persona.references();
             set(&mut persona.name, input.new_name);
             apply_fields!(persona, input);
             for test_input in &persona.test_inputs {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
+            self.check_presets(write, &before, persona).await?;
             self.check_base(write, persona).await
         };
         self.change(author, &name, terms, Action::Update, edit).await

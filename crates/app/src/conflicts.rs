@@ -38,6 +38,20 @@ impl Library {
         Ok(conflicts)
     }
 
+    /// The definitions of a name that take a builtin's place, which is no conflict: strongest first
+    /// within each kind.
+    pub async fn overrides(&self, kind: Option<Kind>, name: &Name) -> Result<Vec<Place>> {
+        let mut overrides = Vec::new();
+        for of in Kind::ALL.iter().copied().filter(|of| kind.is_none_or(|kind| kind == *of)) {
+            let scopes = self.scopes.scopes_of(of, name).await?;
+            if scopes.contains(&Scope::Builtin) {
+                let over = scopes.into_iter().filter(|scope| *scope != Scope::Builtin);
+                overrides.extend(over.map(|scope| Place { scope, kind: of, name: name.clone() }));
+            }
+        }
+        Ok(overrides)
+    }
+
     async fn definitions(&self, kind: Kind, name: &Name) -> Result<BTreeMap<Scope, AnyEntity>> {
         let mut definitions = BTreeMap::new();
         for scope in self.scopes.scopes_of(kind, name).await? {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use persona::{AnyEntity, Kind, Name, Scope};
-use store::files::{Edit, document, edit};
+use store::files::{Edit, Level, Problem, document, edit};
 
 use crate::inputs::GetEntity;
 use crate::outputs::Written;
@@ -20,23 +20,87 @@ pub fn toml_of(entities: &[AnyEntity]) -> Result<String> {
     Ok(written.map_err(|error| Error::Invalid(error.to_string()))?.text)
 }
 
-/// The entities of a personas.toml that is not a file, such as an export or an editor's text. Any
-/// mistake refuses all of it.
-pub(crate) fn entities_of(name: &str, text: &str) -> Result<(Vec<AnyEntity>, Vec<String>)> {
-    let problem = |problem: &store::files::Problem| Error::Invalid(problem.to_string());
-    let document = document::read(Path::new(name), text).map_err(|error| problem(&error))?;
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        document.problems.iter().partition(|found| found.level == store::files::Level::Error);
-    if let Some(first) = errors.first() {
-        return Err(problem(first));
+/// The text of a personas.toml, such as an export or what an editor left.
+#[derive(Debug, Clone, Copy)]
+pub struct TomlText<'a> {
+    /// What messages call it.
+    name: &'a Path,
+    text: &'a str,
+    /// Whether the name is the path of a file, beside which other texts may lie.
+    is_file: bool,
+}
+
+impl<'a> TomlText<'a> {
+    /// The text of a file; what it includes is read from beside it.
+    pub fn of_file(path: &'a Path, text: &'a str) -> Self {
+        Self { name: path, text, is_file: true }
     }
-    if let Some(included) = document.included.first() {
-        let file = included.display();
-        return Err(Error::Invalid(format!("the text takes a field from {file}; write it out instead")));
+
+    /// A text that is no file; messages call it by this name.
+    pub fn named(name: &'a str, text: &'a str) -> Self {
+        Self { name: Path::new(name), text, is_file: false }
     }
-    let entities = document.entries.values().flat_map(|entries| entries.values());
-    let entities = entities.map(|entry| entry.entity.clone()).collect();
-    Ok((entities, warnings.into_iter().map(ToString::to_string).collect()))
+
+    /// What it defines, with what is doubtful about it. Any mistake refuses all of it.
+    pub(crate) fn entities(self) -> Result<(Vec<AnyEntity>, Vec<Problem>)> {
+        let document = document::read(self.name, self.text).map_err(|error| wrong(&error))?;
+        if let (Some(included), false) = (document.included.first(), self.is_file) {
+            let file = included.file_name().unwrap_or_default().display();
+            return Err(Error::Invalid(format!(
+                "a field takes its text from another file ({file}), which only a personas.toml itself can; \
+                 write the text out instead"
+            )));
+        }
+        let (errors, mut warnings): (Vec<Problem>, Vec<Problem>) =
+            document.problems.iter().cloned().partition(|found| found.level == Level::Error);
+        if let Some(first) = errors.first() {
+            return Err(wrong(first));
+        }
+        warnings.extend(self.connections());
+        let entities = document.all().map(|entry| entry.entity.clone()).collect();
+        Ok((entities, warnings))
+    }
+
+    /// The tables that name servers and providers count in a file that stays where it is; they are
+    /// nothing that a library keeps.
+    fn connections(self) -> Vec<Problem> {
+        let tables: toml::Table = self.text.parse().unwrap_or_default();
+        let named = document::CONNECTIONS.into_iter().filter(|table| tables.contains_key(*table));
+        let told = named.map(|table| {
+            let message = format!("[{table}] is no entity, and is left out");
+            let hint = Some("write it into the personas.toml of the project itself".to_owned());
+            Problem { level: Level::Warning, ..Problem::of_file(self.name, message, hint) }
+        });
+        told.collect()
+    }
+}
+
+impl<'a> From<&'a str> for TomlText<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::named("import", text)
+    }
+}
+
+impl<'a> From<&'a String> for TomlText<'a> {
+    fn from(text: &'a String) -> Self {
+        text.as_str().into()
+    }
+}
+
+fn wrong(problem: &Problem) -> Error {
+    Error::Invalid(problem.to_string())
+}
+
+/// A doubt in words that do not call it a warning.
+pub(crate) fn as_error(problem: Problem) -> Problem {
+    Problem { level: Level::Error, ..problem }
+}
+
+/// What would be dropped in silence from a text that somebody typed is a mistake of it.
+fn dropped(problem: Problem) -> Error {
+    let message = problem.message.replace(", which has no effect", "").replace(", and is left out", "");
+    let hint = problem.hint.clone().or_else(|| Some("take it out".to_owned()));
+    wrong(&as_error(Problem { message, hint, ..problem }))
 }
 
 impl Library {
@@ -52,7 +116,7 @@ impl Library {
         Ok((toml_of(&[found.entity])?, found.meta.scope, found.meta.revision))
     }
 
-    /// Keeps an entity that was edited as TOML.
+    /// Keeps an entity that was edited as TOML. What would be lost of the text is a mistake.
     #[expect(clippy::too_many_arguments, reason = "an edit has that many sides")]
     pub async fn save_toml(
         &self,
@@ -64,7 +128,10 @@ impl Library {
         if_revision: Option<i64>,
         message: Option<String>,
     ) -> Result<Written> {
-        let (entities, _) = entities_of(NAMELESS, text)?;
+        let (entities, doubts) = TomlText::named(NAMELESS, text).entities()?;
+        if let Some(first) = doubts.into_iter().next() {
+            return Err(dropped(first));
+        }
         let table = format!("[{}.{name}]", kind.table());
         match <[AnyEntity; 1]>::try_from(entities) {
             Ok([entity]) if entity.kind() == kind && entity.name() == name => {

@@ -3,6 +3,7 @@
 
 use persona::{AnyEntity, Kind, Scope, with_entity, with_kind};
 use serde_json::{Map, Value};
+use store::files::document::spell_out;
 use store::{Action, Keep, Write};
 
 use crate::change::{check_revision, keep};
@@ -58,30 +59,45 @@ impl Library {
         if_revision: Option<i64>,
         message: Option<String>,
     ) -> Result<Written> {
+        self.save_as(author, scope, &entity, Action::Create, if_revision, message).await
+    }
+
+    /// The same; where the scope does not have it, it is recorded as this action.
+    pub(crate) async fn save_as(
+        &self,
+        author: &Author,
+        scope: Scope,
+        entity: &AnyEntity,
+        made: Action,
+        if_revision: Option<i64>,
+        message: Option<String>,
+    ) -> Result<Written> {
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let mut copied = Vec::new();
-        let written = self.put_any(&mut write, &entity, if_revision, &mut copied).await?;
+        let written = self.put_any(&mut write, entity, made, if_revision, &mut copied).await?;
         if written.changed {
             write.commit().await?;
         }
         Ok(Written { copied, ..written })
     }
 
-    /// Puts an entity into the scope that is written to.
+    /// Puts an entity into the scope that is written to; a new one is recorded as `made`.
     pub(crate) async fn put_any(
         &self,
         write: &mut Write,
         entity: &AnyEntity,
+        made: Action,
         if_revision: Option<i64>,
         copied: &mut Vec<Piece>,
     ) -> Result<Written> {
-        with_entity!(entity, entity => self.put(write, entity, if_revision, copied).await)
+        with_entity!(entity, entity => self.put(write, entity, made, if_revision, copied).await)
     }
 
     async fn put<T: Keep>(
         &self,
         write: &mut Write,
         entity: &T,
+        made: Action,
         if_revision: Option<i64>,
         copied: &mut Vec<Piece>,
     ) -> Result<Written> {
@@ -98,20 +114,22 @@ impl Library {
                 self.ensure(write, reference.kind, &reference.name, copied).await?;
             }
         }
+        let before = held.as_ref().map(|held| held.stored.entity.references()).unwrap_or_default();
+        self.check_presets(write, &before, entity).await?;
         if let AnyEntity::Persona(persona) = &any {
             self.check_base(write, persona).await?;
         }
         let (meta, changed) = match held {
             Some(held) if same(&held.stored.entity.clone().into(), &any) => (held.stored.meta, false),
             Some(held) => (keep(write, &held, entity, Action::Update).await?.meta, true),
-            None => (write.insert(entity, Action::Create).await?.meta, true),
+            None => (write.insert(entity, made).await?.meta, true),
         };
         Ok(Written { changed, ..Written::changed(T::KIND, entity.name().clone(), &meta) })
     }
 }
 
-/// Reads an entity as callers write it: with or without its name, and with what `get` added; empty
-/// text is none.
+/// Reads an entity as callers write it: with or without its name, with what `get` added, and with the
+/// short forms that a file takes; empty text is none.
 pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> Result<AnyEntity> {
     if let Some(inner) = entity.get("name")
         && inner != name
@@ -124,6 +142,7 @@ pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> R
         entity.remove(field);
     }
     entity.retain(|_, value| !value.is_null() && *value != "");
+    spell_out(kind, &mut entity);
     entity.insert("name".to_owned(), Value::from(name));
     with_kind!(kind, T => inputs::parse::<T>(&entity).map(AnyEntity::from))
         .map_err(|said| Error::Invalid(format!("{} {name:?}: {said}", kind.spoken())))

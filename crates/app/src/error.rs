@@ -43,6 +43,9 @@ pub enum Error {
         kind.spoken()
     )]
     Needed { kind: Kind, name: Name, scope: Scope, users: String },
+    /// What was done before it went wrong stays, and is told.
+    #[error("{rest}\n{done}")]
+    Unfinished { done: String, rest: Box<Self> },
     #[error(transparent)]
     Store(#[from] store::Error),
 }
@@ -60,6 +63,7 @@ impl Error {
             | Self::Running(_) => ErrorKind::Conflict,
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
+            Self::Unfinished { rest, .. } => rest.kind(),
             Self::Store(error) => error.kind(),
         }
     }

@@ -1,10 +1,12 @@
 //! Entities as they were: history, revisions, tags, going back.
 
 use persona::{Bundle, Kind, Meta, Name, Persona, Scope};
-use store::{FullRevision, RevisionRef};
+use store::{Action, FullRevision, RevisionRef};
 
-use crate::outputs::{History, RevisionItem, Tagged, Written};
+use crate::outputs::{History, RevisionItem, Tagged};
 use crate::{Author, Error, Library, Result};
+
+mod rollback;
 
 /// Revisions that one history shows.
 const SHOWN: usize = 1_000;
@@ -32,12 +34,7 @@ impl Library {
 
     /// The scope whose history is meant: the named one, the one that has the name, or else one
     /// that had it.
-    pub(crate) async fn recorded_scope(
-        &self,
-        kind: Kind,
-        name: &Name,
-        scope: Option<Scope>,
-    ) -> Result<Scope> {
+    pub async fn recorded_scope(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Result<Scope> {
         if let Some(scope) = scope.filter(|scope| *scope != Scope::Builtin) {
             return Ok(scope);
         }
@@ -77,6 +74,9 @@ impl Library {
 
     async fn no_revision(&self, kind: Kind, name: &Name, scope: Scope, wanted: &RevisionRef) -> Error {
         let revisions = self.scopes.history(scope, kind, name, SHOWN).await.unwrap_or_default();
+        if revisions.is_empty() {
+            return self.missing_in(kind, name, Some(scope)).await;
+        }
         let named = format!("{} {:?} in {scope}", kind.spoken(), name.as_str());
         let known: Vec<&str> =
             revisions.iter().flat_map(|revision| revision.tags.iter().map(String::as_str)).collect();
@@ -84,7 +84,15 @@ impl Library {
             RevisionRef::Tag(_) if known.is_empty() => {
                 "it has no tags yet: tag one, or name a revision by its number".to_owned()
             }
-            RevisionRef::Tag(tag) => crate::library::near_hint(tag, known),
+            RevisionRef::Tag(tag) => match revisions.iter().find(|revision| revision.tags.contains(tag)) {
+                // Its history goes on below the one that has the name now.
+                Some(earlier) => format!(
+                    "that is a tag of an earlier {} of this name: ask for {}, or tag a revision anew",
+                    kind.spoken(),
+                    earlier.revision
+                ),
+                None => crate::library::near_hint(tag, known),
+            },
             RevisionRef::Number(_) => match (revisions.last(), revisions.first()) {
                 (Some(oldest), Some(newest)) if oldest.revision < newest.revision => {
                     format!("they go from {} to {}", oldest.revision, newest.revision)
@@ -108,34 +116,6 @@ impl Library {
             Some(bundle) => Ok(bundle),
             None => Err(self.no_revision(Kind::Persona, name, scope, wanted).await),
         }
-    }
-
-    /// Puts an entity back to what it was; that is a new revision.
-    pub async fn rollback(
-        &self,
-        author: &Author,
-        kind: Kind,
-        name: &Name,
-        scope: Option<Scope>,
-        wanted: &RevisionRef,
-        message: Option<String>,
-    ) -> Result<Written> {
-        let (scope, revision) = self.revision(kind, name, scope, wanted).await?;
-        let mut entity = revision.entity;
-        // What it was called then may be somebody else's name now.
-        entity.set_name(name.clone());
-        let number = revision.about.revision;
-        let message = message.unwrap_or_else(|| format!("back to revision {number}"));
-        self.save(author, scope, entity, None, Some(message)).await.map_err(|error| match error {
-            Error::Missing { kind: gone, name: piece, .. } => Error::Absent(format!(
-                "revision {number} of {} {:?} refers to {} {:?}, which is not there now; roll that back first",
-                kind.spoken(),
-                name.as_str(),
-                gone.spoken(),
-                piece.as_str()
-            )),
-            other => other,
-        })
     }
 
     /// Names a revision so that callers can ask for it. Without one, the persona as it is now is
@@ -207,7 +187,7 @@ impl Library {
         let Some(held) = write.find::<Persona>(name).await? else {
             return Err(self.missing_in(Kind::Persona, name, Some(scope)).await);
         };
-        let touched = write.replace(&held, &held.stored.entity, store::Action::Link).await?;
+        let touched = write.replace(&held, &held.stored.entity, Action::Link).await?;
         write.commit().await?;
         Ok(touched.meta.revision)
     }

@@ -254,6 +254,17 @@ changes! {
         force: bool,
     }
 
+    /// Puts an entity back to what it was; one that was deleted comes back.
+    Rollback {
+        kind: Kind,
+        name: Name,
+        /// The revision or tag to go back to
+        revision: RevisionText,
+        /// Also the pieces of the same scope that it refers to
+        #[serde(default)]
+        with_pieces: bool,
+    }
+
     Delete {
         name: Name,
         /// Also where others use it

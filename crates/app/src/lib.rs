@@ -28,7 +28,7 @@ mod conflicts;
 pub use conflicts::Resolution;
 mod diff;
 mod documents;
-pub use documents::toml_of;
+pub use documents::{TomlText, toml_of};
 mod entities;
 mod history;
 mod lint;

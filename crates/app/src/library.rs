@@ -170,6 +170,9 @@ impl Library {
     /// One page of a kind, by name.
     pub async fn list(&self, kind: Kind, query: impl Into<ListQuery>) -> Result<Page> {
         let ListQuery(filter) = query.into();
+        if let Some(scope) = filter.scope {
+            self.check_open(scope)?;
+        }
         Ok(self.scopes.list(kind, &filter).await?.into())
     }
 
@@ -208,6 +211,9 @@ impl Library {
 
     /// The error for a name that the scope that was named does not have.
     pub(crate) async fn missing_in(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Error {
+        if let Some(Err(not_open)) = scope.map(|scope| self.check_open(scope)) {
+            return not_open;
+        }
         let found = self.scopes.scopes_of(kind, name).await.unwrap_or_default();
         match (scope, found.first()) {
             (Some(wanted), Some(found)) => {
@@ -238,7 +244,9 @@ fn hint(near: &[String], kind: Kind) -> String {
 
 /// The near names among a few known ones, for what lives inside another entity.
 pub(crate) fn near_hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    match nearest(word, known.clone()).first() {
+    // Whoever is refused a word is not helped by it.
+    let others = known.clone().into_iter().filter(|other| *other != word);
+    match nearest(word, others).first() {
         Some(near) => format!("did you mean {near:?}?"),
         None => {
             let known: Vec<&str> = known.into_iter().collect();

@@ -1,13 +1,14 @@
 //! Lint over the library: reads what is to be looked at, and finds the places in the files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use persona::lint::{Catalog, Finding, Settings, Subject};
 use persona::{AnyEntity, Kind, Name, Reference, Scope};
 use store::files::document::locate;
 
-use crate::outputs::{LintReport, PlacedFinding};
+use crate::outputs::{LintFinding, LintReport};
 use crate::scope::reach;
 use crate::{Error, Library, Result};
 
@@ -70,8 +71,18 @@ impl Everything {
 }
 
 impl Library {
-    /// Looks for mistakes in definitions.
+    /// Looks for mistakes in definitions and in the files themselves.
     pub async fn lint(&self, options: LintOptions) -> Result<LintReport> {
+        let scopes = options.scopes.clone();
+        let found = self.found(options).await?;
+        let library = self.clone();
+        // Finding the places reads the files once more.
+        let report = tokio::task::spawn_blocking(move || library.report(found, &scopes));
+        report.await.map_err(interrupted)
+    }
+
+    /// What the rules say of definitions.
+    async fn found(&self, options: LintOptions) -> Result<Vec<Finding>> {
         let mut wanted = options.scopes.clone();
         if wanted.is_empty() {
             wanted = [Scope::Global, Scope::Project]
@@ -84,7 +95,7 @@ impl Library {
         }
         wanted.iter().try_for_each(|scope| self.check_open(*scope))?;
         if wanted.iter().all(|scope| scope.is_file()) && self.file_entries() == 0 {
-            return Ok(LintReport { findings: Vec::new(), problems: self.problems() });
+            return Ok(Vec::new());
         }
         let mut everything = Everything { entities: BTreeMap::new(), used: BTreeSet::new() };
         for scope in Scope::ALL {
@@ -105,7 +116,7 @@ impl Library {
             env_allowed: options.env_allowed,
             env_set: options.env_set,
         };
-        let library = self.clone();
+        let tokenizer = self.tokenizer;
         // Counting tokens and comparing names takes its time; other tasks go on meanwhile.
         let looked = tokio::task::spawn_blocking(move || {
             let subjects: Vec<Subject<'_>> = everything
@@ -114,10 +125,9 @@ impl Library {
                 .filter(|((scope, _, _), _)| wanted.contains(scope))
                 .map(|((scope, _, _), entity)| Subject { scope: *scope, entity })
                 .collect();
-            let findings = persona::lint::lint(&subjects, &everything, &settings, &library.tokenizer);
-            LintReport { findings: library.placed(findings), problems: library.problems() }
+            persona::lint::lint(&subjects, &everything, &settings, &tokenizer)
         });
-        looked.await.map_err(|error| Error::Invalid(format!("lint was interrupted: {error}")))
+        looked.await.map_err(interrupted)
     }
 
     /// Looks for mistakes in the files soon and whenever they change, for fronts that stay: what is
@@ -146,9 +156,8 @@ impl Library {
     /// Logs what is found besides what is known already; returns what is known from then on. A
     /// finding is the same wherever in its file it stands.
     async fn look(&self, options: LintOptions, known: Vec<Finding>) -> Vec<Finding> {
-        match self.lint(options).await {
-            Ok(report) => {
-                let found: Vec<Finding> = report.findings.into_iter().map(|placed| placed.finding).collect();
+        match self.found(options).await {
+            Ok(found) => {
                 for new in found.iter().filter(|finding| !known.contains(finding)) {
                     tracing::warn!("{new}");
                 }
@@ -178,23 +187,34 @@ impl Library {
         Ok(known)
     }
 
-    /// Adds the place in the file to what was found in one.
-    fn placed(&self, findings: Vec<Finding>) -> Vec<PlacedFinding> {
+    /// What the rules found with its places, and what the readers of the files found.
+    fn report(&self, found: Vec<Finding>, scopes: &[Scope]) -> LintReport {
         let mut texts: BTreeMap<Scope, Option<String>> = BTreeMap::new();
-        let placed = findings.into_iter().map(|finding| {
+        let mut findings = Vec::with_capacity(found.len());
+        for finding in found {
             let text = texts.entry(finding.scope).or_insert_with(|| self.scopes.text(finding.scope));
             let field = finding.field.as_deref().and_then(|field| field.split(['.', '[']).next());
             let place = text.as_deref().and_then(|text| {
                 let of = |field| locate(text, finding.kind, finding.name.as_str(), field);
                 of(field).or_else(|| of(None))
             });
-            PlacedFinding {
-                path: self.path(finding.scope).map(ToOwned::to_owned),
-                line: place.map(|(line, _)| line),
-                column: place.map(|(_, column)| column),
-                finding,
+            let path = self.path(finding.scope).map(ToOwned::to_owned);
+            findings.push(LintFinding::of_definition(finding, path, place));
+        }
+        let scope_of = |path: &Path| {
+            [Scope::Project, Scope::Global].into_iter().find(|scope| self.path(*scope) == Some(path))
+        };
+        for problem in self.problems() {
+            let scope = scope_of(&problem.path);
+            if scopes.is_empty() || scope.is_none_or(|scope| scopes.contains(&scope)) {
+                findings.push(LintFinding::of_file(problem, scope));
             }
-        });
-        placed.collect()
+        }
+        LintReport::new(findings)
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
+fn interrupted(error: tokio::task::JoinError) -> Error {
+    Error::Invalid(format!("lint was interrupted: {error}"))
 }

@@ -1,16 +1,17 @@
 //! What callers get. Absent fields are not set.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
-use persona::{Kind, Meta, Name, PartType, Scope, Severity, Tags, TraitType};
+use persona::{Aggregation, Kind, Meta, Name, PartType, PlanPersona, Scope, Severity, Tags, TraitType};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::files::Problem;
 
 pub use persona::{Manifest, PersonaView};
+
+mod lint;
+pub use lint::{FileRule, LintFinding, LintReport, LintRule};
 
 /// An entity in full, with its place and revision.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -237,6 +238,61 @@ pub struct Resolved {
     pub deleted: Vec<Scope>,
 }
 
+/// What a persona sets besides what its prompt is made of; what is not set is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Settings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_preset: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias_profile: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_preset: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregation_strategy: Option<Aggregation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tool_rounds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_persona: Option<PlanPersona>,
+}
+
+/// What a rollback did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RolledBack {
+    #[serde(flatten)]
+    pub written: Written,
+    /// Pieces that were put back with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub restored: Vec<Piece>,
+    /// Pieces that it is linked to under the name that they have now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<RenamedPiece>,
+    /// Pieces that are not as they were then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differing: Vec<PieceThen>,
+}
+
+/// A piece that has another name now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RenamedPiece {
+    pub kind: Kind,
+    pub name: Name,
+    pub was: Name,
+}
+
+/// A piece as an earlier revision of what refers to it knew it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PieceThen {
+    pub scope: Scope,
+    pub kind: Kind,
+    pub name: Name,
+    /// The revision of its own that it was at.
+    pub revision: i64,
+    /// Whether it is not there at all now.
+    pub deleted: bool,
+}
+
 /// What went to another scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Promoted {
@@ -253,7 +309,7 @@ pub struct Promoted {
 }
 
 /// What an import does, or did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ImportPlan {
     pub scope: Scope,
     pub items: Vec<ImportItem>,
@@ -261,15 +317,15 @@ pub struct ImportPlan {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ImportItem {
     pub kind: Kind,
     pub name: Name,
     pub change: ImportChange,
-    /// The fields that an update changes.
+    /// The fields that an update changes; one that has no value afterwards is cleared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fields: Vec<String>,
+    pub fields: Vec<FieldChange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -301,25 +357,4 @@ pub struct Renamed {
     pub followed: Vec<Place>,
     /// What still has the old name, and could not be written to.
     pub not_followed: Vec<Place>,
-}
-
-/// What lint found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LintReport {
-    pub findings: Vec<PlacedFinding>,
-    /// What is wrong with the files as such.
-    pub problems: Vec<Problem>,
-}
-
-/// A finding, and where it is where that is in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlacedFinding {
-    #[serde(flatten)]
-    pub finding: persona::lint::Finding,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<usize>,
 }

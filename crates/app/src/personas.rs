@@ -12,13 +12,13 @@ use crate::outputs::CompiledPersona;
 use crate::{Error, Library, Result};
 
 /// A bundle that may be shared with the cache.
-enum Whole {
+pub(crate) enum Whole {
     Current(Arc<store::Loaded>),
     Frozen(Box<Bundle>),
 }
 
 impl Whole {
-    fn bundle(&self) -> &Bundle {
+    pub(crate) fn bundle(&self) -> &Bundle {
         match self {
             Self::Current(loaded) => &loaded.bundle,
             Self::Frozen(bundle) => bundle,
@@ -114,7 +114,7 @@ impl Library {
     }
 
     /// What a request is about: the persona as it is, or as a revision froze it.
-    async fn whole(&self, input: &GetPersona, request: &Request) -> Result<Whole> {
+    pub(crate) async fn whole(&self, input: &GetPersona, request: &Request) -> Result<Whole> {
         let Some(revision) = &input.revision else {
             return Ok(Whole::Current(self.load(&input.name, input.scope, request).await?));
         };

@@ -9,6 +9,7 @@ mod begin;
 mod calls;
 mod delegate;
 mod drive;
+mod gone;
 mod live;
 mod models;
 mod prepare;

@@ -1,6 +1,6 @@
 //! Where a write goes, and what a name means from there.
 
-use persona::{AnyEntity, Kind, Name, Scope};
+use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
 use store::{Action, Builtins, Held, Keep, Write};
 
 use crate::outputs::Piece;
@@ -76,18 +76,44 @@ impl Library {
         name: &Name,
         copied: &mut Vec<Piece>,
     ) -> Result<()> {
+        if write.scope().is_file() {
+            return self.check_reach(write, kind, name).await;
+        }
+        if write.has(kind, name).await? {
+            return Ok(());
+        }
+        self.copy_builtin(write, kind, name, copied).await
+    }
+
+    /// Refuses a name that means nothing to what is written: neither its scope nor a weaker one has
+    /// it.
+    pub(crate) async fn check_reach(&self, write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
         if write.has(kind, name).await? {
             return Ok(());
         }
         let scope = write.scope();
-        if scope.is_file() {
-            let found = self.scopes.scopes_of(kind, name).await?;
-            return match found.iter().any(|known| *known < scope) {
-                true => Ok(()),
-                false => Err(self.out_of_reach(kind, name, scope, &found).await),
-            };
+        let found = self.scopes.scopes_of(kind, name).await?;
+        match found.iter().any(|known| *known < scope) {
+            true => Ok(()),
+            false => Err(self.out_of_reach(kind, name, scope, &found).await),
         }
-        self.copy_builtin(write, kind, name, copied).await
+    }
+
+    /// Refuses presets that are not there. One that was missing `before` is not this change's mistake:
+    /// lint tells of it.
+    pub(crate) async fn check_presets(
+        &self,
+        write: &mut Write,
+        before: &[Reference],
+        entity: &impl Entity,
+    ) -> Result<()> {
+        for reference in entity.references() {
+            let elsewhere = is_linked(reference.kind) || reference.kind == Kind::Persona;
+            if !elsewhere && !before.contains(&reference) {
+                self.check_reach(write, reference.kind, &reference.name).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Copies a builtin into the scope that is written to.

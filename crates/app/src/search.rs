@@ -8,6 +8,9 @@ impl Library {
     /// Entities in which all words occur, best first.
     pub async fn search(&self, input: Search) -> Result<Page> {
         let Search { query, kinds, limit, cursor, scope } = input;
+        if let Some(scope) = scope {
+            self.check_open(scope)?;
+        }
         let limit = limit.map(|limit| limit as usize);
         let page =
             self.scopes.search(&query, &kinds.unwrap_or_default(), scope, limit, cursor.as_deref()).await?;

@@ -1,10 +1,14 @@
 //! Personas out of others: from templates, as duplicates, written out.
 
-use persona::{Kind, Name, Persona, Scope};
+use persona::{Kind, Name, Persona, Scope, with_entity};
 use store::Builtins;
 
-use crate::outputs::Written;
+use crate::inputs::GetPersona;
+use crate::outputs::{Settings, Written};
 use crate::{Author, Error, Library, Result};
+
+/// What marks those that come with Masque; what somebody makes of one is theirs.
+const BUILTIN_TAG: &str = "builtin";
 
 impl Library {
     /// Clones a builtin persona as an ordinary one.
@@ -23,6 +27,7 @@ impl Library {
         };
         let mut persona = builtin.clone();
         persona.name = name;
+        persona.tags.retain(|tag| tag != BUILTIN_TAG);
         let message = message.or_else(|| Some(format!("from the template {template}")));
         let scope = self.scope_for_new(scope);
         self.save(author, scope, persona.into(), Some(0), message).await
@@ -47,6 +52,9 @@ impl Library {
         let to = to.unwrap_or(if found == Scope::Builtin { self.default_scope } else { found });
         let mut entity = stored.entity;
         entity.set_name(new_name);
+        if found == Scope::Builtin {
+            with_entity!(&mut entity, entity => entity.tags.retain(|tag| tag != BUILTIN_TAG));
+        }
         let message = message.or_else(|| Some(format!("a copy of {found}:{name}")));
         self.save(author, to, entity, Some(0), message).await
     }
@@ -55,6 +63,28 @@ impl Library {
     pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         Ok(persona::explain::flat(&loaded.bundle))
+    }
+
+    /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
+    pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
+        let whole = self.whole(input, &persona::Request::default()).await?;
+        let Persona {
+            tool_preset,
+            bias_profile,
+            context_preset,
+            aggregation_strategy,
+            max_tool_rounds,
+            plan_persona,
+            ..
+        } = persona::explain::flat(whole.bundle());
+        Ok(Settings {
+            tool_preset,
+            bias_profile,
+            context_preset,
+            aggregation_strategy,
+            max_tool_rounds,
+            plan_persona,
+        })
     }
 
     /// Which layer and scope each field and part of a persona came from.

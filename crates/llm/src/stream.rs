@@ -14,7 +14,8 @@ pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The first event: the provider took the request.
+    /// The first event: the provider took the request. It may come once more, with the id, where
+    /// that stands in the answer itself.
     Started { request_id: Option<String> },
     /// More of a text.
     TextDelta(String),

@@ -10,6 +10,7 @@ use persona::Name;
 
 use crate::failure::{Failure, Result};
 use crate::output::{Output, clean, one_line, truncate};
+use crate::terminal;
 
 /// Columns of an option in a list of choices.
 const OPTION_COLUMNS: usize = 76;
@@ -73,14 +74,23 @@ pub(crate) async fn parsed<T: Send + 'static>(
     check: fn(&str) -> std::result::Result<T, String>,
     output: &mut Output,
 ) -> Result<Option<T>> {
-    let validate = move |answer: &str| match check(answer) {
-        Ok(_) => Ok(Validation::Valid),
-        Err(message) => Ok(Validation::Invalid(message.into())),
+    let ask = move || {
+        // What was typed before the question stood there is no answer to it.
+        terminal::forget_typed();
+        loop {
+            let answer = Text::new(question).with_help_message(help).prompt()?;
+            match check(&answer) {
+                Ok(answer) => return Ok(answer),
+                // Asked again with an empty line: what was wrong must not begin the next answer.
+                Err(message) => {
+                    let _ = writeln!(io::stderr(), "{}", clean(&message));
+                }
+            }
+        }
     };
-    let ask = move || Text::new(question).with_help_message(help).with_validator(validate).prompt();
     match answered(output, ask).await? {
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
-        answer => check(&answer.map_err(unanswered)?).map(Some).map_err(Failure::invalid),
+        answer => answer.map(Some).map_err(unanswered),
     }
 }
 
@@ -108,6 +118,7 @@ async fn answered<T: Send + 'static>(
     ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
 ) -> Result<std::result::Result<T, InquireError>> {
     output.flush()?;
+    terminal::remember();
     match tokio::task::spawn_blocking(ask).await {
         Ok(answer) => {
             if matches!(answer, Err(InquireError::OperationInterrupted)) {
@@ -121,10 +132,15 @@ async fn answered<T: Send + 'static>(
     }
 }
 
+/// Esc takes a question back; Ctrl-C ends the command, as it ends others.
 fn unanswered(error: InquireError) -> Failure {
+    const STOPPED: &str = "stopped; nothing was changed";
     match error {
-        InquireError::OperationCanceled | InquireError::OperationInterrupted => {
-            Failure::broken("stopped; nothing was changed")
+        InquireError::OperationCanceled => Failure::broken(STOPPED),
+        InquireError::OperationInterrupted => {
+            // Questions stand on standard error, and so does this.
+            let _ = writeln!(io::stderr(), "{STOPPED}");
+            Failure::Interrupted
         }
         error => Failure::broken(format!("the question could not be asked: {error}")),
     }

@@ -41,8 +41,8 @@ pub(crate) use resolve::ConflictsArgs;
 
 mod run;
 pub(crate) use run::{
-    Approve, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs, Opening, PlanArgs,
-    RunArgs, RunCommand, SessionsArgs, SessionsCommand,
+    Approve, ApproveSessionArgs, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs,
+    Opening, PlanArgs, RunArgs, RunCommand, SessionsArgs, SessionsCommand,
 };
 
 mod rehearse;
@@ -68,7 +68,7 @@ A definition stands in one of four scopes; of a name, the strongest counts:
 Exit codes:
   0  done             3  not found          6  busy, try again
   1  broken           4  conflict           7  a persona was stopped before its end
-  2  invalid input    5  denied           130  interrupted";
+  2  invalid input    5  denied           130  interrupted (129, 143 by SIGHUP, SIGTERM)";
 
 /// Personas for AI agents: composed from reusable pieces, versioned, served over MCP
 #[derive(Debug, Parser)]

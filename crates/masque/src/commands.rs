@@ -1,9 +1,9 @@
 //! One file per command.
 
-use app::ProblemLevel;
+use app::{Problem, ProblemLevel};
 
 use crate::cli::{Cli, Command, LibraryCommand, RunCommand};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
 use crate::session::{Session, Wanted};
 
@@ -45,10 +45,12 @@ mod tag;
 
 mod conflicts;
 mod export;
+mod fields;
 mod import;
 mod promote;
 
 mod lint;
+use lint::{About, Findings};
 
 mod db;
 
@@ -63,6 +65,10 @@ mod doctor;
 mod health;
 mod schema;
 mod trust;
+
+/// What is in force of entries with a mistake.
+const LAST_GOOD: &str = "until they are mended, entries with a mistake stay in force as they last were, if they \
+                         were ever good";
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;
@@ -85,8 +91,12 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
             let told = if answered {
                 output.warn(&of_config(&session))
             } else {
-                lint::remind(&session, output).await;
-                tell_problems(&session, global.verbose > 0, output)
+                match &outcome {
+                    Ok(Findings::Told) => {}
+                    Ok(Findings::UntoldOf(about)) => lint::remind(&session, Some(about), output).await,
+                    _ => lint::remind(&session, None, output).await,
+                }
+                tell_other_problems(&session, global.verbose > 0, outcome.as_ref().err(), output)
             };
             // What the reads of this command noted is kept even where its output was cut short.
             session.library.close().await;
@@ -118,17 +128,23 @@ async fn with_models(
     }
 }
 
-async fn in_library(command: LibraryCommand, session: &Session, output: &mut Output) -> Result<()> {
-    match command {
+/// Runs a command over the library, and says whether it told by itself what lint finds.
+async fn in_library(command: LibraryCommand, session: &Session, output: &mut Output) -> Result<Findings> {
+    let outcome = match command {
         LibraryCommand::List(args) => list::run(args, session, output).await,
         LibraryCommand::Search(args) => search::run(args, session, output).await,
-        LibraryCommand::Show(args) => show::run(args, session, output).await,
+        LibraryCommand::Show(args) => {
+            let about = About::shown(&args);
+            return show::run(args, session, output)
+                .await
+                .map(|()| about.map_or(Findings::Untold, Findings::UntoldOf));
+        }
         LibraryCommand::Manifest(args) => manifest::run(args, session, output).await,
         LibraryCommand::Compile(args) => compile::run(args, session, output).await,
         LibraryCommand::New(args) => new::run(args, session, output).await,
         LibraryCommand::Create(args) => create::run(args.kind, session, output).await,
         LibraryCommand::Update(args) => update::run(args.kind, session, output).await,
-        LibraryCommand::Edit(args) => edit::run(args, session, output).await,
+        LibraryCommand::Edit(args) => return edit::run(args, session, output).await,
         LibraryCommand::Duplicate(args) => duplicate::run(args, session, output).await,
         LibraryCommand::Rename(args) => rename::run(args, session, output).await,
         LibraryCommand::Delete(args) => delete::run(args, session, output).await,
@@ -145,17 +161,35 @@ async fn in_library(command: LibraryCommand, session: &Session, output: &mut Out
         LibraryCommand::Import(args) => import::run(args, session, output).await,
         LibraryCommand::Lint(args) => lint::run(args, session, output).await,
         LibraryCommand::Db(command) => db::run(command, session, output).await,
-    }
+    };
+    outcome.map(|()| Findings::Untold)
 }
 
 /// A mistake in a file is told by every command until it is mended, since what the file says is
 /// not in force meanwhile; what is merely doubtful only where somebody wants to know.
 fn tell_problems(session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
+    tell_other_problems(session, verbose, None, output)
+}
+
+/// The same after a command that failed: what it failed of is told as its failure.
+fn tell_other_problems(
+    session: &Session,
+    verbose: bool,
+    failure: Option<&Failure>,
+    output: &mut Output,
+) -> Result<()> {
     let mut warnings = of_config(session);
     if verbose || session.library.has_errors() {
+        let is_failure = |problem: &Problem| matches!(failure, Some(Failure::Told { message, .. }) if message.contains(&problem.to_string()));
         let problems = session.library.problems().into_iter();
         let told = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
-        warnings.extend(told.map(Warning::File));
+        let told: Vec<Problem> = told.filter(|problem| !is_failure(problem)).collect();
+        let hides = |problem: &Problem| problem.level == ProblemLevel::Error && problem.entry.is_some();
+        let entries = told.iter().any(hides);
+        warnings.extend(told.into_iter().map(Warning::File));
+        if entries && !output.is_json() {
+            warnings.push(Warning::Said(LAST_GOOD.to_owned()));
+        }
     }
     output.warn(&warnings)
 }

@@ -5,11 +5,16 @@ use std::path::Path;
 
 use app::ErrorKind;
 
-/// How messages that speak of parameters are to speak of flags.
-const FLAGS: [(&str, &str); 3] = [
+use crate::signals::Signal;
+
+/// How messages that speak of parameters are to speak of flags and commands.
+const FLAGS: &[(&str, &str)] = &[
     ("repeat with force", "repeat with --force"),
     ("repeat with replace", "repeat with --replace"),
+    ("repeat with with_pieces", "repeat with --with-pieces"),
     ("repeat without if_revision", "repeat without --if-revision"),
+    ("list the personas to see what there is", "`masque list` shows what there is"),
+    ("list the sessions to see which there are", "`masque sessions` lists them"),
 ];
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -20,8 +25,10 @@ pub(crate) enum Failure {
     Told { kind: ErrorKind, message: String },
     /// A persona was stopped before it came to its end, as was told.
     Unfinished,
-    /// The user stopped it.
+    /// The answer was stopped with Ctrl-C, or by somebody else.
     Interrupted,
+    /// The process was asked to end.
+    Stopped(Signal),
     /// The answer itself says what is wrong, as that of `doctor` does.
     Answered,
     /// Whoever read our output has stopped, as `head` does: there is nothing to tell.
@@ -66,8 +73,8 @@ impl Failure {
             Self::OutputClosed => 0,
             Self::Answered => 1,
             Self::Unfinished => 7,
-            // What shells say of a program that ended by Ctrl-C.
-            Self::Interrupted => 130,
+            Self::Interrupted => Signal::Interrupt.exit_code(),
+            Self::Stopped(signal) => signal.exit_code(),
             Self::Told { kind, .. } => match kind {
                 ErrorKind::Broken => 1,
                 ErrorKind::Invalid => 2,

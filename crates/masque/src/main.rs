@@ -12,6 +12,8 @@ mod locations;
 mod project;
 mod runtime;
 mod session;
+mod signals;
+mod terminal;
 mod trust;
 
 mod commands;
@@ -61,6 +63,7 @@ fn run(cli: Cli) -> Result<()> {
     let outcome = runtime.block_on(commands::run(cli, &mut output));
     // A read of standard input that is still under way must not hold up the end.
     runtime.shutdown_background();
+    terminal::restore();
     outcome.and(output.flush())
 }
 
@@ -85,9 +88,10 @@ fn log(cli: &Cli) -> Result<()> {
     let directives = match (std::env::var("MASQUE_LOG"), cli.global.verbose) {
         (Ok(filter), _) if !filter.is_empty() => filter,
         // A client's mistake is the client's to read; rmcp would warn of each here as well.
-        (_, 0) if serves => "warn,rmcp::service=off".to_owned(),
+        // Directories come and go while they are followed, which is no news.
+        (_, 0) if serves => "warn,rmcp::service=off,notify=error".to_owned(),
         (_, 0) => return Ok(()),
-        (_, 1) => "info,sqlx=warn".to_owned(),
+        (_, 1) => "info,sqlx=warn,notify=error".to_owned(),
         // Below "info" rmcp logs whole answers, and what personas say is nobody's log entry.
         (_, 2) => "debug,sqlx=info,rmcp=info".to_owned(),
         (_, _) => "trace,rmcp=info".to_owned(),

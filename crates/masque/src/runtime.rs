@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::{Runtime, RuntimeOptions};
-use providers::{Providers, Settings};
+use providers::{Found, Providers, Settings};
 use tools::{McpServers, ServerSettings};
 
 use crate::config::Config;
@@ -22,6 +22,11 @@ const TOLD_NAMES: usize = 10;
 
 /// The runtime for an open library. What of the project is not in force is told on standard error.
 pub(crate) async fn open(session: &Session) -> Result<Runtime> {
+    Ok(open_with(session).await?.0)
+}
+
+/// The same, with the providers that are set up.
+pub(crate) async fn open_with(session: &Session) -> Result<(Runtime, Vec<Found>)> {
     let Session { library, config, project, directories, audience, .. } = session;
     let root = root(project.as_ref(), *audience);
     // Without a root there is no project either, whatever lies around a server.
@@ -32,6 +37,7 @@ pub(crate) async fn open(session: &Session) -> Result<Runtime> {
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(reach.providers, &environment)
         .map_err(|error| Failure::invalid(format!("{error}; see `masque doctor`")))?;
+    let found = providers.found().cloned().collect();
     let options = RuntimeOptions {
         mcp_servers: McpServers::new(reach.mcp_servers),
         shell: config.shell.clone(),
@@ -44,7 +50,7 @@ pub(crate) async fn open(session: &Session) -> Result<Runtime> {
         max_tool_rounds: config.max_tool_rounds,
         ..RuntimeOptions::new(providers)
     };
-    Ok(Runtime::new(library.clone(), options))
+    Ok((Runtime::new(library.clone(), options), found))
 }
 
 /// The directory that sessions may see. A command works where it is called; a server only in a

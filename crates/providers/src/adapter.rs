@@ -202,8 +202,9 @@ impl Adapter {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let made =
-            self.parts.clients.get(&self.parts.route).map_err(|problem| self.parts.transport(problem))?;
+        // A setting that cannot work is no fault of the network: another try would not help.
+        let unusable = |problem| self.parts.named(Failure::new(FailureKind::Rejected, problem));
+        let made = self.parts.clients.get(&self.parts.route).map_err(unusable)?;
         Ok(self.client.get_or_init(|| made))
     }
 
@@ -275,6 +276,7 @@ impl llm::Provider for Adapter {
                 // A server without a list is why the models stand in the settings.
                 Err(failure)
                     if !listed.is_empty()
+                        && failure.status.is_some()
                         && matches!(failure.kind, FailureKind::Rejected | FailureKind::UnknownModel) =>
                 {
                     Vec::new()

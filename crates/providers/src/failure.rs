@@ -83,7 +83,8 @@ impl Said {
              address that answers"
                 .to_owned()
         } else if status == 404 && !message.to_lowercase().contains("model") {
-            format!("{}; check base_url and the name of the model", sentence(message, code))
+            let said = sentence(message, code);
+            format!("{}; check base_url and the name of the model", said.trim_end_matches('.'))
         } else {
             sentence(message, code)
         };

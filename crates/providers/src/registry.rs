@@ -34,6 +34,9 @@ pub struct Found {
     pub base_url: String,
     pub from: Origin,
     pub key: Key,
+    /// Why every call fails: what its variables do not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// The models that the settings list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
@@ -172,6 +175,7 @@ impl Providers {
             base_url: base.to_string(),
             from,
             key: credentials.key,
+            problem: (!credentials.problems.is_empty()).then(|| credentials.problems.join("; ")),
             models: settings.models.clone(),
         };
         let parts = Parts {
@@ -207,12 +211,19 @@ struct Credentials {
     secrets: Vec<SecretString>,
     key: Key,
     unusable: Option<String>,
+    /// Everything that is missing, in short.
+    problems: Vec<String>,
 }
 
 impl Credentials {
     fn of(settings: &Settings, environment: Environment<'_>) -> Self {
-        let mut credentials =
-            Self { headers: HeaderMap::new(), secrets: Vec::new(), key: Key::NotNeeded, unusable: None };
+        let mut credentials = Self {
+            headers: HeaderMap::new(),
+            secrets: Vec::new(),
+            key: Key::NotNeeded,
+            unusable: None,
+            problems: Vec::new(),
+        };
         if settings.kind == Kind::Anthropic {
             let version = HeaderValue::from_static(anthropic::VERSION);
             credentials.headers.insert(HeaderName::from_static("anthropic-version"), version);
@@ -225,11 +236,12 @@ impl Credentials {
                 Kind::OpenaiResponses | Kind::OpenaiChat => (AUTHORIZATION, "Bearer "),
                 Kind::Gemini => (HeaderName::from_static("x-goog-api-key"), ""),
             };
-            credentials.add(header, prefix, variable, environment);
+            credentials.add(header, prefix, "key", variable, environment);
         }
         for (header, variable) in &settings.headers_env {
             if let Ok(header) = HeaderName::try_from(header) {
-                credentials.add(header, "", variable, environment);
+                let what = format!("header {header}");
+                credentials.add(header, "", &what, variable, environment);
             }
         }
         for (header, value) in &settings.headers {
@@ -241,10 +253,19 @@ impl Credentials {
         credentials
     }
 
-    fn add(&mut self, header: HeaderName, prefix: &str, variable: &str, environment: Environment<'_>) {
+    /// `what` says in words what the variable is to hold.
+    fn add(
+        &mut self,
+        header: HeaderName,
+        prefix: &str,
+        what: &str,
+        variable: &str,
+        environment: Environment<'_>,
+    ) {
         let secret = environment(variable).map(|value| SecretString::from(value.trim()));
         let Some(secret) = secret else {
-            self.miss(variable, format!("the key is missing: set the variable {variable}"));
+            self.problems.push(format!("no {what}: {variable} is not set"));
+            self.miss(variable, format!("the {what} is missing: set the variable {variable}"));
             return;
         };
         let value = SecretString::from(format!("{prefix}{}", secret.expose_secret()));
@@ -257,6 +278,8 @@ impl Credentials {
                 }
             }
             Err(_) => {
+                self.problems
+                    .push(format!("no {what}: {variable} holds characters that no header can carry"));
                 self.miss(
                     variable,
                     format!("the variable {variable} holds characters that no header can carry; set it anew"),
@@ -269,7 +292,10 @@ impl Credentials {
     }
 
     fn miss(&mut self, variable: &str, problem: String) {
-        self.key = Key::Missing(variable.to_owned());
+        // The first one that is missing: the key itself, where that is.
+        if !matches!(self.key, Key::Missing(_)) {
+            self.key = Key::Missing(variable.to_owned());
+        }
         self.unusable.get_or_insert(problem);
     }
 }

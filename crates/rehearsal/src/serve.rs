@@ -89,6 +89,11 @@ impl Rehearsal {
         self.stage.requests()
     }
 
+    /// What was asked after a position, and the position to ask with next time; the first is 0.
+    pub fn requests_since(&self, position: u64) -> (Vec<Recorded>, u64) {
+        self.stage.requests_since(position)
+    }
+
     /// How many requests for an answer came, kept or not.
     pub fn request_count(&self) -> u64 {
         self.stage.request_count()

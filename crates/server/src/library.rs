@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use app::inputs::{DeleteEntity, GetEntity, ListLibrary, RevisionText, SaveEntity};
-use app::outputs::{Deleted, Document, History, Page, RevisionDiff, Written};
+use app::inputs::{DeleteEntity, GetEntity, ListLibrary, RevisionText, Rollback, SaveEntity};
+use app::outputs::{Deleted, Document, History, Page, RevisionDiff, RolledBack, Written};
 use app::{Author, Library, LintOptions, RevisionRef};
 use axum::extract::State;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -28,6 +29,7 @@ mod named;
 use named::{KindInPath, Target};
 
 mod personas;
+mod problem_header;
 
 /// The front that changes made here are recorded under.
 const FRONT: &str = "http";
@@ -49,6 +51,7 @@ type Fields = Input<Map<String, Value>>;
 
 /// The routes over a library. Changes are recorded as `user`'s; without a name, as the front's.
 pub(crate) fn routes(library: Library, user: Option<String>, lint: LintOptions) -> Router {
+    let told = from_fn_with_state(library.clone(), problem_header::tell);
     let author = Author::new(user.unwrap_or_else(|| FRONT.to_owned()), FRONT);
     Router::new()
         .route("/api/library/{kind}", get(list))
@@ -63,6 +66,7 @@ pub(crate) fn routes(library: Library, user: Option<String>, lint: LintOptions) 
         .route("/api/conflicts", get(conflicts::list))
         .route("/api/conflicts/{kind}/{name}", post(conflicts::resolve))
         .with_state(Arc::new(Shelves { library, author, lint }))
+        .route_layer(told)
 }
 
 async fn list(State(shelves): Shared, KindInPath(kind): KindInPath, uri: Uri) -> Answer<Json<Page>> {
@@ -144,22 +148,8 @@ async fn diff(State(shelves): Shared, target: Target, uri: Uri) -> Answer<Json<R
     Ok(Json(shelves.library.diff(kind, &name, scope, from.as_ref(), to.as_ref()).await?))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RollbackInput {
-    kind: Kind,
-    name: Name,
-    scope: Option<Scope>,
-    revision: RevisionText,
-    message: Option<String>,
-}
-
 /// Makes an earlier revision the newest.
-async fn rollback(State(shelves): Shared, target: Target, Input(body): Fields) -> Answer<Json<Written>> {
-    let RollbackInput { kind, name, scope, revision, message } = with_path(body, &target.path())?;
-    let written = whole(async move {
-        let (library, author) = (&shelves.library, &shelves.author);
-        library.rollback(author, kind, &name, scope, &revision.parse(), message).await
-    });
-    Ok(Json(written.await?))
+async fn rollback(State(shelves): Shared, target: Target, Input(body): Fields) -> Answer<Json<RolledBack>> {
+    let input: Rollback = with_path(body, &target.path())?;
+    Ok(Json(whole(async move { shelves.library.rollback(&shelves.author, input).await }).await?))
 }

@@ -22,6 +22,10 @@ pub(crate) const EVENT_RETRY: Duration = Duration::from_secs(2);
 pub(crate) const EVENT_KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Problems of files in one event; the rest is counted.
 pub(crate) const EVENT_PROBLEMS: usize = 256;
+/// Mistakes in files that the headers of an answer name; the rest is counted.
+pub(crate) const HEADER_PROBLEMS: usize = 3;
+/// Characters of each.
+pub(crate) const HEADER_CHARS: usize = 200;
 /// How long to wait before accepting again when the system has no room for a connection.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Streams of sessions that are open at once: fewer than connections, so that others are answered.

@@ -93,12 +93,14 @@ impl Error {
             Self::Exists { .. }
             | Self::Raced { .. }
             | Self::Occupied(_)
+            // What was asked for is well; the file is to be mended before it can be done.
+            | Self::Problem(_)
             | Self::FileChanged { .. }
             | Self::SessionExists { .. }
             | Self::SessionBusy { .. }
             | Self::LeaseLost { .. } => ErrorKind::Conflict,
             Self::Busy(_) | Self::FileBusy { .. } => ErrorKind::Busy,
-            Self::Invalid(_) | Self::Chain(_) | Self::Problem(_) => ErrorKind::Invalid,
+            Self::Invalid(_) | Self::Chain(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
             Self::NoDatabase(_) => ErrorKind::Missing,
             Self::NewerSchema { .. }

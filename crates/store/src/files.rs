@@ -2,16 +2,21 @@
 //! the project.
 
 mod problem;
-pub use problem::{Level, Problem};
+pub use problem::{InForce, Level, Problem};
 
 pub mod document;
 pub use document::{Document, Entry};
+
+mod hint;
+pub(crate) use hint::of_syntax;
 
 pub mod edit;
 pub use edit::{Edit, EditError, Edited};
 
 pub mod disk;
 pub use disk::{Lock, ReplaceError};
+
+pub(crate) mod settle;
 
 pub mod project;
 

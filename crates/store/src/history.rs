@@ -20,6 +20,11 @@ pub(crate) struct Shelf<'a> {
     pub(crate) origin: &'a str,
 }
 
+/// The entity that a name's newest revision `r` is of, where that says that it was deleted and
+/// nothing came after it.
+pub(crate) const GONE: &str = "CASE WHEN r.action = 'delete' AND NOT EXISTS \
+    (SELECT 1 FROM agent_revisions n WHERE n.guid = r.guid AND n.revision > r.revision) THEN r.guid END";
+
 impl Shelf<'static> {
     pub(crate) const SHARED: Self = Self { scope: Scope::Shared, origin: "" };
 }
@@ -45,6 +50,15 @@ pub struct FullRevision {
     pub about: Revision,
     pub entity: AnyEntity,
     pub(crate) refs: Vec<Ref>,
+}
+
+/// A piece as a revision knew it, and where it is.
+#[derive(Debug, Clone)]
+pub struct Referred {
+    pub scope: Scope,
+    pub then: FullRevision,
+    /// The name that it was last recorded under.
+    pub newest_name: Name,
 }
 
 /// Something that a revision refers to, as it was then: by number in the database, by the hash of
@@ -196,8 +210,8 @@ impl Store {
         self.full_revision(named, kind, &values).await
     }
 
-    /// The definition that a revision referred to.
-    pub(crate) async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<AnyEntity>> {
+    /// The revision that another one referred to.
+    pub(crate) async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
         let mut values =
             vec![Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
         let mut condition = "r.scope = $1 AND r.origin = $2 AND r.name = $3".to_owned();
@@ -212,7 +226,12 @@ impl Store {
             }
             (None, None) => return Ok(None),
         }
-        Ok(self.full_revision(&condition, wanted.kind, &values).await?.map(|found| found.entity))
+        // A deletion records what it deleted; that it was there is what was referred to.
+        let here = format!("{condition} AND r.action <> 'delete'");
+        match self.full_revision(&here, wanted.kind, &values).await? {
+            Some(found) => Ok(Some(found)),
+            None => self.full_revision(&condition, wanted.kind, &values).await,
+        }
     }
 
     async fn full_revision(

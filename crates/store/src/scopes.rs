@@ -19,7 +19,9 @@ use crate::write::{FileWrite, Write};
 use crate::{Attribution, Change, Error, Keep, Location, Result, Store};
 
 mod file;
-pub(crate) use file::{ScopeFile, Snapshot, is_still};
+pub(crate) use file::{ScopeFile, Snapshot};
+mod reload;
+pub(crate) use reload::is_still;
 mod entities;
 mod load;
 pub use load::Overrides;
@@ -119,16 +121,23 @@ impl Scopes {
         let changed = move || {
             let Some(inner) = weak.upgrade() else { return };
             let scopes = Self(inner);
-            runtime.spawn(async move {
-                for file in &scopes.0.files {
-                    if let Err(error) = scopes.reload(file).await {
-                        tracing::warn!(%error, path = %file.path.display(), "the file could not be read again");
-                    }
-                }
-                scopes.watch_again();
-            });
+            runtime.spawn(async move { scopes.reload_all().await });
         };
         let _ = self.0.watcher.set(Watcher::start(self.watched(), changed));
+        // Somebody was writing when it was opened, and may have stopped before it was followed.
+        if self.0.files.iter().any(|file| file.current().stands_in) {
+            let scopes = self.clone();
+            tokio::spawn(async move { scopes.reload_all().await });
+        }
+    }
+
+    async fn reload_all(&self) {
+        for file in &self.0.files {
+            if let Err(error) = self.reload(file).await {
+                tracing::warn!(%error, path = %file.path.display(), "the file could not be read again");
+            }
+        }
+        self.watch_again();
     }
 
     /// Files may name other files than before.

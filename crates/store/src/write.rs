@@ -15,6 +15,7 @@ mod database;
 pub use database::DatabaseWrite;
 mod file;
 pub(crate) use file::FileWrite;
+mod identity;
 mod links;
 mod rows;
 pub(crate) use rows::Columns;
@@ -34,6 +35,8 @@ pub struct Attribution {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Create,
+    /// An earlier definition is put back after it was deleted.
+    Restore,
     Update,
     Rename,
     Link,
@@ -44,6 +47,7 @@ impl Action {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
+            Self::Restore => "restore",
             Self::Update => "update",
             Self::Rename => "rename",
             Self::Link => "link",

@@ -13,6 +13,7 @@ pub use settings::{ServerSettings, Transport};
 
 mod client;
 mod connection;
+mod lenient;
 mod log;
 mod names;
 mod result;

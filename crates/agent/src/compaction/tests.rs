@@ -112,6 +112,16 @@ fn a_transcript_says_who_said_what() {
     assert!(transcript(&turns, id(9)).ends_with("Tool failed: no\n\nUser: later\n\n"));
 }
 
+#[test]
+fn a_transcript_has_results_in_the_order_of_their_calls() {
+    let ordered = transcript(&turns("u:hi c:1 c:2 c:3 r:1 e:2 r:3 c:4 r:4 t:on"), id(99));
+    for other in ["r:3 e:2 r:1", "e:2 r:1 r:3"] {
+        let script = format!("u:hi c:1 c:2 c:3 {other} c:4 r:4 t:on");
+        assert_eq!(transcript(&turns(&script), id(99)), ordered, "{script}");
+    }
+    assert!(ordered.contains("Tool answered: ok\n\nTool failed: no\n\nTool answered: ok"), "{ordered}");
+}
+
 /// What runs leave behind: messages, then rounds, of which the very last may be cut anywhere.
 fn any_log() -> impl Strategy<Value = Vec<Turn>> {
     let round = (any::<bool>(), 1..4_usize, any::<bool>());

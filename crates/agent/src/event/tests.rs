@@ -45,6 +45,35 @@ fn passing_text() {
 }
 
 #[test]
+fn a_wait_in_passing() {
+    let waiting = Event::Waiting {
+        provider: "a".into(),
+        model: "m".into(),
+        seconds: 20.0,
+        code: ErrorCode::RateLimited,
+        message: "slow down".into(),
+    };
+    check(
+        &waiting,
+        json!({"type": "waiting", "provider": "a", "model": "m", "seconds": 20.0, "code": "rate_limited",
+               "message": "slow down"}),
+    );
+}
+
+#[test]
+fn a_run_goes_on_after_a_warning() {
+    for (code, is_warning) in [
+        (ErrorCode::Persona, true),
+        (ErrorCode::Tools, true),
+        (ErrorCode::Storage, false),
+        (ErrorCode::Interrupted, false),
+        (ErrorCode::Transport, false),
+    ] {
+        assert_eq!(code.is_warning(), is_warning, "{code:?}");
+    }
+}
+
+#[test]
 fn turns() {
     check_turn(TurnBody::User { content: "Hi".into() }, json!({"type": "user", "id": ID, "content": "Hi"}));
     check_turn(

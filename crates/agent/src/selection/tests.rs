@@ -293,7 +293,7 @@ fn hints_stand_where_the_parameter_is_described() {
     assert_eq!(properties["path"]["type"], "string");
     assert_eq!(properties["bare"]["description"], "a good bare");
     assert_eq!(properties["any"], true);
-    assert_eq!(spec.description, "Does it. Prefer for any: a good any Prefer for missing: a good missing");
+    assert_eq!(spec.description, "Does it. Prefer for any: a good any. Prefer for missing: a good missing");
     // The tool itself stays as it was.
     let plain = select(&tools("files/read_file"), &FREE).remove(0).spec;
     assert_eq!(plain.input_schema, tool("files/read_file").input_schema);

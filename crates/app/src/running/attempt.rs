@@ -1,6 +1,7 @@
 //! Calling a model, and the next one when it fails.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::{
     Entry, ErrorCode, Escalation, Event, Mode, Note, SelectionReason, Step, Turn, TurnBody, Verdict, backoff,
@@ -8,7 +9,7 @@ use agent::{
 };
 use chrono::Utc;
 use futures::{FutureExt as _, StreamExt as _};
-use llm::{Failure, Request, StopReason, System, Usage};
+use llm::{Failure, ModelRef, Request, StopReason, System, Usage};
 use store::{After, RunChange};
 use uuid::Uuid;
 
@@ -48,6 +49,10 @@ impl Driver {
     /// One reply of whichever model answers; the run fails where none does.
     pub(super) async fn call_model(&mut self) -> Result<(), NotKept> {
         let mode = self.mode();
+        if mode == Mode::Plan {
+            let problems = std::mem::take(&mut self.prepared.plan_problems);
+            self.tell_problems(problems).await?;
+        }
         let candidates =
             match self.runtime.candidates(self.session.model.as_ref(), &self.prepared, mode).await {
                 Ok(candidates) => candidates,
@@ -85,14 +90,22 @@ impl Driver {
                     }
                     return self.give_up(code, failure.message).await;
                 }
-                Verdict::GiveUp => return self.give_up(code, failure.message).await,
+                Verdict::GiveUp => return self.give_up(code, with_retry_after(failure)).await,
             };
             tracing::info!(model = %candidate.model, %failure, ?wait, "a model is tried again");
+            self.tell_wait(candidate, code, failure.message, wait);
             tokio::select! {
                 () = self.cancel.cancelled() => return Ok(()),
                 () = tokio::time::sleep(wait) => {}
             }
         }
+    }
+
+    /// Says that nothing is heard for a while because the model is asked again then.
+    fn tell_wait(&self, candidate: &Candidate, code: ErrorCode, message: String, wait: Duration) {
+        let ModelRef { provider, model } = candidate.model.clone();
+        let seconds = (wait.as_secs_f64() * 10.0).ceil() / 10.0;
+        self.live.tell_passing(Event::Waiting { provider, model, seconds, code, message });
     }
 
     async fn give_up(&mut self, code: ErrorCode, message: String) -> Result<(), NotKept> {
@@ -136,7 +149,9 @@ impl Driver {
                 }
             };
             match event {
-                Some(Ok(llm::Event::Started { request_id })) => reply.request_id = request_id,
+                Some(Ok(llm::Event::Started { request_id })) => {
+                    reply.request_id = reply.request_id.or(request_id);
+                }
                 Some(Ok(llm::Event::TextDelta(text))) => {
                     self.run.on_text(&text);
                     self.pass(&mut reply, Passing::Text, text).await?;
@@ -270,5 +285,16 @@ impl Driver {
             tools: Arc::clone(&offered.specs),
             sampling: candidate.sampling,
         }
+    }
+}
+
+/// Why a model failed, and when it wants to be asked again: nobody waits for so long here.
+fn with_retry_after(failure: Failure) -> String {
+    let Failure { message, retry_after, .. } = failure;
+    match retry_after {
+        Some(after) => {
+            format!("{message}; it wants to be asked again after {} s", after.as_secs_f64().ceil())
+        }
+        None => message,
     }
 }

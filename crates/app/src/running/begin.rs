@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{End, Entry, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits, open_calls};
+use agent::{
+    End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits, open_calls,
+};
 use chrono::{DateTime, Utc};
 use store::{Began, Lease, Started};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +18,11 @@ use crate::{Error, Result};
 
 /// How long a session stays this process's after it was last heard of.
 pub(super) const LEASE: Duration = Duration::from_secs(4);
+/// How long to wait before looking again whether whoever holds a session is still there: it says so
+/// every second.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How often a log that somebody else adds to is read again before a message is put behind it.
+const READ_AGAIN: usize = 10;
 /// How many entries at the end of a log are looked through for how its last run ended.
 const LAST_ENTRIES: i64 = 50;
 
@@ -58,11 +65,9 @@ impl Inner {
     ) -> Result<(Driver, i64)> {
         let Starting { begin, approvals, detached, max_tool_rounds, parent, cancel } = starting;
         let id = session.id;
-        let prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
+        let mut prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
         let (toolset, problems) = self.toolset(&session, &prepared).await?;
-        for problem in problems {
-            tracing::warn!(session = %id, problem, "tools are missing");
-        }
+        prepared.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
         let mut turns = match session.last_seq {
             0 => Vec::new(),
             _ => self.store().turns(id).await?,
@@ -75,25 +80,28 @@ impl Inner {
                 let (started, entries) = self.take(&session, &mut turns, message).await?;
                 (started, entries, first.map(|(model, _)| model))
             }
-            Begin::Resume => (self.take_again(id).await?, Vec::new(), None),
+            Begin::Resume => {
+                let started = self.take_again(id).await?;
+                // Whoever had the session in between may have said something.
+                if started.seq != session.last_seq {
+                    turns = self.store().turns(id).await?;
+                }
+                // What the run has to do without was said when it began.
+                prepared.problems.clear();
+                prepared.plan_problems.clear();
+                (started, Vec::new(), None)
+            }
         };
         let said = started.seq - i64::from(told_model.is_some());
         let from = started.seq - entries.len() as i64;
-        // Whoever had the session in between may have said something.
-        let is_same = from == session.last_seq;
-        if !is_same {
-            turns = self.store().turns(id).await?;
-        }
         let live = self.live_below(&session, parent).await?;
         live.set_mode(started.mode, started.seq);
         let number = live.start(cancel.clone(), detached);
         live.tell_all(from + 1, entries.iter().map(Event::from));
-        if is_same {
-            turns.extend(entries.into_iter().filter_map(|entry| match entry {
-                Entry::Turn(turn) => Some(turn),
-                Entry::Note { .. } => None,
-            }));
-        }
+        turns.extend(entries.into_iter().filter_map(|entry| match entry {
+            Entry::Turn(turn) => Some(turn),
+            Entry::Note { .. } => None,
+        }));
         if started.cancel_requested {
             cancel.cancel();
         }
@@ -123,7 +131,8 @@ impl Inner {
         Ok((driver, said))
     }
 
-    /// Takes an idle session with a message; calls that a crash left open get their results first.
+    /// Takes an idle session with a message; calls that a crash left open get their results first. The
+    /// turns are those before the message when this returns.
     async fn take(
         &self,
         session: &Session,
@@ -133,27 +142,31 @@ impl Inner {
         let Message { content, note, max_tool_rounds } = message;
         let title = session.title.is_none().then(|| title(&content));
         let message = entry(NewTurn::from(TurnBody::User { content }));
-        let mut waited_for: Option<DateTime<Utc>> = None;
+        let mut held: Option<DateTime<Utc>> = None;
+        let (mut after, mut reads) = (session.last_seq, 0);
         loop {
             let open = open_calls(turns).into_iter().map(interrupted).map(entry);
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let (lease, title) = (self.lease(), title.as_deref());
-            match self.store().begin_run(session.id, &lease, &entries, title, max_tool_rounds).await? {
+            match self.store().begin_run(session.id, &lease, after, &entries, title, max_tool_rounds).await? {
                 Began::Started(started) => return Ok((started, entries)),
                 Began::Missing => return Err(missing(session.id)),
                 Began::Waiting | Began::Idle => return Err(waits(session.id)),
-                // A process that is gone cannot say so: its hold ends by itself, and one that lives
-                // renews it meanwhile.
-                Began::Busy { until }
-                    if waited_for.is_none_or(|before| until <= before) && !self.runs(session.id) =>
-                {
-                    waited_for = Some(until);
-                    let left = (until - Utc::now()).to_std().unwrap_or_default();
-                    tokio::time::sleep(left.min(LEASE) + Duration::from_millis(20)).await;
-                    // It may have answered its calls after all.
+                // What the turns say is not all: calls may have been answered, for one.
+                Began::Moved { seq } if reads < READ_AGAIN => {
+                    (after, reads) = (seq, reads + 1);
                     *turns = self.store().turns(session.id).await?;
                 }
-                Began::Busy { .. } => return Err(busy(session.id)),
+                // A process that is gone cannot say so: its hold ends by itself. One that lives renews
+                // it meanwhile.
+                Began::Busy { until }
+                    if held.is_none_or(|before| until <= before) && !self.runs(session.id) =>
+                {
+                    held = Some(until);
+                    let left = (until - Utc::now()).to_std().unwrap_or_default();
+                    tokio::time::sleep((left + Duration::from_millis(20)).min(LOOK_AGAIN)).await;
+                }
+                Began::Busy { .. } | Began::Moved { .. } => return Err(busy(session.id)),
             }
         }
     }
@@ -163,11 +176,11 @@ impl Inner {
             Began::Started(started) => Ok(started),
             Began::Missing => Err(missing(id)),
             Began::Waiting => Err(waits(id)),
-            Began::Busy { .. } | Began::Idle => Err(busy(id)),
+            Began::Busy { .. } | Began::Moved { .. } | Began::Idle => Err(busy(id)),
         }
     }
 
-    fn lease(&self) -> Lease {
+    pub(super) fn lease(&self) -> Lease {
         Lease { node: self.node.clone(), until: Utc::now() + LEASE }
     }
 

@@ -95,7 +95,8 @@ impl Delegation {
     async fn outcome_of(&self, below: &Session) -> Result<Outcome> {
         let active = self.runtime.active_below(self.session.id).await?;
         if let Some(below) = active.iter().find(|active| active.id == below.id) {
-            return Ok(Outcome::Waiting(requests(&self.runtime, below).await?));
+            let pending = self.runtime.pending(below).await?;
+            return Ok(Outcome::Waiting(pending.into_iter().map(request).collect()));
         }
         let end = self.runtime.last_end(below.id).await?;
         let turns = self.runtime.store().turns(below.id).await?;
@@ -115,17 +116,18 @@ impl Delegation {
     }
 }
 
-/// What a delegate, or one further below, asks for.
-async fn requests(runtime: &Inner, below: &Session) -> Result<Vec<Note>> {
-    if below.status != SessionStatus::Waiting {
-        return Ok(Vec::new());
+impl Inner {
+    /// What a session waits for: its own calls, and those of its delegates and of theirs.
+    pub(super) async fn pending(&self, session: &Session) -> Result<Vec<Approval>> {
+        if session.status != SessionStatus::Waiting {
+            return Ok(Vec::new());
+        }
+        let mut pending = self.store().approvals(session.id, true).await?;
+        for below in self.active_below(session.id).await? {
+            pending.extend(Box::pin(self.pending(&below)).await?);
+        }
+        Ok(pending)
     }
-    let pending = runtime.store().approvals(below.id, true).await?;
-    let mut asked: Vec<Note> = pending.into_iter().map(request).collect();
-    for below in runtime.active_below(below.id).await? {
-        asked.extend(Box::pin(requests(runtime, &below)).await?);
-    }
-    Ok(asked)
 }
 
 fn request(approval: Approval) -> Note {

@@ -94,9 +94,8 @@ impl Driver {
     }
 
     async fn steps(&mut self) -> Result<Driven, NotKept> {
-        for problem in std::mem::take(&mut self.prepared.problems) {
-            self.note(Note::Error { code: ErrorCode::Persona, message: problem }).await?;
-        }
+        let problems = std::mem::take(&mut self.prepared.problems);
+        self.tell_problems(problems).await?;
         loop {
             if self.cancel.is_cancelled() && !matches!(self.run.step(), Step::Finished(_)) {
                 let delegates = self.delegates();
@@ -122,6 +121,14 @@ impl Driver {
                 }
             }
         }
+    }
+
+    pub(super) async fn tell_problems(&mut self, problems: Vec<(ErrorCode, String)>) -> Result<(), NotKept> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let notes = problems.into_iter().map(|(code, message)| noted(Note::Error { code, message }));
+        self.keep(notes.collect(), RunChange::default()).await
     }
 
     /// Whether somebody else's work is waited for.

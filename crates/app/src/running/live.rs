@@ -80,6 +80,8 @@ struct State {
     /// How many began.
     runs: u64,
     viewers: usize,
+    /// The session is not there any more.
+    is_deleted: bool,
 }
 
 impl State {
@@ -123,6 +125,7 @@ impl Live {
             run: None,
             runs: 0,
             viewers: 0,
+            is_deleted: false,
         };
         Self { id, parent, state: Mutex::new(state), told: watch::Sender::new(0) }
     }
@@ -175,6 +178,16 @@ impl Live {
 
     pub(super) fn is_running(&self) -> bool {
         self.state().run.is_some()
+    }
+
+    /// The session was deleted: there is nothing left to watch.
+    pub(super) fn delete(&self) {
+        self.state().is_deleted = true;
+        self.told.send_modify(|_| {});
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.state().is_deleted
     }
 
     /// Somebody does not want it any more.

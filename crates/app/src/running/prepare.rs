@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use agent::Mode;
+use agent::{ErrorCode, Mode};
 use llm::Message;
 use persona::{
-    BiasProfile, Bundle, Environment, Guardrail, Name, Persona, PreferredModel, Request, Scope, Skill,
-    ToolPreset, View, expand_bundle,
+    BiasProfile, Bundle, Environment, Guardrail, Name, Persona, PreferredModel, PromptProblem, Request,
+    Scope, Skill, ToolPreset, View, expand_bundle,
 };
 use store::Keep;
 
 use super::Inner;
 use super::toolset::LOAD_SKILL;
 use crate::{Library, Result};
+
+/// How the place of a problem ends that lies in a text which only plans have.
+const PLAN_INSTRUCTION: &str = " plan_persona.instruction";
 
 /// Everything about a persona that a run needs.
 #[derive(Debug)]
@@ -34,8 +37,10 @@ pub(super) struct Prepared {
     pub(super) plan_model: Option<String>,
     pub(super) plan_instruction: Option<String>,
     pub(super) max_tool_rounds: Option<u32>,
-    /// Placeholders that stayed as they were.
-    pub(super) problems: Vec<String>,
+    /// What a run has to do without, such as placeholders that stayed as they were.
+    pub(super) problems: Vec<(ErrorCode, String)>,
+    /// The same, where it matters only while planning.
+    pub(super) plan_problems: Vec<(ErrorCode, String)>,
 }
 
 impl Prepared {
@@ -75,7 +80,12 @@ impl Inner {
         let mut bundle = loaded.bundle.clone();
         let environment =
             Environment { allowed: &self.options.env_allow, lookup: self.options.environment.as_ref() };
-        let problems = expand_bundle(&mut bundle, environment);
+        let problems = expand_bundle(&mut bundle, environment).into_iter();
+        let (plan_problems, problems): (Vec<_>, Vec<_>) =
+            problems.partition(|problem| problem.place.ends_with(PLAN_INSTRUCTION));
+        let told = |problems: &[PromptProblem]| {
+            problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
+        };
         let assembled = self.library.assemble(&bundle, &request).await?;
         let expanded = skills(&assembled.skills);
         let written = match expanded.is_empty() || self.options.env_allow.is_empty() {
@@ -113,7 +123,8 @@ impl Inner {
             plan_preset: plan_preset.map(|(preset, _)| preset),
             bias: bias.map(|(bias, _)| bias),
             auto_counts,
-            problems: problems.iter().map(ToString::to_string).collect(),
+            problems: told(&problems),
+            plan_problems: told(&plan_problems),
         })
     }
 }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use agent::{NewTurn, SUMMARY_PROMPT, Turn, TurnBody, cut, in_force, transcript};
+use agent::{NewTurn, Note, SUMMARY_PROMPT, Turn, TurnBody, cut, in_force, transcript};
 use futures::StreamExt as _;
-use llm::{Message, Request, Sampling, System};
+use llm::{Message, Request, Sampling, System, Usage};
 use persona::TokenCounter as _;
+use store::RunChange;
 
-use super::drive::{Driver, NotKept};
+use super::drive::{Driver, NotKept, entry, noted};
 use super::models::Candidate;
 
 /// Of a model's context, what the conversation may take before it is summed up.
@@ -21,6 +22,13 @@ const ANSWER_TOKENS: u32 = 4096;
 const SUMMARY_TOKENS: u32 = 2048;
 /// The fewest bytes that a token has been seen to take; below this nothing is counted.
 const BYTES_PER_TOKEN: usize = 2;
+
+/// A summary, and what it cost.
+struct Summed {
+    content: String,
+    usage: Usage,
+    request_id: Option<String>,
+}
 
 impl Driver {
     /// Sums older turns up where they no longer fit, or where the model at `refused` said so.
@@ -44,11 +52,17 @@ impl Driver {
             return Ok(false);
         }
         let Some(through) = cut(&self.turns, &tokens, keep.min(all / 2)) else { return Ok(false) };
-        let Some(content) = self.summary(candidate, &transcript(&self.turns, through), keep).await else {
+        let Some(Summed { content, usage, request_id }) =
+            self.summary(candidate, &transcript(&self.turns, through), keep).await
+        else {
             return Ok(false);
         };
-        self.keep_turns(vec![NewTurn::from(TurnBody::Summary { content, through })]).await?;
-        Ok(true)
+        // A summary that says nothing was paid for all the same.
+        let is_usable = !content.trim().is_empty();
+        let summary = is_usable.then(|| entry(NewTurn::from(TurnBody::Summary { content, through })));
+        let usage = noted(Note::Usage { model: candidate.model.clone(), usage, request_id });
+        self.keep(summary.into_iter().chain([usage]).collect(), RunChange::default()).await?;
+        Ok(is_usable)
     }
 
     /// How many tokens the conversation may have, and how many stay; the persona's own prompt is
@@ -69,7 +83,7 @@ impl Driver {
         Some((part(FULL), part(KEPT)))
     }
 
-    async fn summary(&self, candidate: &Candidate, transcript: &str, keep: usize) -> Option<String> {
+    async fn summary(&self, candidate: &Candidate, transcript: &str, keep: usize) -> Option<Summed> {
         let shown = transcript.floor_char_boundary(keep.max(SUMMARY_TOKENS as usize) * 4);
         let request = Request {
             model: candidate.model.model.clone(),
@@ -82,15 +96,18 @@ impl Driver {
             sampling: Sampling { max_output_tokens: Some(SUMMARY_TOKENS), ..Sampling::default() },
         };
         let mut stream = candidate.provider.stream(request);
-        let mut text = String::new();
+        let (mut content, mut request_id) = (String::new(), None);
         loop {
             let event = tokio::select! {
                 () = self.cancel.cancelled() => return None,
                 event = stream.next() => event?,
             };
             match event {
-                Ok(llm::Event::TextDelta(delta)) => text.push_str(&delta),
-                Ok(llm::Event::Finished { .. }) => break,
+                Ok(llm::Event::Started { request_id: id }) => request_id = request_id.or(id),
+                Ok(llm::Event::TextDelta(delta)) => content.push_str(&delta),
+                Ok(llm::Event::Finished { usage, .. }) => {
+                    return Some(Summed { content, usage, request_id });
+                }
                 Ok(_) => {}
                 Err(failure) => {
                     tracing::warn!(session = %self.session.id, %failure, "older turns were not summed up");
@@ -98,7 +115,6 @@ impl Driver {
                 }
             }
         }
-        Some(text).filter(|text| !text.trim().is_empty())
     }
 }
 

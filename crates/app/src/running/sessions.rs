@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use agent::{Approval, Entry, Event, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits};
+use agent::{
+    Approval, Entry, Event, LogEntry, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits,
+};
 use chrono::{SubsecRound as _, Utc};
 use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Request, Scope, View};
@@ -13,7 +16,7 @@ use store::{Answered, IdPrefix, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::begin::{Begin, Starting, missing};
+use super::begin::{Begin, Starting, busy, missing};
 use super::drive::{Approvals, noted};
 use super::live::EventId;
 use super::subscription::{Subscription, Until};
@@ -22,6 +25,8 @@ use crate::{Error, Result};
 
 /// Entries of the log read at once when a message is taken back.
 const LOG_PAGE: usize = 500;
+/// How often the last message is looked for while others add to the log.
+const UNDO_TRIES: usize = 5;
 
 /// A new session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +65,8 @@ pub struct SessionView {
     #[serde(flatten)]
     pub session: Session,
     pub turns: Vec<Turn>,
-    /// Calls that wait for somebody's permission.
+    /// Calls that wait for somebody's permission, those of delegates included: each names the session
+    /// at which it is answered.
     pub approvals: Vec<Approval>,
 }
 
@@ -117,11 +123,9 @@ impl Runtime {
     pub async fn session(&self, id: Uuid) -> Result<SessionView> {
         let store = self.0.store();
         let session = store.session(id).await?.ok_or_else(|| missing(id))?;
+        let session = self.0.seen(session).await?;
         let turns = store.turns(id).await?;
-        let approvals = match session.status {
-            SessionStatus::Waiting => store.approvals(id, true).await?,
-            SessionStatus::Idle | SessionStatus::Running => Vec::new(),
-        };
+        let approvals = self.0.pending(&session).await?;
         Ok(SessionView { session, turns, approvals })
     }
 
@@ -130,7 +134,11 @@ impl Runtime {
         let ListSessions { persona, limit, cursor } = input;
         let filter = SessionFilter { persona, parent: Parent::Top, status: None, limit, cursor };
         let page = self.0.store().sessions(&filter).await?;
-        Ok(SessionList { sessions: page.items, next_cursor: page.next })
+        let mut sessions = Vec::with_capacity(page.items.len());
+        for session in page.items {
+            sessions.push(self.0.seen(session).await?);
+        }
+        Ok(SessionList { sessions, next_cursor: page.next })
     }
 
     /// Ids of sessions that nobody delegated to and that begin so, at most `limit`; the newest first.
@@ -140,7 +148,11 @@ impl Runtime {
 
     /// Whether there was one.
     pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
-        Ok(self.0.store().delete_session(id).await?)
+        let was_there = self.0.store().delete_session(id).await?;
+        if let Some(live) = self.0.find_live(id) {
+            live.delete();
+        }
+        Ok(was_there)
     }
 
     /// Says something to a session; what comes of it is the subscription's.
@@ -161,7 +173,7 @@ impl Runtime {
         };
         let (driver, seq) = self.0.begin(session, starting).await?;
         let after = EventId::of_entry(seq);
-        let subscription = Subscription::new(self.0.store().clone(), watched, after, Until::Done);
+        let subscription = Subscription::new(Arc::clone(&self.0), watched, after, Until::Done);
         self.0.spawn(driver);
         Ok(subscription)
     }
@@ -171,7 +183,7 @@ impl Runtime {
         let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
         let live = self.0.live(&session, None);
         let after = after.unwrap_or(EventId::of_entry(session.last_seq));
-        let mut subscription = Subscription::new(self.0.store().clone(), live.watch(), after, Until::Dropped);
+        let mut subscription = Subscription::new(Arc::clone(&self.0), live.watch(), after, Until::Dropped);
         subscription.read_log().await?;
         Ok(subscription)
     }
@@ -200,7 +212,11 @@ impl Runtime {
 
     /// Stops what a session is doing. Whether there was something to stop.
     pub async fn cancel(&self, id: Uuid) -> Result<bool> {
-        self.0.cancel(id).await
+        let was_active = self.0.cancel(id).await?;
+        if was_active {
+            self.0.go_on_above(id).await?;
+        }
+        Ok(was_active)
     }
 
     /// Answers a request for permission; the run goes on once no other is open.
@@ -230,31 +246,27 @@ impl Runtime {
 
     /// Takes the last message and all that came of it back; what it was. Files stay as they are.
     pub async fn undo(&self, id: Uuid) -> Result<String> {
-        let store = self.0.store();
-        store.session(id).await?.ok_or_else(|| missing(id))?;
-        let (mut after, mut last) = (0, None);
-        loop {
-            let page = store.log(id, after, LOG_PAGE).await?;
-            for found in &page {
-                if let Entry::Turn(Turn { body: TurnBody::User { content }, .. }) = &found.entry {
-                    last = Some((found.seq, content.clone()));
+        for _ in 0..UNDO_TRIES {
+            let session = self.0.at_rest(id).await?;
+            let Some(Message { seq, content, turns }) = self.0.last_message(id).await? else {
+                return Err(Error::Absent(format!("session {id} has no message to take back")));
+            };
+            let note = noted(Note::TextDiscarded { turns });
+            let place = self.0.store().truncate_log(id, seq, session.last_seq, &note).await?;
+            if let Some(place) = place {
+                if let Some(live) = self.0.find_live(id) {
+                    live.tell(place, Event::from(&note));
                 }
-            }
-            match page.last() {
-                Some(found) if page.len() == LOG_PAGE => after = found.seq,
-                _ => break,
+                return Ok(content);
             }
         }
-        let Some((seq, content)) = last else {
-            return Err(Error::Absent(format!("session {id} has no message to take back")));
-        };
-        store.truncate_log(id, seq).await?;
-        Ok(content)
+        Err(busy(id))
     }
 
     /// Has another persona go on with a session.
     pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
         self.0.library.load(&persona, scope, &Request::plain(View::Detail)).await?;
+        self.0.at_rest(id).await?;
         let edited = self.0.store().edit_session(id, |session| {
             session.persona = persona;
             session.scope = scope;
@@ -268,12 +280,46 @@ impl Runtime {
         if let Some(model) = &model {
             self.0.provider(&model.provider).await?;
         }
+        self.0.at_rest(id).await?;
         let edited = self.0.store().edit_session(id, |session| session.model = model);
         edited.await?.ok_or_else(|| missing(id))
     }
 }
 
+/// A message, and the turns that came of it, itself included.
+struct Message {
+    seq: i64,
+    content: String,
+    turns: Vec<Uuid>,
+}
+
 impl Inner {
+    /// The last message of a session.
+    async fn last_message(&self, id: Uuid) -> Result<Option<Message>> {
+        let (mut after, mut last) = (0, None);
+        loop {
+            let page = self.store().log(id, after, LOG_PAGE).await?;
+            let (is_last, through) = (page.len() < LOG_PAGE, page.last().map_or(after, |found| found.seq));
+            for LogEntry { seq, entry } in page {
+                match (entry, &mut last) {
+                    (Entry::Turn(Turn { id, body: TurnBody::User { content }, .. }), last) => {
+                        *last = Some(Message { seq, content, turns: vec![id] });
+                    }
+                    (Entry::Turn(Turn { id, .. }), Some(last)) => last.turns.push(id),
+                    // Whoever was away when those were taken back has not heard of it yet.
+                    (Entry::Note { note: Note::TextDiscarded { turns }, .. }, Some(last)) => {
+                        last.turns.extend(turns);
+                    }
+                    _ => {}
+                }
+            }
+            if is_last {
+                return Ok(last);
+            }
+            after = through;
+        }
+    }
+
     /// Switches a session and whatever works for it. Whether there is one.
     async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<bool> {
         let note = noted(Note::ModeChanged { mode });

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Event, LogEntry};
-use store::Store;
 use tokio::sync::watch;
 
+use super::Inner;
 use super::live::{EventId, Heard, Told, Viewer};
 use crate::Result;
 
@@ -30,7 +30,7 @@ pub(super) enum Until {
 #[derive(Debug)]
 pub struct Subscription {
     viewer: Viewer,
-    store: Store,
+    runtime: Arc<Inner>,
     receiver: watch::Receiver<u64>,
     position: u64,
     after: EventId,
@@ -45,14 +45,14 @@ pub struct Subscription {
 
 impl Subscription {
     pub(super) fn new(
-        store: Store,
+        runtime: Arc<Inner>,
         (viewer, receiver, position): (Viewer, watch::Receiver<u64>, u64),
         after: EventId,
         until: Until,
     ) -> Self {
         let (ready, read_through) = (VecDeque::new(), after.seq);
         let (is_over, poll_after) = (false, POLL_INTERVAL);
-        Self { viewer, store, receiver, position, after, ready, read_through, until, is_over, poll_after }
+        Self { viewer, runtime, receiver, position, after, ready, read_through, until, is_over, poll_after }
     }
 
     /// The next event; none when the run that was asked for is over, or the session is gone.
@@ -98,6 +98,10 @@ impl Subscription {
             let _ = self.receiver.changed().await;
             return Ok(());
         }
+        if self.viewer.0.is_deleted() {
+            self.is_over = true;
+            return Ok(());
+        }
         tokio::select! {
             _ = self.receiver.changed() => {
                 self.poll_after = POLL_INTERVAL;
@@ -108,11 +112,14 @@ impl Subscription {
         self.read_log().await?;
         if !self.ready.is_empty() {
             self.poll_after = POLL_INTERVAL;
-        } else if self.poll_after < LONGEST_POLL_INTERVAL {
-            self.poll_after *= 2;
-        } else {
+            return Ok(());
+        }
+        self.poll_after = (self.poll_after * 2).min(LONGEST_POLL_INTERVAL);
+        match self.runtime.store().session(self.viewer.0.id).await? {
             // Of one that was deleted, nothing will ever come.
-            self.is_over = self.store.session(self.viewer.0.id).await?.is_none();
+            None => self.is_over = true,
+            // Nor of one whose process is gone, unless somebody says that it has ended.
+            Some(session) => drop(self.runtime.seen(session).await?),
         }
         Ok(())
     }
@@ -120,7 +127,7 @@ impl Subscription {
     pub(super) async fn read_log(&mut self) -> Result<()> {
         loop {
             let after = self.ready.back().map_or(self.after.seq, |told| told.id.seq);
-            let page = self.store.log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let page = self.runtime.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE;
             self.ready.extend(page.iter().map(told));
             if let Some(last) = page.last() {
@@ -137,7 +144,7 @@ impl Subscription {
         let mut between = Vec::new();
         let mut after = self.after.seq;
         loop {
-            let page = self.store.log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let page = self.runtime.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE || page.last().is_some_and(|last| last.seq >= through);
             after = page.last().map_or(through, |last| last.seq);
             between.extend(page.iter().filter(|found| found.seq <= through).map(told));

@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use agent::{End, Entry, ErrorCode, Event, Note, open_calls};
+use agent::{End, ErrorCode, Event, Note};
 use store::{After, RunChange};
 use tokio::time::Instant;
 
-use super::begin::interrupted;
-use super::drive::{Driven, Driver, NotKept, entry, noted};
+use super::drive::{Driven, Driver, NotKept};
+use super::gone::last_entries;
 
 /// How long the end of a run is tried to be kept.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -63,10 +63,8 @@ impl Driver {
     /// unless the database took them and only its word was lost.
     async fn keep_failure(&mut self, message: &str) -> Result<(), NotKept> {
         self.turns = self.runtime.store().turns(self.session.id).await.map_err(NotKept)?;
-        let results = open_calls(&self.turns).into_iter().map(interrupted).map(entry);
         let error = Note::Error { code: ErrorCode::Storage, message: message.to_owned() };
-        let end = [noted(error), noted(Note::Done { stop_reason: End::Failed })];
-        let entries: Vec<Entry> = results.chain(end).collect();
+        let entries = last_entries(&self.turns, End::Failed, Some(error));
         self.keep(entries, RunChange { then: Some(After::Idle), ..RunChange::default() }).await
     }
 }

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, End, Entry, ErrorCode, Event, Note, Session, SessionStatus, open_calls};
+use agent::{ApprovalAnswer, End, ErrorCode, Event, Note, Session, SessionStatus};
 use chrono::Utc;
 use futures::future::BoxFuture;
-use store::{After, Answered, Parent, RunChange, SessionFilter};
+use store::{Answered, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::Inner;
-use super::begin::{Begin, LEASE, Starting, busy, interrupted, missing};
-use super::drive::{Approvals, entry, noted};
+use super::begin::{Begin, LEASE, Starting, busy, missing};
+use super::drive::{Approvals, noted};
 use super::sessions::Decision;
 use crate::{Error, ErrorKind, Result};
 
@@ -73,18 +73,8 @@ impl Inner {
     pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
         let ended = async {
             self.take_again(id).await?;
-            let turns = self.store().turns(id).await?;
-            let mut entries: Vec<Entry> =
-                open_calls(&turns).into_iter().map(interrupted).map(entry).collect();
-            entries.extend(error.map(|message| noted(Note::Error { code: ErrorCode::Persona, message })));
-            entries.push(noted(Note::Done { stop_reason: end }));
-            let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
-            let appended = self.store().append(id, &self.node, &entries, &change).await?;
-            if let Some(live) = self.find_live(id) {
-                let first = appended.seq + 1 - entries.len() as i64;
-                live.tell_all(first, entries.iter().map(Event::from));
-            }
-            Ok::<_, Error>(())
+            let error = error.map(|message| Note::Error { code: ErrorCode::Persona, message });
+            self.end_taken(id, end, error).await
         };
         if let Err(error) = ended.await {
             tracing::warn!(session = %id, %error, "the session that waits was not ended");
@@ -98,19 +88,7 @@ impl Inner {
 
     /// The sessions right below one that run or wait.
     pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
-        let mut active = Vec::new();
-        for status in [SessionStatus::Running, SessionStatus::Waiting] {
-            let mut filter =
-                SessionFilter { parent: Parent::Of(id), status: Some(status), ..SessionFilter::default() };
-            loop {
-                let page = self.store().sessions(&filter).await?;
-                active.extend(page.items);
-                match page.next {
-                    None => break,
-                    next => filter.cursor = next,
-                }
-            }
-        }
+        let mut active = self.unfinished_below(id).await?;
         if active.iter().any(|session| session.status == SessionStatus::Running) {
             // One whose process is gone does nothing any more.
             let ids: Vec<Uuid> = active.iter().map(|session| session.id).collect();
@@ -118,6 +96,36 @@ impl Inner {
             active.retain(|session| !gone.contains(&session.id));
         }
         Ok(active)
+    }
+
+    /// The same, with those that nobody runs any more.
+    async fn unfinished_below(&self, id: Uuid) -> Result<Vec<Session>> {
+        let mut unfinished = Vec::new();
+        for status in [SessionStatus::Running, SessionStatus::Waiting] {
+            let mut filter =
+                SessionFilter { parent: Parent::Of(id), status: Some(status), ..SessionFilter::default() };
+            loop {
+                let page = self.store().sessions(&filter).await?;
+                unfinished.extend(page.items);
+                match page.next {
+                    None => break,
+                    next => filter.cursor = next,
+                }
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Has the session go on that gave a task to this one and waits for it, now that it was ended from
+    /// outside.
+    pub(super) async fn go_on_above(self: &Arc<Self>, id: Uuid) -> Result<()> {
+        let parent = self.store().session(id).await?.and_then(|session| session.parent);
+        let Some(parent) = parent else { return Ok(()) };
+        let above = self.store().session(parent).await?;
+        if above.is_some_and(|above| above.status == SessionStatus::Waiting) {
+            self.go_on(parent).await;
+        }
+        Ok(())
     }
 
     /// Stops what a session is doing. Whether there was something to stop.
@@ -130,7 +138,11 @@ impl Inner {
             }
             match self.store().request_cancel(id).await?.ok_or_else(|| missing(id))? {
                 SessionStatus::Idle => return Ok(went_on),
-                SessionStatus::Running => return Ok(true),
+                SessionStatus::Running => {
+                    // Whoever runs it hears of it, unless there is nobody any more.
+                    self.end_gone(id).await?;
+                    return Ok(true);
+                }
                 SessionStatus::Waiting => match self.cancel_waiting(id).await {
                     // What it waited for came to its end first: it is stopped where it runs.
                     Err(error) if error.kind() == ErrorKind::Conflict => went_on = true,
@@ -145,7 +157,7 @@ impl Inner {
     pub(super) fn cancel_below(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let cancelled = async {
-                for below in self.active_below(id).await? {
+                for below in self.unfinished_below(id).await? {
                     self.cancel(below.id).await?;
                 }
                 Ok::<_, Error>(())

@@ -1,7 +1,7 @@
 //! Out of a library and into another: export, preview, import.
 
-use app::ErrorKind;
 use app::outputs::{ImportChange, ImportPlan};
+use app::{ErrorKind, TomlText};
 use persona::{Kind, Name, Scope};
 use serde_json::{Value, json};
 
@@ -89,18 +89,19 @@ async fn an_import_says_which_fields_change() {
         let changed =
             bundle.replace("temperature = 0.25", "temperature = 0.5").replace("Be very calm.", "Breathe.");
         let plan = world.library.plan_import(&changed, Some(Scope::Project)).await.unwrap();
-        let updates: Vec<(&str, &[String])> = plan
+        let updates: Vec<(&str, Vec<&str>)> = plan
             .items
             .iter()
             .filter(|item| item.change == ImportChange::Update)
-            .map(|item| (item.name.as_str(), item.fields.as_slice()))
+            .map(|item| {
+                (item.name.as_str(), item.fields.iter().map(|change| change.field.as_str()).collect())
+            })
             .collect();
+        assert_eq!(updates, [("coder", vec!["extends", "preferred_models"]), ("calm", vec!["content"])]);
+        let content = plan.items.iter().find(|item| item.name.as_str() == "calm").unwrap().fields[0].clone();
         assert_eq!(
-            updates,
-            [
-                ("coder", &["extends".to_owned(), "preferred_models".to_owned()][..]),
-                ("calm", &["content".to_owned()][..])
-            ]
+            (content.from, content.to),
+            (Some(json!("Be calm.\nBe very calm.")), Some(json!("Be calm.\nBreathe.")))
         );
         let done = world
             .library
@@ -170,7 +171,7 @@ async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
             assert!(said.contains("import:1:") && said.contains("not valid TOML"), "{said}");
             let included = format!("{fine}[skills.x]\ncontent_file = \"x.md\"\n");
             let said = refused_import(world, &included, scope).await;
-            assert!(said.contains("x.md"), "{said}");
+            assert!(said.contains("(x.md)") && said.contains("write the text out instead"), "{said}");
             assert_eq!(
                 world.entity(Kind::Part, scope, "fine").await,
                 Value::Null,
@@ -182,7 +183,11 @@ async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
         assert_eq!(kind, ErrorKind::Missing);
         assert!(said.starts_with("no part is named \"nowhere\""), "{said}");
         let warned = world.library.plan_import(&format!("{fine}[prats.x]\n"), None).await.unwrap();
-        assert!(warned.warnings[0].contains("unknown table \"prats\""), "{:?}", warned.warnings);
+        assert!(
+            warned.warnings[0].starts_with("import:4:2: unknown table \"prats\""),
+            "{:?}",
+            warned.warnings
+        );
         assert_eq!(warned.scope, Scope::Shared);
     })
     .await;
@@ -239,6 +244,47 @@ async fn an_entity_is_edited_as_toml() {
         assert_eq!(said, "the text must have [skills.tidy] and nothing else; it has 0 entries");
         let (_, said) = refused(save("[skills.tidy]\ncontents = \"x\"\ndescription = 3\n", 2).await);
         assert!(said.contains("personas.toml:3:15"), "{said}");
+        // What would be dropped in silence is a mistake: here nobody reads a warning.
+        for (typed, place, hint) in [
+            ("contents = \"x\"", ":2:1: skill tidy: unknown key \"contents\"\n", "did you mean \"content\"?"),
+            ("qqq = 1", ":2:1: skill tidy: unknown key \"qqq\"\n", "^ take it out"),
+            ("[skill.other]", ":2:2: unknown table \"skill\"\n", "did you mean \"skills\"?"),
+            ("[mcp_servers.x]", ": [mcp_servers] is no entity;", "personas.toml of the project"),
+            ("content_file = \"x.md\"", "another file (x.md)", "write the text out instead"),
+        ] {
+            let (kind, said) = refused(save(&format!("[skills.tidy]\n{typed}\n"), 2).await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.contains(place) && said.contains(hint) && !said.contains("effect"), "{said}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_imported_with_the_texts_beside_it() {
+    in_each_world(async |world| {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("in/bundle.toml");
+        std::fs::create_dir_all(directory.path().join("in/prompts")).unwrap();
+        std::fs::write(directory.path().join("in/prompts/calm.md"), "Be calm.\n").unwrap();
+        std::fs::write(directory.path().join("secret.md"), "Secret.").unwrap();
+        let text = |path: &str| format!("[parts.calm]\npart_type = \"tone\"\ncontent_file = \"{path}\"\n");
+        for scope in [Scope::Shared, Scope::Project] {
+            let bundle = text("prompts/calm.md");
+            let import = async |text: &str| {
+                let text = TomlText::of_file(&file, text);
+                world.library.import(&world.author, text, Some(scope), None).await
+            };
+            import(&bundle).await.unwrap();
+            assert_eq!(world.entity(Kind::Part, scope, "calm").await["content"], "Be calm.\n");
+            for (path, why) in [("../secret.md", "leads out"), ("prompts/none.md", "is missing")] {
+                let (kind, said) = refused(import(&text(path)).await);
+                assert_eq!(kind, ErrorKind::Invalid);
+                assert!(said.contains(why) && said.starts_with(file.to_str().unwrap()), "{said}");
+            }
+        }
+        let written = world.text(Scope::Project);
+        assert!(!written.contains("content_file") && written.contains("Be calm."), "{written}");
     })
     .await;
 }

@@ -53,6 +53,11 @@ async fn names_in_several_scopes_are_listed_with_their_differences() {
         }
         world.part(Scope::Project, "plain-tone", "tone", "A builtin is there to be replaced.").await;
 
+        let over = world.library.overrides(None, &name("plain-tone")).await.unwrap();
+        let over: Vec<(Scope, Kind)> = over.iter().map(|place| (place.scope, place.kind)).collect();
+        assert_eq!(over, [(Scope::Project, Kind::Part)]);
+        assert_eq!(world.library.overrides(None, &name("calm")).await.unwrap(), []);
+        assert_eq!(world.library.overrides(Some(Kind::Skill), &name("plain-tone")).await.unwrap(), []);
         let all = world.library.conflicts(None, None).await.unwrap();
         let listed: Vec<(Kind, &str, bool)> =
             all.iter().map(|found| (found.kind, found.name.as_str(), found.identical)).collect();

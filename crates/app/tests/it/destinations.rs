@@ -1,7 +1,7 @@
 //! Where a write goes: the named scope, the default one, or where the name is found.
 
 use app::ErrorKind;
-use app::inputs::{AddPart, CreatePersona, OfPersona, PersonaSkill, UpdatePersona};
+use app::inputs::{AddPart, CreatePersona, ListLibrary, OfPersona, PersonaSkill, UpdatePersona};
 use persona::{Kind, Part, Scope};
 use serde_json::{Value, json};
 
@@ -53,6 +53,38 @@ async fn new_entities_go_to_the_named_scope_or_the_default_one() {
         );
         alone.close().await;
         at_project.close().await;
+    })
+    .await;
+}
+
+/// Nothing is read from a scope that is not open: that there is nothing in it would not be true.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_that_is_not_open_is_not_read() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
+        let alone = world.reopened(|options| options.files = None).await;
+        let list = json!({ "kind": "part", "scope": "project" });
+        let get = json!({ "kind": "part", "name": "calm", "scope": "project" });
+        let load = json!({ "name": "critic", "scope": "project" });
+        let search = json!({ "query": "calm", "scope": "project" });
+        for refusal in [
+            refused(alone.list(Kind::Part, input::<ListLibrary>(list)).await),
+            refused(alone.search(input(search)).await),
+            refused(alone.get_entity(&input(get)).await),
+            refused(alone.get_persona(&input(load)).await),
+            refused(alone.manifest(&input(json!({ "name": "critic", "scope": "project" }))).await),
+            refused(alone.history(Kind::Part, &name("calm"), Some(Scope::Project), None).await),
+        ] {
+            let said = "no project is open; name its directory with --project";
+            assert_eq!(refusal, (ErrorKind::Invalid, said.to_owned()));
+        }
+        let global = json!({ "kind": "part", "scope": "global" });
+        let (_, said) = refused(alone.list(Kind::Part, input::<ListLibrary>(global)).await);
+        assert_eq!(said, "the global scope is not open here; leave it out, or name another");
+        alone.close().await;
+        // An open one without a file has nothing yet.
+        let list = json!({ "kind": "part", "scope": "project" });
+        assert_eq!(world.library.list(Kind::Part, input::<ListLibrary>(list)).await.unwrap().items, []);
     })
     .await;
 }

@@ -152,6 +152,50 @@ async fn a_save_without_a_scope_goes_where_the_name_resolves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_entity_may_be_written_as_in_a_file() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for part in ["a", "b", "c"] {
+                world.part(scope, part, "goal", "Do it.").await;
+            }
+            let parts = json!(["c", { "name": "a", "priority": 2 }, { "name": "b", "order": -1 }]);
+            let entity = json!({ "parts": parts });
+            world.library.save_entity(&world.author, save(Kind::Persona, scope, &entity)).await.unwrap();
+            let read = world.entity(Kind::Persona, scope, "sample").await;
+            let place = |name: &str| {
+                let parts = read["parts"].as_array().unwrap();
+                let part = parts.iter().find(|part| part["name"] == name).unwrap();
+                (part["order"].as_i64().unwrap(), part["priority"].as_i64().unwrap())
+            };
+            assert_eq!((place("c"), place("a"), place("b")), ((0, 0), (1, 2), (-1, 0)), "{scope}");
+            for same in [&entity, &read] {
+                let again = world.library.save_entity(&world.author, save(Kind::Persona, scope, same)).await;
+                assert!(!again.unwrap().changed, "{scope}");
+            }
+            let arc = json!({ "stages": [{ "name": "young" }, { "name": "old" }] });
+            world.library.save_entity(&world.author, save(Kind::Arc, scope, &arc)).await.unwrap();
+            let read = world.entity(Kind::Arc, scope, "sample").await;
+            assert_eq!(
+                (&read["stages"][0]["name"], &read["stages"][1]["order"]),
+                (&json!("young"), &json!(2))
+            );
+            let tools = json!({ "categories": { "read": ["read_*"] } });
+            world.library.save_entity(&world.author, save(Kind::ToolPreset, scope, &tools)).await.unwrap();
+            let read = world.entity(Kind::ToolPreset, scope, "sample").await;
+            assert_eq!(read["categories"]["read"], json!([{ "name": "read_*" }]));
+        }
+        let odd = json!({ "kind": "persona", "name": "x", "entity": { "parts": ["two words"] } });
+        let (kind, said) = refused(try_save(world, odd).await);
+        assert_eq!(kind, ErrorKind::Invalid);
+        assert!(said.starts_with("persona \"x\": parts[0].name: "), "{said}");
+        let number = json!({ "kind": "persona", "name": "x", "entity": { "parts": [7] } });
+        let (_, said) = refused(try_save(world, number).await);
+        assert!(said.starts_with("persona \"x\": parts[0]: "), "{said}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_is_refused_with_the_field() {
     in_each_world(async |world| {
         let said = async |kind: &str, entity: Value| {
@@ -253,6 +297,54 @@ async fn a_missing_entity_says_what_to_do() {
             get(json!({ "kind": "tool_preset", "name": "read_only", "scope": "project" })).await,
             (ErrorKind::Missing, said.to_owned())
         );
+    })
+    .await;
+}
+
+/// A preset that is not there is refused as a part is, by every way to write; what somebody else broke
+/// does not keep the rest from being changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preset_must_be_there() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for (field, kind, near) in [
+                ("tool_preset", "tool preset", "read_only"),
+                ("bias_profile", "bias profile", "balanced"),
+                ("context_preset", "context preset", "docs_only"),
+            ] {
+                let wrong = format!("{near}y");
+                let said = format!("no {kind} is named {wrong:?}; did you mean {near:?}?");
+                let mut persona = json!({ "name": "guide", field: wrong, "scope": scope });
+                let created = world.library.create_persona(&world.author, input(persona.clone())).await;
+                assert_eq!(refused(created), (ErrorKind::Missing, said.clone()));
+                persona.as_object_mut().unwrap().remove("scope");
+                let saved = world.try_create(Kind::Persona, scope, persona).await;
+                assert_eq!(refused(saved), (ErrorKind::Missing, said.clone()));
+                world.persona(scope, json!({ "name": "guide" })).await;
+                let update = json!({ "name": "guide", field: wrong, "scope": scope });
+                let updated = world.library.update_persona(&world.author, input(update)).await;
+                assert_eq!(refused(updated), (ErrorKind::Missing, said));
+                let right = json!({ "name": "guide", field: near, "scope": scope });
+                world.library.update_persona(&world.author, input(right)).await.unwrap();
+                let delete = input(json!({ "name": "guide", "scope": scope }));
+                world.library.delete(&world.author, Kind::Persona, delete).await.unwrap();
+            }
+            let plan = json!({ "name": "guide", "plan_persona": { "tool_preset": "read_onyl" } });
+            assert_eq!(refused(world.try_create(Kind::Persona, scope, plan).await).0, ErrorKind::Missing);
+        }
+        // A project's preset means nothing to what is shared.
+        world.create(Kind::ToolPreset, Scope::Project, json!({ "name": "ours" })).await;
+        let shared =
+            world.try_create(Kind::Persona, Scope::Shared, json!({ "name": "a", "tool_preset": "ours" }));
+        let (kind, said) = refused(shared.await);
+        assert_eq!(kind, ErrorKind::Invalid);
+        assert!(said.contains("promote it to shared first"), "{said}");
+        world.persona(Scope::Project, json!({ "name": "a", "tool_preset": "ours" })).await;
+        world.edit(Scope::Project, "tool_preset = \"ours\"", "tool_preset = \"gone\"");
+        let fresh = world.reopened(|_| ()).await;
+        let update = json!({ "name": "a", "summary": "Still mine." });
+        fresh.update_persona(&world.author, input(update)).await.unwrap();
+        fresh.close().await;
     })
     .await;
 }

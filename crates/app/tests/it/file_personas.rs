@@ -122,7 +122,7 @@ async fn a_broken_file_is_not_written_to_and_says_where_it_is_broken() {
         world.edit(Scope::Project, "part_type = \"tone\"", "part_type = tone");
         let update = json!({ "name": "reviewer", "summary": "Mine" });
         let (kind, said) = refused(world.library.update_persona(&world.author, input(update)).await);
-        assert_eq!(kind, ErrorKind::Invalid);
+        assert_eq!(kind, ErrorKind::Conflict);
         assert!(said.contains("personas.toml:7:13: not valid TOML"), "{said}");
         assert!(said.contains("7 | part_type = tone"), "{said}");
         assert!(world.library.has_errors());
@@ -251,7 +251,7 @@ async fn a_bad_entry_is_not_overwritten_and_hides_nothing_else() {
         world.part(Scope::Project, "good", "tone", "Be good.").await;
         let bad = json!({ "name": "bad", "part_type": "tone", "content": "Be better." });
         let (kind, said) = refused(world.try_create(Kind::Part, Scope::Project, bad.clone()).await);
-        assert_eq!(kind, ErrorKind::Invalid);
+        assert_eq!(kind, ErrorKind::Conflict);
         assert!(
             said.contains("personas.toml:2:13: part bad:") && said.contains("did you mean \"tone\"?"),
             "{said}"

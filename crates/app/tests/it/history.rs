@@ -1,6 +1,7 @@
 //! Entities as they were: history, differences, going back, tags.
 
-use app::inputs::{GetEntity, UpdatePersona};
+use app::inputs::{GetEntity, Rollback, UpdatePersona};
+use app::outputs::Written;
 use app::{ErrorKind, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
@@ -12,6 +13,11 @@ async fn history(world: &World, kind: Kind, of: &str) -> Vec<(i64, String, Strin
     let all = history.revisions.into_iter();
     all.map(|item| (item.revision, item.action, format!("{}/{}", item.author, item.front), item.message))
         .collect()
+}
+
+async fn rollback(world: &World, fields: Value) -> app::Result<Written> {
+    let back = world.library.rollback(&world.author, input::<Rollback>(fields)).await;
+    back.map(|back| back.written)
 }
 
 fn number(revision: i64) -> RevisionRef {
@@ -63,11 +69,7 @@ async fn hand_edits_are_in_the_history_and_can_be_undone() {
             history(world, Kind::Part, "calm").await,
             [(2, "update".to_owned(), by.clone(), None), (1, "create".to_owned(), by, None)]
         );
-        let back = world
-            .library
-            .rollback(&world.author, Kind::Part, &name("calm"), None, &number(1), None)
-            .await
-            .unwrap();
+        let back = rollback(world, json!({ "kind": "part", "name": "calm", "revision": 1 })).await.unwrap();
         assert_eq!((back.scope, back.revision, back.changed), (Scope::Project, 3, true));
         assert_eq!(
             world.text(Scope::Project),
@@ -75,11 +77,7 @@ async fn hand_edits_are_in_the_history_and_can_be_undone() {
         );
         let newest = history(world, Kind::Part, "calm").await.remove(0);
         assert_eq!(newest.3.as_deref(), Some("back to revision 1"));
-        let again = world
-            .library
-            .rollback(&world.author, Kind::Part, &name("calm"), None, &number(3), None)
-            .await
-            .unwrap();
+        let again = rollback(world, json!({ "kind": "part", "name": "calm", "revision": 3 })).await.unwrap();
         assert!(!again.changed, "it says so already");
     })
     .await;
@@ -146,8 +144,7 @@ async fn what_was_deleted_comes_back() {
                 "it is told still"
             );
             let back = async |kind, of: &str| {
-                let (library, author) = (&world.library, &world.author);
-                library.rollback(author, kind, &name(of), Some(scope), &number(1), None).await
+                rollback(world, json!({ "kind": kind, "name": of, "revision": 1, "scope": scope })).await
             };
             let (kind, said) = refused(back(Kind::Persona, "coder").await);
             assert_eq!(kind, ErrorKind::Missing);
@@ -160,6 +157,71 @@ async fn what_was_deleted_comes_back() {
                 let delete = json!({ "name": of, "scope": scope });
                 world.library.delete(&world.author, kind, input(delete)).await.unwrap();
             }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_that_is_based_on_another_revision_is_refused() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for content in ["One.", "Two.", "Three."] {
+                world.part(scope, "calm", "tone", content).await;
+            }
+            let back = async |base: i64| {
+                let fields = json!({ "kind": "part", "name": "calm", "revision": 1, "scope": scope, "if_revision": base });
+                rollback(world, fields).await
+            };
+            let said = "part \"calm\" is at revision 3, not 2: somebody changed it; read it again and repeat your change";
+            assert_eq!(refused(back(2).await), (ErrorKind::Conflict, said.to_owned()));
+            assert_eq!(world.entity(Kind::Part, scope, "calm").await["content"], "Three.");
+            assert_eq!(back(3).await.unwrap().revision, 4);
+            // What is not there has no revision: 0 says so, and any other was before the deletion.
+            let delete = json!({ "name": "calm", "scope": scope });
+            world.library.delete(&world.author, Kind::Part, input(delete)).await.unwrap();
+            assert_eq!(refused(back(4).await).0, ErrorKind::Conflict);
+            assert_eq!(back(0).await.unwrap().revision, 6);
+            assert_eq!(refused(back(0).await).0, ErrorKind::Conflict);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_back_has_its_tags() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            let (library, author, coder) = (&world.library, &world.author, name("coder"));
+            let shown = async || {
+                let get = json!({ "name": "coder", "revision": "good", "scope": scope });
+                library
+                    .get_persona(&input(get))
+                    .await
+                    .map(|shown| shown.json().contains("\"summary\":\"Two\""))
+            };
+            for summary in ["One", "Two", "Three"] {
+                world.persona(scope, json!({ "name": "coder", "summary": summary })).await;
+            }
+            library.tag(author, Kind::Persona, &coder, Some(scope), Some(&number(2)), "good").await.unwrap();
+            let delete = async || {
+                let delete = json!({ "name": "coder", "scope": scope });
+                library.delete(author, Kind::Persona, input(delete)).await.unwrap();
+            };
+            delete().await;
+            let back = json!({ "kind": "persona", "name": "coder", "revision": 1, "scope": scope });
+            assert_eq!(rollback(world, back).await.unwrap().revision, 5, "{scope}");
+            assert!(shown().await.unwrap(), "{scope}");
+            assert!(library.untag(Kind::Persona, &coder, Some(scope), "good").await.unwrap());
+            library.tag(author, Kind::Persona, &coder, Some(scope), Some(&number(2)), "good").await.unwrap();
+            // Somebody makes another one of that name: its callers do not get what was tagged before.
+            delete().await;
+            world.persona(scope, json!({ "name": "coder", "summary": "Another" })).await;
+            let said = format!(
+                "persona \"coder\" in {scope} has no revision \"good\"; \
+                 that is a tag of an earlier persona of this name: ask for 2, or tag a revision anew"
+            );
+            assert_eq!(refused(shown().await), (ErrorKind::Missing, said));
         }
     })
     .await;

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use app::outputs::{LintFinding, LintReport};
 use app::{ErrorKind, LintOptions};
-use persona::lint::{Level, Rule};
+use persona::lint::Level;
 use persona::{Kind, Scope};
 use serde_json::json;
 
@@ -34,14 +35,18 @@ part_type = "tonne"
 content = "x"
 "#;
 
-fn told(report: &app::outputs::LintReport) -> Vec<(Rule, String, Option<usize>, Option<usize>)> {
-    let placed = report.findings.iter();
-    placed
-        .map(|placed| {
-            let finding = &placed.finding;
-            (finding.rule, format!("{}:{}", finding.scope, finding.name), placed.line, placed.column)
-        })
-        .collect()
+/// Each finding as `rule scope:name line:column`.
+fn told(report: &LintReport) -> Vec<String> {
+    let told = |found: &LintFinding| {
+        let (scope, name) = (found.scope.unwrap(), found.name.as_deref().unwrap());
+        let place = found.line.zip(found.column).map(|(line, column)| format!(" {line}:{column}"));
+        format!("{} {scope}:{name}{}", found.rule, place.unwrap_or_default())
+    };
+    report.findings.iter().map(told).collect()
+}
+
+fn rules(report: &LintReport) -> Vec<&'static str> {
+    report.findings.iter().map(|found| found.rule.as_str()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,17 +60,24 @@ async fn findings_in_files_have_their_places() {
         assert_eq!(
             told(&report),
             [
-                (Rule::Unused, "global:mine".to_owned(), Some(1), Some(8)),
-                (Rule::UnknownReference, "project:coder".to_owned(), Some(4), Some(1)),
-                (Rule::UnknownProvider, "project:coder".to_owned(), Some(6), Some(1)),
-                (Rule::EnvNotAllowed, "project:calm-tone".to_owned(), Some(10), Some(1)),
-                (Rule::Unused, "project:spare".to_owned(), Some(12), Some(8)),
-            ]
+                "unknown-reference project:coder 4:1",
+                "unknown-provider project:coder 6:1",
+                "env-not-allowed project:calm-tone 10:1",
+                "unused project:spare 12:8",
+                "invalid-entry project:bad 19:13",
+                "unused global:mine 1:8",
+            ],
+            "strongest scope first, then from top to bottom"
         );
-        assert_eq!(report.findings[1].path.as_deref(), Some(world.path(Scope::Project).as_path()));
-        assert_eq!(report.findings[1].finding.suggestion.as_deref(), Some("did you mean \"calm-tone\"?"));
-        assert_eq!(report.problems.len(), 1);
-        assert_eq!((report.problems[0].line, report.problems[0].column), (19, 13));
+        assert_eq!(report.findings[0].path.as_deref(), Some(world.path(Scope::Project).as_path()));
+        assert_eq!(report.findings[0].suggestion.as_deref(), Some("did you mean \"calm-tone\"?"));
+        let levels: Vec<Level> = report.findings.iter().map(|found| found.level).collect();
+        for (level, count) in
+            [(Level::Error, report.errors), (Level::Warning, report.warnings), (Level::Note, report.notes)]
+        {
+            assert_eq!(levels.iter().filter(|found| **found == level).count(), count, "{level}");
+            assert_eq!(report.count(level), count);
+        }
 
         let project = LintOptions {
             scopes: vec![Scope::Project],
@@ -75,8 +87,11 @@ async fn findings_in_files_have_their_places() {
             ..LintOptions::default()
         };
         let report = world.library.lint(project).await.unwrap();
-        let rules: Vec<Rule> = report.findings.iter().map(|placed| placed.finding.rule).collect();
-        assert_eq!(rules, [Rule::UnknownReference, Rule::LongPart, Rule::Unused, Rule::LongPart]);
+        let expected = ["unknown-reference", "long-part", "unused", "long-part", "invalid-entry"];
+        assert_eq!(rules(&report), expected);
+        let global = LintOptions { scopes: vec![Scope::Global], ..LintOptions::default() };
+        let report = world.library.lint(global).await.unwrap();
+        assert_eq!(rules(&report), ["unused"], "the mistakes of another file are not its own");
     })
     .await;
 }
@@ -89,15 +104,14 @@ async fn what_files_refer_to_in_the_database_is_known() {
         let coder = json!({ "name": "coder", "extends": "base", "parts": [{ "name": "team-tone" }], "remove_traits": ["bold"] });
         world.persona(Scope::Project, coder).await;
         let report = world.library.lint(LintOptions::default()).await.unwrap();
-        let rules: Vec<Rule> = report.findings.iter().map(|placed| placed.finding.rule).collect();
-        assert_eq!(rules, [Rule::UselessRemoval]);
-        assert_eq!(report.findings[0].finding.level, Level::Warning);
+        assert_eq!(rules(&report), ["useless-removal"]);
+        assert_eq!(report.findings[0].level, Level::Warning);
 
         let shared = LintOptions { scopes: vec![Scope::Shared], ..LintOptions::default() };
         assert_eq!(world.library.lint(shared.clone()).await.unwrap().findings, []);
         world.part(Scope::Shared, "spare", "goal", "Be spare.").await;
         let report = world.library.lint(shared).await.unwrap();
-        assert_eq!(told(&report), [(Rule::Unused, "shared:spare".to_owned(), None, None)]);
+        assert_eq!(told(&report), ["unused shared:spare"]);
         assert_eq!(report.findings[0].path, None);
         used_elsewhere(world).await;
     })

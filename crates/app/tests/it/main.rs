@@ -9,6 +9,7 @@ mod deleting;
 mod destinations;
 mod entities;
 mod file_personas;
+mod going_back;
 mod history;
 mod inheritance;
 mod life;

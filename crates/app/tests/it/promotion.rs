@@ -5,7 +5,7 @@ use app::{ErrorKind, Promotion};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, name, pieces, refused};
+use crate::world::{World, in_each_world, name, pieces, refused, with_files};
 
 async fn promote(
     world: &World,
@@ -136,6 +136,97 @@ async fn what_others_use_stays_where_it_is() {
         assert_eq!(world.text(Scope::Project).trim(), "");
         let carried = pieces(&promoted.carried);
         assert!(!carried.contains(&(Kind::Part, "calm")), "it is there already: {carried:?}");
+    })
+    .await;
+}
+
+/// Somebody who has not asked for anything finds what they use where it was, and means the same by it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_of_the_same_file_use_stays_there() {
+    let [global, project] = ["GLOBAL", "project"]
+        .map(|whose| format!("[parts.goal]\npart_type = \"goal\"\ncontent = \"{whose} goal\"\n"));
+    let personas = "[personas.base]\nsummary = \"0\"\n[personas.one]\nextends = \"base\"\nparts = [\"goal\"]\n\
+                    [personas.two]\nextends = \"base\"\nparts = [\"goal\"]\n";
+    let project = format!("{personas}{project}");
+    with_files(&global, &project, async |world| {
+        let two = json!({ "name": "two", "detail": true });
+        let before = world.view(two.clone()).await;
+        assert_eq!(before["parts"][0]["content"], "project goal");
+        let to_shared = (Some(Scope::Project), Scope::Shared);
+        let promoted = promote(world, (Kind::Persona, "one"), to_shared, |_| ()).await.unwrap();
+        assert_eq!(pieces(&promoted.removed), [(Kind::Persona, "one")]);
+        assert_eq!(pieces(&promoted.kept), [(Kind::Persona, "base"), (Kind::Part, "goal")]);
+        assert_eq!(world.view(two).await, before);
+        let one = world.view(json!({ "name": "one", "detail": true, "scope": "shared" })).await;
+        assert_eq!(one["parts"][0]["content"], "project goal");
+        // The last one takes them along.
+        let promoted = promote(world, (Kind::Persona, "two"), to_shared, |_| ()).await.unwrap();
+        assert_eq!(promoted.kept, []);
+        assert_eq!(world.text(Scope::Project).trim(), "");
+    })
+    .await;
+}
+
+/// What was asked for goes, where those who use it see it in its new place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_piece_that_is_asked_for_leaves_its_users() {
+    let project =
+        "[personas.two]\nparts = [\"goal\"]\n[parts.goal]\npart_type = \"goal\"\ncontent = \"Ours.\"\n";
+    with_files("", project, async |world| {
+        let goal = (Kind::Part, "goal");
+        let promoted = promote(world, goal, (None, Scope::Global), |_| ()).await.unwrap();
+        assert_eq!(pieces(&promoted.removed), [goal]);
+        assert_eq!(
+            world.view(json!({ "name": "two", "detail": true })).await["parts"][0]["content"],
+            "Ours."
+        );
+        promote(world, goal, (None, Scope::Project), |it| it.copy = true).await.unwrap();
+        // With the user's own in between, the project's persona would mean that one.
+        world.part(Scope::Global, "goal", "goal", "Mine.").await;
+        let promoted = promote(world, goal, (None, Scope::Shared), |_| ()).await.unwrap();
+        assert_eq!((promoted.from, pieces(&promoted.kept)), (Scope::Project, vec![goal]));
+        assert_eq!(
+            world.view(json!({ "name": "two", "detail": true })).await["parts"][0]["content"],
+            "Ours."
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_leave_is_not_copied() {
+    in_each_world(async |world| {
+        a_family(world, Scope::Project).await;
+        let promotion = || Promotion {
+            kind: Kind::Persona,
+            name: name("coder"),
+            from: None,
+            to: Scope::Shared,
+            copy: false,
+            replace: false,
+            message: None,
+        };
+        let reader = world
+            .reopened(|options| {
+                if let Some(files) = &mut options.files {
+                    files.writable = false;
+                }
+            })
+            .await;
+        let (kind, said) = refused(reader.promote(&world.author, promotion()).await);
+        assert_eq!(kind, ErrorKind::Denied);
+        assert!(said.contains("is not written to from here"), "{said}");
+        let shared = world.entity(Kind::Part, Scope::Shared, "calm").await;
+        assert_eq!(shared, Value::Null, "nothing is half done");
+        reader.promote(&world.author, Promotion { copy: true, ..promotion() }).await.unwrap();
+        reader.close().await;
+        clear(world, Scope::Shared).await;
+        // A file with a mistake is not written to either.
+        world.edit(Scope::Project, "[personas.base]", "[personas.base");
+        let broken = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
+        let (_, said) = refused(broken);
+        assert!(said.contains("not valid TOML"), "{said}");
+        assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await, Value::Null);
     })
     .await;
 }

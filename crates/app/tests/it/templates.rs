@@ -17,6 +17,12 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
         assert_eq!((written.scope, written.revision, written.name.as_str()), (Scope::Shared, 1, "mine"));
         assert!(pieces(&written.copied).contains(&(Kind::Part, "review-identity")), "{written:?}");
         assert!(!pieces(&written.copied).iter().any(|(kind, _)| *kind == Kind::Persona));
+        let tags = |shown: &Value| shown["tags"].clone();
+        assert_eq!(
+            tags(&world.view(json!({ "name": "mine" })).await),
+            json!(["code", "review"]),
+            "it is no builtin"
+        );
         for scope in [Scope::Global, Scope::Project] {
             let written = new("mentor", Some(scope)).await.unwrap();
             assert_eq!((written.scope, written.copied.len()), (scope, 0));

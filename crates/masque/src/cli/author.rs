@@ -170,8 +170,7 @@ impl From<LinkKind> for Kind {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque link reviewer part calm-tone --order 70 --priority 40
+#[command(after_help = "  masque link reviewer part calm-tone --order 70 --priority 40
   masque link reviewer guardrail no-fabrication")]
 pub(crate) struct LinkArgs {
     /// The persona

@@ -11,7 +11,8 @@ use crate::failure::{Failure, Result};
 #[command(override_usage = "masque edit [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
 Opens it as TOML in $VISUAL or $EDITOR and checks it before it is saved; a mistake opens the editor
-again. An unchanged or emptied file saves nothing. A builtin is edited as a copy.
+again. An unchanged or emptied file saves nothing. A builtin is edited as a copy. Comments that you
+write there are not kept.
 
   masque edit reviewer
   masque edit part calm-tone --scope project
@@ -36,8 +37,8 @@ impl EditArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A template is a builtin persona (masque list --scope builtin); the copy is an ordinary persona, yours
-to change. What is not said is asked, on a terminal.
+A template is a builtin persona (masque list --scope builtin); the copy is an ordinary persona,
+yours to change. What is not said is asked, on a terminal.
 
   masque new                                        asks
   masque new reviewer --template code_reviewer
@@ -56,8 +57,7 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, Args)]
 #[command(override_usage = "masque duplicate [OPTIONS] [KIND] <NAME> <NEW>")]
-#[command(after_help = "\
-  masque duplicate reviewer strict-reviewer
+#[command(after_help = "  masque duplicate reviewer strict-reviewer
   masque duplicate part calm-tone calmer-tone
   masque duplicate reviewer reviewer --from shared --scope project")]
 pub(crate) struct DuplicateArgs {

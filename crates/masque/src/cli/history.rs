@@ -7,10 +7,11 @@ use crate::failure::{Failure, Result};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "masque history [OPTIONS] [KIND] <NAME>")]
-#[command(after_help = "\
-  masque history mentor                    every change, the newest first: who, when and why
+#[command(
+    after_help = "  masque history mentor                    every change, the newest first: who, when and why
   masque history part plain-tone --limit 5
-  masque history mentor --scope shared     of one scope")]
+  masque history mentor --scope shared     of one scope"
+)]
 pub(crate) struct HistoryArgs {
     /// A persona's name, or a kind and a name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
@@ -57,13 +58,21 @@ impl DiffArgs {
 #[command(override_usage = "masque rollback [OPTIONS] [KIND] <NAME> <REV>")]
 #[command(after_help = "\
 A rollback is a new revision, so nothing is lost by it. What was deleted comes back the same way.
+Pieces that have changed since are told; those of the same scope go back too with --with-pieces.
 
   masque rollback mentor 3 --message \"the shorter one was better\"
+  masque rollback mentor production --with-pieces
   masque rollback part plain-tone production")]
 pub(crate) struct RollbackArgs {
     /// A persona's name, or a kind and a name; then a revision or a tag
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
     words: Vec<String>,
+    /// Put the pieces that it refers to back to what they were then, too
+    #[arg(long)]
+    pub(crate) with_pieces: bool,
+    /// Refuse if it is not at this revision any more
+    #[arg(long, value_name = "N")]
+    pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
     pub(crate) recorded: RecordedIn,
     #[command(flatten)]

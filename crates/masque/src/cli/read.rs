@@ -21,8 +21,7 @@ pub(crate) struct Paging {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque list                              personas
+#[command(after_help = "  masque list                              personas
   masque list parts --type tone            parts of one type
   masque list --tag code --tag review      personas that have both tags
   masque list tool-presets --scope project what the project's personas.toml has
@@ -47,8 +46,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque search refactoring
+#[command(after_help = "  masque search refactoring
   masque search \"unit tests\" --kind skill --kind part")]
 pub(crate) struct SearchArgs {
     /// Words to find, in any order
@@ -158,8 +156,7 @@ pub(crate) struct ManifestArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque compile code_reviewer --detail | pbcopy
+#[command(after_help = "  masque compile code_reviewer --detail | pbcopy
   masque compile code_reviewer --revision production
   claude --append-system-prompt \"$(masque compile mentor --detail)\"")]
 pub(crate) struct CompileArgs {

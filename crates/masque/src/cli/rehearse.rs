@@ -13,14 +13,21 @@ and says what its script says. Scripts are TOML: an ordered list of [[reply]]; d
 describes them.
 
   masque rehearse                                    what answers where no model is set up
-  masque rehearse --script talk.toml --listen 127.0.0.1:4800
+  masque rehearse talk.toml --listen 127.0.0.1:4800
+  masque rehearse talk.toml --log                    also show what it is sent
   masque rehearse --check talk.toml                  only look for mistakes
   masque rehearse --record tape.toml --upstream https://api.anthropic.com
   masque rehearse --replay tape.toml                 exit code 1 if a request differed")]
 pub(crate) struct RehearseArgs {
     /// The script [default: the one that says how to set a model up]
+    #[arg(value_name = "SCRIPT", conflicts_with_all = ["script", "check", "record", "replay"])]
+    pub(crate) positional: Option<PathBuf>,
+    /// The script, by name
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "record", "replay"])]
     pub(crate) script: Option<PathBuf>,
+    /// Print every request that comes: its path and its body, without keys
+    #[arg(long, conflicts_with_all = ["check", "record", "replay"])]
+    pub(crate) log: bool,
     /// Where to listen; loopback addresses only
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use agent::{Mode, limits};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use llm::ModelRef;
 use persona::Name;
 
@@ -16,7 +16,7 @@ pub(crate) enum RunCommand {
     Chat(ChatArgs),
     /// Ask a persona one thing, and print the answer
     Run(RunArgs),
-    /// List sessions; show, resume, export or delete one
+    /// List sessions; show, resume, answer, stop, export or delete one
     Sessions(SessionsArgs),
     /// Print the plan that a session handed over; approve it, or send it back
     Plan(PlanArgs),
@@ -77,8 +77,8 @@ const RUN_HELP: &str = "\
 The answer stands on standard output, everything else on standard error. What is piped in is put
 below the prompt, as context (1 MiB at most). With --json each event is a line of JSON instead.
 
-A call that needs permission is asked for on a terminal, and refused where there is none; --approve
-read allows tools that only read, --approve all allows everything.
+A call that needs permission is asked for on a terminal, and refused where there is none or with
+--json; --approve read allows tools that only read, --approve all allows everything.
 
   masque run code_reviewer \"Review this change.\" < change.patch
   masque run doc_writer \"Write the README.\" --approve all
@@ -87,7 +87,7 @@ read allows tools that only read, --approve all allows everything.
 
 It ends with 0 where the persona came to its end, with 7 where it had to stop before (its limit of
 tokens or of rounds with tools, or because it went in circles), with 5 where the model refused, with
-130 where you interrupted it, and with the code of the failure otherwise: 1, 3 where there is no
+130 where you interrupted it (143 by SIGTERM, 129 by SIGHUP), and with the code of the failure otherwise: 1, 3 where there is no
 such model, 5 where the key is not good, 6 where the provider wants to be left alone for now.";
 
 #[derive(Debug, Args)]
@@ -125,6 +125,8 @@ An ID may be cut short, as long as no other session begins the same.
   masque sessions resume 0193a7
   masque sessions export 0193a7 > talk.md
   masque sessions export 0193a7 --format json | jq .turns
+  masque sessions approve 0193a7 --all
+  masque sessions cancel 0193a7
   masque sessions delete 0193a7")]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
@@ -143,6 +145,10 @@ pub(crate) enum SessionsCommand {
     Resume(SessionId),
     /// Print what was said, as Markdown or as JSON
     Export(ExportSessionArgs),
+    /// Allow or refuse what a session waits for, and print how it goes on
+    Approve(ApproveSessionArgs),
+    /// Stop what a session is doing, or waits for
+    Cancel(SessionId),
     /// Delete a session with all that was said
     Delete(SessionId),
 }
@@ -168,6 +174,33 @@ pub(crate) struct SessionId {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The answer is printed as `masque run` prints one, and ends with the same codes; 7 also where it waits
+for permission again and nobody is at a terminal to be asked.
+
+  masque sessions show 0193a7                what it waits for, with the ids of the calls
+  masque sessions approve 0193a7 --all
+  masque sessions approve 0193a7 call_1 --reject --reason \"Not that file.\"")]
+#[command(group(ArgGroup::new("what").required(true).args(["calls", "all"])))]
+pub(crate) struct ApproveSessionArgs {
+    /// The session; the beginning of its id will do
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// The calls to decide about, by their ids
+    #[arg(value_name = "CALL")]
+    pub(crate) calls: Vec<String>,
+    /// Every call that it waits for
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Refuse instead of allowing
+    #[arg(long)]
+    pub(crate) reject: bool,
+    /// Why not; the persona is told
+    #[arg(long, value_name = "TEXT", requires = "reject")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExportSessionArgs {
     /// The session; the beginning of its id will do
     #[arg(value_name = "ID")]
@@ -184,8 +217,7 @@ pub(crate) enum ExportFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque plan 0193a7 > plan.md
+#[command(after_help = "  masque plan 0193a7 > plan.md
   masque plan 0193a7 --approve                      the session may act from now on
   masque plan 0193a7 --send-back \"Keep the old name.\"   says so, and prints what comes of it")]
 pub(crate) struct PlanArgs {
@@ -201,8 +233,7 @@ pub(crate) struct PlanArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque models
+#[command(after_help = "  masque models
   masque models anthropic
   masque models --json | jq -r '.[].models[]?.id'")]
 pub(crate) struct ModelsArgs {

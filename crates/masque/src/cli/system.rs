@@ -9,8 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque serve                             on 127.0.0.1:4747
+#[command(after_help = "  masque serve                             on 127.0.0.1:4747
   masque serve --addr 127.0.0.1:0          on any free port, which is printed
   masque --db postgres://me@db/team serve  a team's library
   masque serve --project ~/work/shop       with the personas of a project
@@ -119,8 +118,7 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(after_help = "\
-  masque db backup before-upgrade.db
+#[command(after_help = "  masque db backup before-upgrade.db
   masque db copy --to postgres://me@db.example.com/team
   masque db prune --keep 100
   masque --db postgres://me@db.example.com/team db copy --to local.db")]
@@ -157,8 +155,7 @@ pub(crate) struct CopyArgs {
 
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
-#[command(after_help = "\
-  masque completions bash > ~/.local/share/bash-completion/completions/masque
+#[command(after_help = "  masque completions bash > ~/.local/share/bash-completion/completions/masque
   masque completions zsh > ~/.zfunc/_masque
   masque completions fish > ~/.config/fish/completions/masque.fish")]
 pub(crate) struct CompletionsArgs {

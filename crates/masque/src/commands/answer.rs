@@ -1,13 +1,8 @@
 //! An answer as it comes: shown, asked about, and interrupted.
 
-use std::collections::BTreeSet;
-use std::pin::pin;
-
-use agent::{End, ErrorCode, Event};
-use app::running::{Decision, Runtime, SendOptions, Subscription, Told};
-use app::{Error, ErrorKind};
-use serde_json::{Map, Value};
-use uuid::Uuid;
+use agent::{End, ErrorCode, Turn};
+use app::ErrorKind;
+use app::running::Told;
 
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -26,6 +21,15 @@ pub(super) use teller::Teller;
 mod lines;
 pub(super) use lines::opened;
 
+mod pending;
+pub(super) use pending::{Asked, pending};
+
+mod unsent;
+pub(super) use unsent::unsent;
+
+mod watch;
+pub(super) use watch::{Asks, Watch, stop};
+
 /// Who is shown what happens.
 pub(super) enum Viewer {
     Person(Box<Teller>),
@@ -34,6 +38,21 @@ pub(super) enum Viewer {
 }
 
 impl Viewer {
+    /// Somebody who asked once, or a program that did.
+    pub(super) fn of_one_answer(verbose: bool, output: &Output) -> Self {
+        match output.is_json() {
+            true => Self::Program,
+            false => Self::Person(Box::new(Teller::new(false, verbose, output))),
+        }
+    }
+
+    /// Learns of calls that were made before anybody watched.
+    pub(super) fn recall(&mut self, turns: &[Turn]) {
+        if let Self::Person(teller) = self {
+            teller.recall(turns);
+        }
+    }
+
     fn event(&mut self, told: &Told, output: &mut Output) -> Result<()> {
         match self {
             Self::Person(teller) => teller.event(&told.event, output),
@@ -58,147 +77,8 @@ pub(super) struct Outcome {
     pub(super) error: Option<(ErrorCode, String)>,
     /// What was handed over.
     pub(super) plan: Option<String>,
-}
-
-/// A call that somebody has to allow.
-#[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub(super) session: Uuid,
-    pub(super) call_id: String,
-    pub(super) tool_name: String,
-    pub(super) input: Map<String, Value>,
-}
-
-/// Watches a session's answers, for as long as somebody talks to it.
-pub(super) struct Watch<'a> {
-    runtime: &'a Runtime,
-    session: Uuid,
-    /// Whether somebody is there who can be asked.
-    asks: bool,
-    /// The tools that are allowed from now on; calls of one reply were asked for together.
-    allowed: BTreeSet<(Uuid, String)>,
-}
-
-impl<'a> Watch<'a> {
-    pub(super) fn new(runtime: &'a Runtime, session: Uuid, asks: bool) -> Self {
-        Self { runtime, session, asks, allowed: BTreeSet::new() }
-    }
-
-    /// Says something. Ctrl-C meanwhile stops the answer as soon as there is one: a message that is
-    /// half sent would leave the session to nobody.
-    pub(super) async fn send(
-        &self,
-        message: String,
-        options: SendOptions,
-    ) -> Result<app::Result<Subscription>> {
-        let mut sending = pin!(self.runtime.send(self.session, message, options));
-        let mut interrupted = false;
-        loop {
-            tokio::select! {
-                biased;
-                _ = tokio::signal::ctrl_c() => {
-                    if interrupted {
-                        return Err(Failure::Interrupted);
-                    }
-                    interrupted = true;
-                }
-                sent = &mut sending => {
-                    if interrupted && sent.is_ok() {
-                        self.runtime.cancel(self.session).await?;
-                    }
-                    return Ok(sent);
-                }
-            }
-        }
-    }
-
-    /// Shows an answer to its end. Ctrl-C cancels it; once more leaves it at once.
-    pub(super) async fn until_done(
-        &mut self,
-        subscription: &mut Subscription,
-        viewer: &mut Viewer,
-        output: &mut Output,
-    ) -> Result<Outcome> {
-        let (mut error, mut plan, mut cancelled) = (None, None, false);
-        let mut interrupt = pin!(tokio::signal::ctrl_c());
-        loop {
-            let told = {
-                let mut next = pin!(subscription.next());
-                loop {
-                    tokio::select! {
-                        biased;
-                        _ = &mut interrupt => {
-                            if cancelled {
-                                viewer.leave(output)?;
-                                return Err(Failure::Interrupted);
-                            }
-                            cancelled = true;
-                            interrupt.set(tokio::signal::ctrl_c());
-                            self.runtime.cancel(self.session).await?;
-                        }
-                        told = &mut next => break told?,
-                    }
-                }
-            };
-            let Some(told) = told else {
-                return Err(Failure::broken("the answer ended without a word; `masque doctor` may know why"));
-            };
-            viewer.event(&told, output)?;
-            match &told.event {
-                Event::ApprovalRequest { session_id, tool_use_id, tool_name, input } if !cancelled => {
-                    let asked = Asked {
-                        session: *session_id,
-                        call_id: tool_use_id.clone(),
-                        tool_name: tool_name.clone(),
-                        input: input.clone(),
-                    };
-                    cancelled = !self.permit(&asked, viewer, output).await?;
-                }
-                Event::PlanReady { plan: handed_over } => plan = Some(handed_over.clone()),
-                Event::Error { code, message } if *code != ErrorCode::Persona => {
-                    error = Some((*code, message.clone()));
-                }
-                Event::Done { stop_reason } => return Ok(Outcome { end: *stop_reason, error, plan }),
-                _ => {}
-            }
-        }
-    }
-
-    /// Asks for one call and passes the answer on. False where the run was cancelled instead.
-    pub(super) async fn permit(
-        &mut self,
-        asked: &Asked,
-        viewer: &mut Viewer,
-        output: &mut Output,
-    ) -> Result<bool> {
-        let Asked { session, call_id, tool_name, input } = asked;
-        let key = (*session, tool_name.clone());
-        let decision = match viewer {
-            _ if self.allowed.contains(&key) => Some(Decision { approved: true, ..Decision::default() }),
-            Viewer::Person(teller) if self.asks => {
-                let to = teller.make_way(output)?;
-                permission::show(tool_name, input, to, output)?;
-                permission::ask(output).await?
-            }
-            // Nobody can be asked, so nobody has allowed it.
-            _ => Some(Decision::default()),
-        };
-        let Some(decision) = decision else {
-            self.runtime.cancel(self.session).await?;
-            return Ok(false);
-        };
-        if decision.approved && decision.remember {
-            self.allowed.insert(key);
-        }
-        match self.runtime.decide(*session, call_id, decision).await {
-            // Somebody else was faster, and the run has gone on.
-            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error.to_string())?,
-            decided => {
-                decided?;
-            }
-        }
-        Ok(true)
-    }
+    /// The calls that were refused because nobody could be asked.
+    pub(super) refused: Vec<String>,
 }
 
 impl Outcome {
@@ -229,7 +109,9 @@ fn kind(code: ErrorCode) -> ErrorKind {
         | ErrorCode::ContextExceeded
         | ErrorCode::Rejected
         | ErrorCode::Persona
-        | ErrorCode::Storage => ErrorKind::Broken,
+        | ErrorCode::Storage
+        | ErrorCode::Tools
+        | ErrorCode::Interrupted => ErrorKind::Broken,
     }
 }
 
@@ -241,7 +123,11 @@ pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
         ErrorCode::Transport => "`masque doctor` tries every provider",
         ErrorCode::RateLimited => "wait a while, or choose another model with --model",
         ErrorCode::ContextExceeded => "begin a new session, or choose another model with --model",
-        ErrorCode::Rejected | ErrorCode::Persona | ErrorCode::Storage => return message.to_owned(),
+        ErrorCode::Rejected
+        | ErrorCode::Persona
+        | ErrorCode::Storage
+        | ErrorCode::Tools
+        | ErrorCode::Interrupted => return message.to_owned(),
     };
     // Whoever made the message may have said it already.
     let (_, command) = advice.split_once('`').unwrap_or_default();
@@ -267,8 +153,8 @@ pub(super) fn end_in_words(end: End) -> Option<&'static str> {
 }
 
 /// An error that the talk goes on after, for people.
-pub(super) fn in_words(error: Error) -> String {
-    match Failure::from(error) {
+pub(super) fn in_words(error: impl Into<Failure>) -> String {
+    match error.into() {
         Failure::Told { message, .. } => message,
         other => format!("{other:?}"),
     }

@@ -6,7 +6,7 @@ use agent::{Mode, SessionStatus};
 use app::running::{Approvals, Runtime, SendOptions, SessionView};
 use uuid::Uuid;
 
-use super::answer::{Outcome, Teller, Viewer, Watch, in_words};
+use super::answer::{self, Asks, Outcome, Teller, Viewer, Watch, in_words, unsent};
 use super::opening;
 use crate::cli::ChatArgs;
 use crate::failure::{Failure, Result};
@@ -14,6 +14,7 @@ use crate::locations::Directories;
 use crate::output::{Output, Stream, Style};
 use crate::runtime;
 use crate::session::Session;
+use crate::signals::{Ending, Signal};
 
 mod input;
 use input::{Input, Source};
@@ -52,7 +53,8 @@ pub(super) async fn run(args: ChatArgs, session: &Session, verbose: bool, output
     if output.is_json() {
         return Err(Failure::invalid("a chat is for people; `masque run NAME \"…\" --json` prints events"));
     }
-    let runtime = runtime::open(session).await?;
+    let ending = Ending::listen()?;
+    let (runtime, found) = runtime::open_with(session).await?;
     let (view, is_new) = opening::open(&runtime, name, &opening).await?;
     let is_live = io::stdin().is_terminal() && output.is_terminal();
     let id = view.session.id;
@@ -62,18 +64,21 @@ pub(super) async fn run(args: ChatArgs, session: &Session, verbose: bool, output
         persona: view.session.persona.to_string(),
         mode: view.session.mode,
         is_live,
-        watch: Watch::new(&runtime, id, is_live),
+        watch: Watch::new(&runtime, id, if is_live { Asks::Person } else { Asks::Nobody }, ending.clone()),
         viewer: Viewer::Person(Box::new(Teller::new(true, verbose, output))),
         failure: None,
     };
-    let talked = chat.talk(&view, output).await;
+    let talked = match opening::ready(&runtime, &found, &view.session, session, output).await {
+        Ok(()) => chat.talk(&view, output).await,
+        Err(failure) => Err(failure),
+    };
     let failure = chat.failure.take();
-    runtime.stop().await;
+    let talked = answer::stop(&runtime, &ending, talked).await;
     let is_empty = is_new && runtime.session(id).await.is_ok_and(|view| view.turns.is_empty());
     if is_empty {
         // Nothing was said in it, so nobody will look for it.
         runtime.delete_session(id).await?;
-    } else if is_live {
+    } else if is_live && !matches!(talked, Err(Failure::Stopped(Signal::HangUp))) {
         let line = format!("Go on with: masque chat --session {id}");
         output.pieces(Stream::Output, &[(Style::Faint, &line)])?;
     }
@@ -93,7 +98,8 @@ impl Chat<'_> {
         let mut interrupted = false;
         loop {
             output.flush()?;
-            let said = source.next(self.prompt(output)).await?;
+            let prompt = self.prompt(output);
+            let said = self.watch.ending().or(source.next(prompt)).await?;
             let again = std::mem::replace(&mut interrupted, said == Input::Interrupted);
             let message = match said {
                 Input::End => return Ok(()),
@@ -129,6 +135,7 @@ impl Chat<'_> {
         let SessionView { session, turns, .. } = view;
         let before = match turns.len() {
             0 => String::new(),
+            1 => " 1 turn so far; /history shows it.".to_owned(),
             _ => format!(" {} turns so far; /history shows them.", turns.len()),
         };
         let line = format!(
@@ -156,10 +163,16 @@ impl Chat<'_> {
         while let Some(message) = next.take() {
             let approvals = if self.is_live { Approvals::Ask } else { Approvals::Refuse };
             let options = SendOptions { approvals, ..SendOptions::default() };
-            let mut subscription = match self.watch.send(message, options).await? {
+            let mut subscription = match self.watch.send(message, options, output).await? {
                 Ok(subscription) => subscription,
-                Err(error) if self.is_live => return self.mistaken(&in_words(error), output),
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    let failure = unsent(self.runtime, self.session, error).await;
+                    return if self.is_live {
+                        self.mistaken(&in_words(failure), output)
+                    } else {
+                        Err(failure)
+                    };
+                }
             };
             let outcome = self.watch.until_done(&mut subscription, &mut self.viewer, output).await?;
             drop(subscription);
@@ -174,7 +187,10 @@ impl Chat<'_> {
         if self.is_live {
             output.blank()?;
             return match outcome.plan {
-                Some(_) => self.decide_plan(output).await,
+                Some(_) => {
+                    let ending = self.watch.ending().clone();
+                    ending.or(self.decide_plan(output)).await
+                }
                 None => Ok(None),
             };
         }

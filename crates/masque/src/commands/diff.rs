@@ -31,7 +31,9 @@ pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output)
     let mut revisions = rest.iter().map(|word| RevisionRef::parse(word));
     let (from, to) = (revisions.next(), revisions.next());
     let diff = session.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await;
-    let diff = Meant { command: "diff", name: &name, implied }.found(diff, session).await?;
+    let diff = Meant { command: "diff", name: &name, implied, scope: args.recorded.scope }
+        .found(diff, session)
+        .await?;
     let RevisionDiff { kind, name, scope, from, to, fields } = &diff;
     let text = TextDiff::from_lines(&from.toml, &to.toml);
     let unified = || {

@@ -23,7 +23,7 @@ mod database;
 use database::DatabaseReport;
 
 mod files;
-use files::FilesReport;
+use files::{FilesReport, Surroundings};
 
 mod providers;
 use providers::ProviderReport;
@@ -75,12 +75,15 @@ pub(super) async fn run(args: DoctorArgs, wanted: Wanted<'_>, output: &mut Outpu
     let config = Config::read(&directories.config_file()).unwrap_or_default();
     let project = Project::find(wanted.project, Some(&directories.home)).unwrap_or_default();
     let reach = Reach::of(&config, project.as_ref(), Some(&directories));
+    let database = database::examine(wanted.database, &mut problems).await?;
+    let shared = database.shared(wanted.database)?;
+    let surroundings = Surroundings { directories: &directories, config: &config, shared };
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         config_directory: directories.masque_config(),
         data_directory: directories.masque_data(),
-        database: database::examine(wanted.database, &mut problems).await?,
-        files: files::examine(&directories, wanted.project, &mut problems).await,
+        database,
+        files: files::examine(&surroundings, wanted.project, &mut problems).await,
         providers: providers::examine(&reach, &mut problems).await,
         mcp_servers: servers::examine(&reach, args.try_servers, &mut problems).await,
         notices: reach.notices,
@@ -141,7 +144,7 @@ fn print(report: &Report, output: &mut Output) -> Result<()> {
     output.blank()?;
     report.clients.iter().try_for_each(|client| client.print(output))?;
     output.blank()?;
-    verdict(&report.problems, output)
+    verdict(&report.problems, report.files.is_doubtful(), output)
 }
 
 fn directory(path: &std::path::Path) -> String {
@@ -149,9 +152,12 @@ fn directory(path: &std::path::Path) -> String {
     format!("{}{absent}", path.display())
 }
 
-fn verdict(problems: &[Problem], output: &mut Output) -> Result<()> {
+fn verdict(problems: &[Problem], doubtful: bool, output: &mut Output) -> Result<()> {
     if problems.is_empty() {
-        let line = output.styled(Style::Good, "Nothing is wrong.");
+        let line = match doubtful {
+            true => output.styled(Style::Doubtful, "Nothing is wrong but what `masque lint` warns of."),
+            false => output.styled(Style::Good, "Nothing is wrong."),
+        };
         return output.styled_line(&line);
     }
     for Problem { what, advice } in problems {

@@ -4,6 +4,7 @@ use app::ErrorKind;
 use app::outputs::Written;
 use persona::{Kind, Name, Scope};
 
+use super::lint::Findings;
 use super::{lint, written};
 use crate::cli::EditArgs;
 use crate::failure::{Failure, Result};
@@ -34,7 +35,7 @@ struct Subject {
     message: Option<String>,
 }
 
-pub(crate) async fn run(args: EditArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: EditArgs, session: &Session, output: &mut Output) -> Result<Findings> {
     let (kind, name) = args.target()?;
     let editor = Editor::find()?;
     let wanted = args.change.scope;
@@ -47,6 +48,7 @@ pub(crate) async fn run(args: EditArgs, session: &Session, output: &mut Output) 
     output.flush()?;
     let mut draft = Draft::new(&subject.file_name(), &original)?;
     let mut last = original.clone();
+    let mut wrong = String::new();
     for _ in 0..MOST_ATTEMPTS {
         if let Err(failure) = editor.open(draft.path()).await {
             return Err(keep(draft, &original, failure));
@@ -67,11 +69,15 @@ pub(crate) async fn run(args: EditArgs, session: &Session, output: &mut Output) 
             _ => return Err(keep(draft, &original, failure)),
         };
         let message = subject.placed(message, &text, session).await;
-        draft.write_with_mistake(&text, &message)?;
+        if let Err(failure) = draft.write_with_mistake(&text, &message) {
+            return Err(keep(draft, &original, failure));
+        }
         last = text;
+        wrong = message;
     }
-    let failure =
-        Failure::invalid(format!("it is still wrong after {MOST_ATTEMPTS} attempts; nothing was saved"));
+    let failure = Failure::invalid(format!(
+        "it is still wrong after {MOST_ATTEMPTS} attempts; nothing was saved\n{wrong}"
+    ));
     Err(keep(draft, &original, failure))
 }
 
@@ -134,7 +140,7 @@ fn keep(draft: Draft, original: &str, failure: Failure) -> Failure {
     }
 }
 
-fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<()> {
+fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<Findings> {
     let Subject { kind, name, found, revision, .. } = subject;
     let written = Written {
         kind: *kind,
@@ -145,11 +151,17 @@ fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<()> {
         created: Vec::new(),
         copied: Vec::new(),
     };
-    written::tell(&written, "", why, output)
+    written::tell(&written, "", why, output)?;
+    Ok(Findings::Untold)
 }
 
 /// Tells what was saved, and what lint thinks of it.
-async fn saved(subject: &Subject, written: &Written, session: &Session, output: &mut Output) -> Result<()> {
+async fn saved(
+    subject: &Subject,
+    written: &Written,
+    session: &Session,
+    output: &mut Output,
+) -> Result<Findings> {
     let Subject { kind, name, found, .. } = subject;
     let kind = kind.spoken();
     let copy = if *found == Scope::Builtin { ", a copy of the builtin" } else { "" };

@@ -3,7 +3,7 @@
 use app::outputs::RevisionItem;
 use chrono::Local;
 
-use super::meant::Meant;
+use super::meant::{Meant, Named};
 use crate::cli::{HistoryArgs, Target};
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 7] = [
 pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Output) -> Result<()> {
     let Target { kind, name, implied, .. } = args.target()?;
     let limit = args.limit.map(|limit| limit as usize);
-    let meant = Meant { command: "history", name: &name, implied };
+    let meant = Meant { command: "history", name: &name, implied, scope: args.recorded.scope };
     let history = session.library.history(kind, &name, args.recorded.scope, limit).await;
     let history = meant.found(history, session).await?;
     if output.is_json() {
@@ -32,11 +32,13 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|row| table.row(output, row))?;
-    let named = if kind == persona::Kind::Persona { name.to_string() } else { format!("{kind} {name}") };
+    let named = Named::new(kind, &name, history.scope, session).await;
     output.advise(&format!(
-        "\nOf {} {name} in {}. See a change with `masque diff {named} REV`, undo with `masque rollback {named} REV`.",
+        "\nOf {} {name} in {}. See a change with `{}`, undo with `{}`.",
         kind.spoken(),
-        history.scope
+        history.scope,
+        named.command("diff", "REV"),
+        named.command("rollback", "REV"),
     ))
 }
 

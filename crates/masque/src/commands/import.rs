@@ -1,19 +1,27 @@
 //! `masque import`: what a bundle would change, and then the change.
 
-use std::path::Path;
-
-use app::outputs::{ImportChange, ImportItem, ImportPlan};
+use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
+use app::{ErrorKind, TomlText};
 use serde::Serialize;
 
+use super::fields::{excerpts, shown};
 use crate::ask;
 use crate::cli::ImportArgs;
 use crate::definition::read_text;
 use crate::failure::{Failure, Result};
-use crate::output::{Column, Output, Table, one_line};
+use crate::output::{Column, Output, Style, Table, clean, width_of};
 use crate::session::Session;
 
-const COLUMNS: [Column; 4] =
-    [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Fixed("CHANGE"), Column::Stretched("FIELDS")];
+const COLUMNS: [Column; 3] = [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Fixed("CHANGE")];
+
+/// Columns before a field that changes, and between its name and its values.
+const INDENT: usize = 4;
+const GAP: usize = 2;
+const ARROW: &str = " → ";
+/// Columns of a line where no terminal says how many there are.
+const LINE_COLUMNS: usize = 140;
+/// Columns of a value on a narrow terminal.
+const LEAST_COLUMNS: usize = 12;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -26,16 +34,20 @@ struct Answer<'a> {
 pub(crate) async fn run(args: ImportArgs, session: &Session, output: &mut Output) -> Result<()> {
     let ImportArgs { file, dry_run, yes, create, why } = args;
     let text = read_text(&file)?;
+    let source = match file.as_os_str() == "-" {
+        true => TomlText::named("standard input", &text),
+        false => TomlText::of_file(&file, &text),
+    };
     let library = &session.library;
     let scope = create.scope;
-    let plan = library.plan_import(&text, scope).await.map_err(|error| of_file(error, &file))?;
+    let plan = library.plan_import(source, scope).await?;
     let count = changes(&plan);
     if !output.is_json() {
         preview(&plan, output)?;
     }
     let wanted = if count == 0 || dry_run { false } else { yes || agreed(count, &plan, output).await? };
     let imported =
-        if wanted { Some(library.import(&session.author, &text, scope, why.message).await?) } else { None };
+        if wanted { Some(library.import(&session.author, source, scope, why.message).await?) } else { None };
     if output.is_json() {
         let plan = imported.as_ref().unwrap_or(&plan);
         return output.json(&Answer { imported: imported.is_some(), plan });
@@ -44,22 +56,7 @@ pub(crate) async fn run(args: ImportArgs, session: &Session, output: &mut Output
         Some(done) => output.line(format!("imported {} into {}", entities(changes(&done)), done.scope)),
         None if count == 0 => output.line("everything is so already; there is nothing to import"),
         None if dry_run => output.line("nothing was imported; leave out --dry-run to import"),
-        None if ask::can_ask(output) => output.line("nothing was imported"),
-        None => output.line("nothing was imported; add --yes to import"),
-    }
-}
-
-/// A mistake is told with the name of the file that it is in.
-fn of_file(error: app::Error, file: &Path) -> Failure {
-    match (Failure::from(error), file.to_str()) {
-        (Failure::Told { kind, message }, Some(file)) if file != "-" => {
-            let message = match message.strip_prefix("import:") {
-                Some(rest) => format!("{file}:{rest}"),
-                None => message,
-            };
-            Failure::told(kind, message)
-        }
-        (failure, _) => failure,
+        None => output.line("nothing was imported"),
     }
 }
 
@@ -71,7 +68,13 @@ fn changes(plan: &ImportPlan) -> usize {
 
 async fn agreed(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<bool> {
     if !ask::can_ask(output) {
-        return Ok(false);
+        let (what, scope) = (entities(count), plan.scope);
+        return Err(Failure::told(
+            ErrorKind::Denied,
+            format!(
+                "nothing was imported, since nobody can be asked here; repeat with --yes to import {what} into {scope}"
+            ),
+        ));
     }
     ask::confirm(&format!("Import {} into {}?", entities(count), plan.scope), output).await
 }
@@ -88,14 +91,36 @@ fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
             ImportChange::Unchanged => "unchanged",
             ImportChange::Builtin => "builtin",
         };
-        let kind = item.kind.spoken().to_owned();
-        vec![item.name.to_string(), kind, change.to_owned(), one_line(&item.fields.join(", "))]
+        vec![item.name.to_string(), item.kind.spoken().to_owned(), change.to_owned()]
     };
     let rows: Vec<Vec<String>> = plan.items.iter().map(row).collect();
     if !rows.is_empty() {
         let table = Table::fitted(&COLUMNS, &rows, output.width());
         table.header(output)?;
-        rows.iter().try_for_each(|cells| table.row(output, cells))?;
+        for (item, cells) in plan.items.iter().zip(&rows) {
+            table.row(output, cells)?;
+            field_changes(&item.fields, output)?;
+        }
     }
     plan.warnings.iter().try_for_each(|warning| output.line(format!("warning: {warning}")))
+}
+
+/// What each field is and what it becomes, below the entity that it is of.
+fn field_changes(changes: &[FieldChange], output: &mut Output) -> Result<()> {
+    let longest = changes.iter().map(|change| width_of(&change.field)).max().unwrap_or(0);
+    let taken = INDENT + longest + GAP + width_of(ARROW);
+    let width = output.width().unwrap_or(LINE_COLUMNS).saturating_sub(taken) / 2;
+    for FieldChange { field, from, to } in changes {
+        let values = [from, to].map(|value| value.as_ref().map(shown));
+        let [old, new] =
+            [(from, "not set"), (to, "cleared")].map(|(value, none)| value.is_none().then_some(none));
+        let excerpts = excerpts(&values, width.max(LEAST_COLUMNS));
+        let [old, new] = [(0, old), (1, new)].map(|(at, none)| match none {
+            Some(word) => output.styled(Style::Faint, format!("({word})")),
+            None => clean(&excerpts[at]).into_owned(),
+        });
+        let name = output.styled(Style::Name, format!("{field:<longest$}"));
+        output.styled_line(&format!("{:INDENT$}{name}{:GAP$}{old}{ARROW}{new}", "", ""))?;
+    }
+    Ok(())
 }

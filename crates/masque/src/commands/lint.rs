@@ -5,19 +5,16 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use app::LintOptions;
-use app::outputs::{PlacedFinding, Written};
-use persona::Scope;
+use app::outputs::{LintFinding, LintReport, LintRule, Written};
 use persona::lint::Level;
-use serde::Serialize;
+use persona::{Kind, Name, Scope};
 
-use crate::cli::{Deny, LintArgs, LintFormat};
+use crate::cli::{Deny, LintArgs, LintFormat, ShowArgs};
+use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream, Warning};
-use crate::project::Connections;
+use crate::project::{Connections, Project};
 use crate::session::Session;
-
-mod entry;
-use entry::Entry;
 
 mod sarif;
 mod text;
@@ -29,24 +26,43 @@ const KEYS: [(&str, &[&str]); 3] =
 /// Entries up to which lint looks at the files along with other commands.
 const REMINDED: usize = 2_000;
 
-/// Entries of a scope up to which lint looks at it after an edit; more would keep somebody waiting.
-const EXAMINED: usize = 20_000;
+/// Entries up to which lint looks at a scope after an edit, or at the files along with `doctor`; more
+/// would keep somebody waiting.
+pub(super) const EXAMINED: usize = 20_000;
 
 /// Providers that need no key.
 const KEYLESS: [&str; 3] = ["llamacpp", "ollama", "rehearsal"];
 
-/// All that was found, and where the project is.
-struct Report {
-    entries: Vec<Entry>,
-    root: Option<PathBuf>,
+/// Whether somebody has just read what lint found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Findings {
+    Told,
+    Untold,
+    /// Nothing was told, and nothing but this was asked for.
+    UntoldOf(About),
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    findings: &'a [Entry],
-    errors: usize,
-    warnings: usize,
-    notes: usize,
+/// One definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct About {
+    kind: Kind,
+    name: Name,
+    /// None: the strongest that has it.
+    scope: Option<Scope>,
+}
+
+impl About {
+    /// What `show` shows.
+    pub(super) fn shown(args: &ShowArgs) -> Option<Self> {
+        let target = args.target().ok()?;
+        Some(Self { kind: target.kind, name: target.name, scope: args.only.scope })
+    }
+}
+
+/// All that was found, and where the project is.
+struct Report {
+    found: LintReport,
+    root: Option<PathBuf>,
 }
 
 pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) -> Result<()> {
@@ -55,12 +71,7 @@ pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) 
     let implied = if output.is_json() { LintFormat::Json } else { LintFormat::Text };
     match format.unwrap_or(implied) {
         LintFormat::Text => text::print(&report, output)?,
-        LintFormat::Json => output.json(&Answer {
-            findings: &report.entries,
-            errors: report.count(Level::Error),
-            warnings: report.count(Level::Warning),
-            notes: report.count(Level::Note),
-        })?,
+        LintFormat::Json => output.json(&report.found)?,
         LintFormat::Sarif => output.json(&sarif::log(&report))?,
     }
     let denied = match deny {
@@ -68,15 +79,18 @@ pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) 
         Some(Deny::Warning) => Level::Warning,
         Some(Deny::Note) => Level::Note,
     };
-    let fails = report.entries.iter().any(|entry| entry.level >= denied);
+    let fails = report.found.findings.iter().any(|finding| finding.level >= denied);
     if fails { Err(Failure::Answered) } else { Ok(()) }
 }
 
 /// What lint is to know of the surroundings.
 pub(super) fn options(session: &Session, scopes: Vec<Scope>) -> LintOptions {
-    let config = &session.config;
+    options_of(&session.config, session.project.as_ref(), scopes)
+}
+
+pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec<Scope>) -> LintOptions {
     // A provider that the project names is no slip of the pen, trusted or not.
-    let project = session.project.as_ref().map(|project| Connections::read(&project.file()));
+    let project = project.map(|project| Connections::read(&project.file()));
     let of_project = project.iter().flat_map(|project| &project.provider_names);
     let env_allowed: BTreeSet<String> = config.env_allow.clone();
     let env_set = env_allowed.iter().filter(|name| std::env::var_os(name).is_some()).cloned().collect();
@@ -91,39 +105,73 @@ pub(super) fn options(session: &Session, scopes: Vec<Scope>) -> LintOptions {
     }
 }
 
-/// Tells somebody at a terminal, after another command, that lint has something to say.
-pub(super) async fn remind(session: &Session, output: &Output) {
+/// Tells somebody at a terminal, after another command, that lint has something to say: of the
+/// definition that was asked for, or of all.
+pub(super) async fn remind(session: &Session, about: Option<&About>, output: &mut Output) {
     let wanted = io::stderr().is_terminal() && !output.is_json();
     if !wanted || !(1..=REMINDED).contains(&session.library.file_entries()) {
         return;
     }
-    let Ok(report) = session.library.lint(options(session, Vec::new())).await else { return };
-    let count = |level| report.findings.iter().filter(|found| found.finding.level == level).count();
-    if let Some(found) = text::counted([Level::Error, Level::Warning].map(|level| (level, count(level)))) {
-        let _ = writeln!(io::stderr(), "lint: {found} in your files; see them with `masque lint`");
+    let Ok(mut report) = session.library.lint(options(session, Vec::new())).await else { return };
+    let mut place = "in your files".to_owned();
+    if let Some(About { kind, name, scope }) = about {
+        let scope = match scope {
+            Some(scope) => *scope,
+            None => session.library.scope_of(*kind, name).await.unwrap_or(Scope::Project),
+        };
+        report.findings.retain(|found| is_about(found, *kind, name, scope));
+        place = format!("about {} {name}", kind.spoken());
     }
+    if let Some(found) = counted(&report) {
+        // After the answer, and nothing can be done about either where it is closed.
+        let _ = output.flush();
+        let _ = writeln!(io::stderr(), "lint: {found} {place}; see them with `masque lint`");
+    }
+}
+
+/// How many errors and warnings lint has besides the mistakes that every command tells.
+pub(super) fn counts(report: &LintReport) -> [(Level, usize); 2] {
+    let is_told =
+        |found: &LintFinding| !matches!(found.rule, LintRule::Definition(_)) && found.level == Level::Error;
+    let untold = report.findings.iter().filter(|found| !is_told(found));
+    [Level::Error, Level::Warning]
+        .map(|level| (level, untold.clone().filter(|found| found.level == level).count()))
+}
+
+/// The same in words; none where there are none.
+pub(super) fn counted(report: &LintReport) -> Option<String> {
+    text::counted(counts(report))
+}
+
+fn is_about(found: &LintFinding, kind: Kind, name: &Name, scope: Scope) -> bool {
+    let of_it = found.kind == Some(kind) && found.name.as_deref() == Some(name.as_str());
+    of_it && found.scope == Some(scope)
 }
 
 /// Tells what lint finds about a definition that was just written. It is kept all the same, so that
 /// whatever keeps lint from looking is no failure either.
-pub(super) async fn tell_of(written: &Written, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn tell_of(written: &Written, session: &Session, output: &mut Output) -> Result<Findings> {
     let Written { kind, name, scope, .. } = written;
     if !is_quick(*scope, session).await {
-        return output.advise(&format!(
+        output.advise(&format!(
             "{scope} has too many entries to look at after each edit; `masque lint --scope {scope}` does"
-        ));
+        ))?;
+        return Ok(Findings::Untold);
     }
-    let Ok(report) = session.library.lint(options(session, vec![*scope])).await else { return Ok(()) };
-    let about = |found: &PlacedFinding| {
-        let finding = &found.finding;
-        finding.kind == *kind && finding.name == *name && finding.scope == *scope
+    let Ok(report) = session.library.lint(options(session, vec![*scope])).await else {
+        return Ok(Findings::Untold);
     };
-    let entries: Vec<Entry> = report.findings.into_iter().filter(about).map(Entry::of_finding).collect();
+    let about = |found: &LintFinding| {
+        is_about(found, *kind, name, *scope) && matches!(found.rule, LintRule::Definition(_))
+    };
+    let findings: Vec<LintFinding> = report.findings.into_iter().filter(about).collect();
     if output.is_json() {
-        let said = |entry: &Entry| Warning::Said(format!("{} [{}]", entry.sentence(), entry.rule));
-        return output.warn(&entries.iter().map(said).collect::<Vec<_>>());
+        let said = |found: &LintFinding| Warning::Said(format!("{} [{}]", found.sentence(), found.rule));
+        output.warn(&findings.iter().map(said).collect::<Vec<_>>())?;
+    } else {
+        text::print_group(&findings, Stream::Error, output)?;
     }
-    text::print_group(&entries, Stream::Error, output)
+    Ok(if findings.is_empty() { Findings::Untold } else { Findings::Told })
 }
 
 /// Whether a scope is small enough to be looked at along with a command that is about one entity.
@@ -139,22 +187,9 @@ async fn is_quick(scope: Scope, session: &Session) -> bool {
 
 async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
     let library = &session.library;
-    let options = options(session, scopes.clone());
-    let found = library.lint(options).await?;
-    let mut entries: Vec<Entry> = found.findings.into_iter().map(Entry::of_finding).collect();
-    let scope_of = |path: &Path| {
-        [Scope::Project, Scope::Global].into_iter().find(|scope| library.path(*scope) == Some(path))
-    };
-    for problem in found.problems {
-        let scope = scope_of(&problem.path);
-        if !scopes.is_empty() && scope.is_some_and(|scope| !scopes.contains(&scope)) {
-            continue;
-        }
-        entries.push(Entry::of_problem(problem, scope));
-    }
-    entries.sort_by_key(Entry::place);
+    let found = library.lint(options(session, scopes)).await?;
     let root = library.path(Scope::Project).and_then(Path::parent).map(Path::to_path_buf);
-    Ok(Report { entries, root })
+    Ok(Report { found, root })
 }
 
 /// The providers that a model may name. Where nothing is configured yet, none can be called wrong.
@@ -173,10 +208,6 @@ fn providers<'a>(
 }
 
 impl Report {
-    fn count(&self, level: Level) -> usize {
-        self.entries.iter().filter(|entry| entry.level == level).count()
-    }
-
     /// A path as it is read from the project's root, where it is below that.
     fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         self.root.as_ref().and_then(|root| path.strip_prefix(root).ok())

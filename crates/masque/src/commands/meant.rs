@@ -1,7 +1,7 @@
-//! What somebody meant who named a persona that is not there.
+//! What somebody meant who named a persona that is not there, and how a command is to name what is.
 
 use app::ErrorKind;
-use persona::{Kind, Name};
+use persona::{Kind, Name, Scope};
 
 use crate::failure::{Failure, Result};
 use crate::session::Session;
@@ -13,6 +13,30 @@ pub(super) struct Meant<'a> {
     pub(super) name: &'a Name,
     /// Whether no kind was given.
     pub(super) implied: bool,
+    /// The scope that was named.
+    pub(super) scope: Option<Scope>,
+}
+
+/// An entity as a command about its history names it, with the scope where that is not the one that
+/// the name alone would mean.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    subject: String,
+    flag: String,
+}
+
+impl Named {
+    pub(super) async fn new(kind: Kind, name: &Name, scope: Scope, session: &Session) -> Self {
+        let subject = if kind == Kind::Persona { name.to_string() } else { format!("{kind} {name}") };
+        let meant = session.library.recorded_scope(kind, name, None).await.ok();
+        let flag = if meant == Some(scope) { String::new() } else { format!(" --scope {scope}") };
+        Self { subject, flag }
+    }
+
+    /// A command line, as in `masque rollback part calm 3 --scope shared`.
+    pub(super) fn command(&self, command: &str, rest: &str) -> String {
+        format!("masque {command} {} {rest}{}", self.subject, self.flag)
+    }
 }
 
 impl Meant<'_> {
@@ -29,13 +53,14 @@ impl Meant<'_> {
     }
 
     async fn piece(self, session: &Session) -> Option<Failure> {
-        let Self { command, name, .. } = self;
+        let Self { command, name, scope, .. } = self;
+        let flag = scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default();
         for kind in Kind::ALL.iter().filter(|kind| **kind != Kind::Persona) {
             let names = session.library.complete_names(*kind, name.as_str(), 1).await.ok()?;
             if names.first() == Some(name) {
                 let spoken = kind.spoken();
                 let message = format!(
-                    "no persona is named {name:?}, but a {spoken} is: masque {command} {kind} {name}"
+                    "no persona is named {name:?}, but a {spoken} is: masque {command} {kind} {name}{flag}"
                 );
                 return Some(Failure::told(ErrorKind::Missing, message));
             }

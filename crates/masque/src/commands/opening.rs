@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use agent::Session;
 use app::ErrorKind;
 use app::running::{CreateSession, IdPrefix, Runtime, SessionView};
+use futures::future::try_join_all;
 use persona::Name;
 use uuid::Uuid;
 
@@ -13,10 +14,15 @@ use crate::cli::Opening;
 use crate::failure::{Failure, Result};
 use crate::output::one_line;
 
+mod ready;
+pub(super) use ready::ready;
+
 /// The fewest characters of an id that may stand for it.
 const LEAST_PREFIX: usize = 4;
 /// Characters of an id that are shown, unless more are needed to tell sessions apart.
 const SHOWN_PREFIX: usize = 8;
+/// Ids that are looked for at the same time.
+const ASKED_AT_ONCE: usize = 8;
 /// Sessions that are named where several could be meant.
 const NAMED: usize = 5;
 
@@ -101,13 +107,42 @@ pub(super) fn ambiguous(text: &str, several: &[Uuid]) -> Failure {
     Failure::invalid(format!("{text:?} may be any of {}{more}; give more of the id", named.join(", ")))
 }
 
-/// As much of each id as tells these sessions apart.
-pub(super) fn short_ids(sessions: &[Session]) -> usize {
+/// As many characters of these sessions' ids as tell each of them from every other session.
+pub(super) async fn short_ids(runtime: &Runtime, sessions: &[Session]) -> Result<usize> {
     let mut ids: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
     ids.sort();
-    let shared = |pair: &[String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
-    let longest = ids.windows(2).map(shared).max().unwrap_or(0);
-    // A dash says nothing.
-    let shown = (longest + 1).max(SHOWN_PREFIX);
+    let among = ids.windows(2).map(|pair| shared(&pair[0], &pair[1])).max().unwrap_or(0);
+    let mut shown = clear_of(among);
+    loop {
+        let mut longest = shown;
+        for some in ids.chunks(ASKED_AT_ONCE) {
+            let others = some.iter().map(|id| others(runtime, id, shown));
+            for (id, others) in some.iter().zip(try_join_all(others).await?) {
+                let most = others.iter().map(|other| clear_of(shared(id, other))).max();
+                longest = longest.max(most.unwrap_or(0));
+            }
+        }
+        if longest == shown {
+            return Ok(shown);
+        }
+        shown = longest;
+    }
+}
+
+/// Ids of some other sessions that begin as this one's does.
+async fn others(runtime: &Runtime, id: &str, shown: usize) -> Result<Vec<String>> {
+    let Some(prefix) = IdPrefix::parse(id.get(..shown).unwrap_or(id)) else { return Ok(Vec::new()) };
+    let found = runtime.sessions_beginning(&prefix, NAMED).await?;
+    Ok(found.iter().map(ToString::to_string).filter(|other| other != id).collect())
+}
+
+/// How many characters two ids have in common.
+fn shared(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// How many characters show one more than what is shared; a dash says nothing.
+fn clear_of(shared: usize) -> usize {
+    let shown = (shared + 1).max(SHOWN_PREFIX);
     if matches!(shown, 9 | 14 | 19 | 24) { shown + 1 } else { shown }
 }

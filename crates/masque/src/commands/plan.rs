@@ -5,7 +5,7 @@ use app::ErrorKind;
 use app::running::SessionView;
 use serde::Serialize;
 
-use super::answer::Markdown;
+use super::answer::{self, Markdown};
 use super::opening;
 use super::run::{Allowed, say};
 use crate::cli::PlanArgs;
@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::runtime;
 use crate::session::Session;
+use crate::signals::Ending;
 
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
@@ -25,7 +26,7 @@ struct Answer<'a> {
 
 pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
     let PlanArgs { session: id, approve, send_back } = args;
-    let runtime = runtime::open(session).await?;
+    let (runtime, found) = runtime::open_with(session).await?;
     let id = opening::find(&runtime, &id).await?;
     if let Some(why) = send_back {
         let why = why.trim().to_owned();
@@ -34,13 +35,15 @@ pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output
                 "say why the plan is sent back: --send-back \"Keep the old name.\"",
             ));
         }
+        let ending = Ending::listen()?;
+        let view = runtime.session(id).await?;
+        opening::ready(&runtime, &found, &view.session, session, output).await?;
         let view = runtime.decide_plan(id, false).await?;
         if view.session.mode != Mode::Plan {
             runtime.set_mode(id, Mode::Plan).await?;
         }
-        let outcome = say(&runtime, id, why, Allowed::default(), verbose, output).await;
-        runtime.stop().await;
-        return outcome?.failure().map_or(Ok(()), Err);
+        let outcome = say(&runtime, id, why, Allowed::default(), verbose, &ending, output).await;
+        return answer::stop(&runtime, &ending, outcome).await?.failure().map_or(Ok(()), Err);
     }
     let view = match approve {
         true => runtime.decide_plan(id, true).await?,

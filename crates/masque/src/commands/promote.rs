@@ -2,7 +2,7 @@
 
 use app::Promotion;
 use app::outputs::Promoted;
-use persona::Kind;
+use persona::{Kind, Scope};
 
 use super::written::list;
 use crate::cli::PromoteArgs;
@@ -19,7 +19,8 @@ pub(crate) async fn run(args: PromoteArgs, session: &Session, output: &mut Outpu
         return output.json(&promoted);
     }
     let Promoted { kind, name, from, to, carried, removed, kept } = &promoted;
-    let done = if copy { "copied" } else { "moved" };
+    // A builtin stays what it is.
+    let done = if copy || *from == Scope::Builtin { "copied" } else { "moved" };
     output.line(format!("{done} {} {name} from {from} to {to}", kind.spoken()))?;
     let lists = [
         (format!("carried into {to}"), carried),

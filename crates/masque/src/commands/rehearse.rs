@@ -18,6 +18,8 @@ use crate::definition::read_text;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 
+mod log;
+
 pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
     if let Some(path) = &args.check {
         return check(path, output);
@@ -34,7 +36,10 @@ pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
             let tempo = if args.at_once { Tempo::AtOnce } else { Tempo::AsRecorded };
             replay(&cassette, tempo, args.listen, output).await
         }
-        (None, None) => serve(args.script.as_deref(), args.listen, output).await,
+        (None, None) => {
+            let script = args.positional.or(args.script);
+            serve(script.as_deref(), args.listen, args.log, output).await
+        }
     }
 }
 
@@ -51,26 +56,37 @@ fn check(path: &Path, output: &mut Output) -> Result<()> {
     output.line(format!("{} is a script of {}.", path.display(), counted(replies, "reply", "replies")))
 }
 
-async fn serve(script: Option<&Path>, address: SocketAddr, output: &mut Output) -> Result<()> {
+async fn serve(
+    script: Option<&Path>,
+    address: SocketAddr,
+    is_logged: bool,
+    output: &mut Output,
+) -> Result<()> {
     let (script, name) = match script {
         Some(path) => (read(path)?, path.display().to_string()),
         None => (Script::builtin(), "builtin".to_owned()),
     };
     let replies = script.replies();
-    let stop = listen_for_stop()?;
-    // Nobody asks this process what it was asked; it only costs memory.
-    let options = Options { record: false, ..Options::default() };
+    let stop = Stop::listen()?;
+    // What nobody wants to see only costs memory.
+    let options = Options { record: is_logged, ..Options::default() };
     let rehearsal = Rehearsal::start_on(script, bind(address).await?, options)
         .map_err(|error| unbound(address, &error))?;
     let told = Told { address: rehearsal.address(), does: "rehearses", kind: None };
     told.announce(&[("script", name.into()), ("replies", replies.into())], output)?;
-    stop.wait().await;
+    let logged = match is_logged {
+        true => log::until(stop.wait(), &rehearsal, output).await,
+        false => {
+            stop.wait().await;
+            Ok(())
+        }
+    };
     rehearsal.stop().await;
-    Ok(())
+    logged
 }
 
 async fn record(options: RecordingOptions, address: SocketAddr, output: &mut Output) -> Result<()> {
-    let stop = listen_for_stop()?;
+    let stop = Stop::listen()?;
     let (cassette, kind) = (options.cassette.display().to_string(), options.kind);
     let upstream = options.upstream.clone();
     let recorder = Recorder::start(options, bind(address).await?).map_err(|error| unrecorded(&error))?;
@@ -87,7 +103,7 @@ async fn record(options: RecordingOptions, address: SocketAddr, output: &mut Out
 async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Output) -> Result<()> {
     let cassette = Cassette::read(path).map_err(|error| unread(&error))?;
     let exchanges = cassette.exchanges();
-    let stop = listen_for_stop()?;
+    let stop = Stop::listen()?;
     let replay =
         Replay::start(cassette, tempo, bind(address).await?).map_err(|error| unbound(address, &error))?;
     let told = Told { address: replay.address(), does: "replays", kind: None };
@@ -161,10 +177,6 @@ impl Told {
 
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn listen_for_stop() -> Result<Stop> {
-    Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

@@ -1,33 +1,42 @@
 //! `masque run`: one message, and the answer.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Read as _};
 
 use agent::limits;
 use app::running::{Approvals, Runtime, SendOptions};
 use uuid::Uuid;
 
-use super::answer::{Outcome, Teller, Viewer, Watch, opened};
+use super::answer::{self, Asks, Outcome, Viewer, Watch, opened, unsent};
 use super::opening;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};
 use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::output::{Output, Warning};
 use crate::runtime;
 use crate::session::Session;
+use crate::signals::Ending;
+
+/// The name of what stands around what was piped in.
+const TAG: &str = "stdin";
 
 pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
     let RunArgs { name, prompt, opening, approve, max_rounds } = args;
     let message = message(prompt, read_input().await?)?;
-    let runtime = runtime::open(session).await?;
+    let ending = Ending::listen()?;
+    let (runtime, found) = runtime::open_with(session).await?;
     let (view, is_new) = opening::open(&runtime, Some(name), &opening).await?;
-    if output.is_json() {
-        opened(&view.session, output)?;
-    }
     let id = view.session.id;
     let allowed = Allowed { approve, max_rounds };
-    let outcome = say(&runtime, id, message, allowed, verbose, output).await;
-    runtime.stop().await;
-    let outcome = match outcome {
+    let said = async {
+        opening::ready(&runtime, &found, &view.session, session, output).await?;
+        if output.is_json() {
+            opened(&view.session, output)?;
+        }
+        say(&runtime, id, message, allowed, verbose, &ending, output).await
+    };
+    let outcome = said.await;
+    let outcome = match answer::stop(&runtime, &ending, outcome).await {
         Ok(outcome) => outcome,
         Err(failure) => {
             // Nothing was said in it, so nobody will look for it.
@@ -37,16 +46,35 @@ pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output:
             return Err(failure);
         }
     };
+    tell_refused(&outcome, approve, output)?;
     if !output.is_json() {
         if outcome.plan.is_some() {
-            output.advise(&format!(
-                "Approve the plan with `masque plan {id} --approve`, or send it back with --send-back."
-            ))?;
+            advise_on_plan(id, output)?;
         } else if verbose {
             output.advise(&format!("Go on with `masque chat --session {id}`."))?;
         }
     }
     outcome.failure().map_or(Ok(()), Err)
+}
+
+pub(super) fn advise_on_plan(id: Uuid, output: &mut Output) -> Result<()> {
+    output.advise(&format!(
+        "Approve the plan with `masque plan {id} --approve`, or send it back with --send-back."
+    ))
+}
+
+/// The persona was told that nobody could be asked; whoever called is told how to allow it.
+fn tell_refused(outcome: &Outcome, approve: Option<Approve>, output: &mut Output) -> Result<()> {
+    if outcome.refused.is_empty() {
+        return Ok(());
+    }
+    let nobody = if output.is_json() { "with --json nobody is asked" } else { "nobody could be asked" };
+    let how = match approve {
+        None => "`--approve read` allows tools that only read, `--approve all` allows everything",
+        Some(Approve::Read | Approve::All) => "`--approve all` allows it",
+    };
+    let calls = outcome.refused.join(", ");
+    output.warn(&[Warning::Said(format!("refused, because {nobody}: {calls}; {how}"))])
 }
 
 /// What a persona may do without being asked about it.
@@ -63,22 +91,23 @@ pub(super) async fn say(
     message: String,
     allowed: Allowed,
     verbose: bool,
+    ending: &Ending,
     output: &mut Output,
 ) -> Result<Outcome> {
-    let asks = ask::can_ask(output);
-    let approvals = match allowed.approve {
-        Some(Approve::All) => Approvals::All,
-        Some(Approve::Read) => Approvals::Read,
-        None if asks => Approvals::Ask,
-        None => Approvals::Refuse,
+    let asks = if ask::can_ask(output) { Asks::Person } else { Asks::Nobody };
+    let approvals = match (allowed.approve, asks) {
+        (Some(Approve::All), _) => Approvals::All,
+        (Some(Approve::Read), _) => Approvals::Read,
+        (None, Asks::Person) => Approvals::Ask,
+        (None, _) => Approvals::Refuse,
     };
-    let mut viewer = match output.is_json() {
-        true => Viewer::Program,
-        false => Viewer::Person(Box::new(Teller::new(false, verbose, output))),
-    };
+    let mut viewer = Viewer::of_one_answer(verbose, output);
     let options = SendOptions { approvals, max_tool_rounds: allowed.max_rounds, ..SendOptions::default() };
-    let mut watch = Watch::new(runtime, id, asks);
-    let mut subscription = watch.send(message, options).await??;
+    let mut watch = Watch::new(runtime, id, asks, ending.clone());
+    let mut subscription = match watch.send(message, options, output).await? {
+        Ok(subscription) => subscription,
+        Err(error) => return Err(unsent(runtime, id, error).await),
+    };
     watch.until_done(&mut subscription, &mut viewer, output).await
 }
 
@@ -118,7 +147,8 @@ fn too_long(what: &str) -> Failure {
 fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
     let message = match (prompt.filter(|prompt| !prompt.trim().is_empty()), input) {
         (Some(prompt), Some(input)) => {
-            format!("{}\n\n<stdin>\n{}\n</stdin>", prompt.trim_end(), input.trim_end_matches('\n'))
+            let tag = tag_for(&input);
+            format!("{}\n\n<{tag}>\n{}\n</{tag}>", prompt.trim_end(), input.trim_end_matches('\n'))
         }
         (Some(prompt), None) => prompt,
         (None, Some(input)) => input,
@@ -132,4 +162,45 @@ fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
         return Err(too_long("the prompt and standard input are together"));
     }
     Ok(message)
+}
+
+/// What stands around what was piped in: a name that does not end anywhere in it, so that none of it
+/// can pass for the prompt.
+fn tag_for(input: &str) -> String {
+    let input = input.to_ascii_lowercase();
+    let ends: BTreeSet<Option<u64>> = input
+        .split("</stdin")
+        .skip(1)
+        .map(|rest| {
+            let digits = rest.strip_prefix('-').unwrap_or_default();
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            digits[..end].parse().ok()
+        })
+        .collect();
+    if ends.is_empty() {
+        return TAG.to_owned();
+    }
+    let free = (1..).find(|number| !ends.contains(&Some(*number))).unwrap_or_default();
+    format!("{TAG}-{free}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tag_for;
+
+    #[test]
+    fn what_is_piped_in_cannot_end_what_stands_around_it() {
+        for (input, tag) in [
+            ("", "stdin"),
+            ("<stdin> alone ends nothing", "stdin"),
+            ("a </stdin> b", "stdin-1"),
+            ("a </STDIN > b", "stdin-1"),
+            ("</stdin-1></stdin>", "stdin-2"),
+            ("</stdin-2></stdin-01 >", "stdin-3"),
+            ("</stdin-12>", "stdin-1"),
+            ("</stdin-99999999999999999999999>", "stdin-1"),
+        ] {
+            assert_eq!(tag_for(input), tag, "{input}");
+        }
+    }
 }

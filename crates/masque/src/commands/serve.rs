@@ -45,8 +45,7 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     };
     let runtime = runtime::open(&session).await?;
     let router = server::router(runtime.clone(), options);
-    let stop =
-        Stop::listen().map_err(|error| Failure::broken(format!("cannot wait for signals: {error}")))?;
+    let stop = Stop::listen()?;
     announce(address, &session, output).await?;
     tell_problems(&session, false, output)?;
     let served = server::serve(listener, router, stop.wait()).await;

@@ -5,6 +5,7 @@ use app::running::{ListSessions, Runtime, SessionList, SessionView};
 use chrono::{DateTime, Local, Utc};
 use serde_json::json;
 
+use super::answer::{Asked, label, pending};
 use super::{chat, opening};
 use crate::cli::{
     ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, Opening, SessionsArgs, SessionsCommand,
@@ -14,6 +15,7 @@ use crate::output::{Column, Output, Table, one_line};
 use crate::runtime;
 use crate::session::Session;
 
+mod decide;
 pub(super) mod transcript;
 
 /// Sessions that are listed where nobody says how many.
@@ -40,6 +42,7 @@ pub(super) async fn run(
             let args = ChatArgs { name: None, opening: Opening::of_session(resumed.id) };
             return chat::run(args, session, verbose, output).await;
         }
+        SessionsCommand::Approve(args) => return decide::approve(args, session, verbose, output).await,
         command => command,
     };
     let runtime = runtime::open(session).await?;
@@ -48,7 +51,8 @@ pub(super) async fn run(
         SessionsCommand::Show(shown) => show(&shown.id, &runtime, output).await,
         SessionsCommand::Export(args) => export(&args, &runtime, output).await,
         SessionsCommand::Delete(deleted) => delete(&deleted.id, &runtime, output).await,
-        SessionsCommand::Resume(_) => Ok(()),
+        SessionsCommand::Cancel(cancelled) => decide::cancel(&cancelled.id, &runtime, output).await,
+        SessionsCommand::Resume(_) | SessionsCommand::Approve(_) => Ok(()),
     }
 }
 
@@ -77,7 +81,7 @@ async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) ->
         let name = persona.map_or_else(|| "mentor".to_owned(), |persona| persona.to_string());
         return output.advise(&format!("There is no session yet; begin one with `masque chat {name}`."));
     }
-    let shown = opening::short_ids(&listed.sessions);
+    let shown = opening::short_ids(runtime, &listed.sessions).await?;
     let rows: Vec<Vec<String>> = listed.sessions.iter().map(|session| cells(session, shown)).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
@@ -112,7 +116,7 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(&view);
     }
-    let SessionView { session, turns, approvals } = &view;
+    let SessionView { session, turns, .. } = &view;
     output.field("session", &session.id.to_string())?;
     let scope = session.scope.map(|scope| format!(" ({scope})")).unwrap_or_default();
     output.field("persona", &format!("{}{scope}", session.persona))?;
@@ -127,8 +131,9 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
     output.field("used", &local(session.updated_at))?;
     let usage = session.usage;
     output.field("tokens", &format!("{} in, {} out", usage.input_tokens, usage.output_tokens))?;
-    for approval in approvals {
-        output.field("waits for", &format!("permission to call {}", approval.tool_name))?;
+    for Asked { tool_name, input, call_id, .. } in pending(&view) {
+        let call = label(&tool_name, &input);
+        output.field("waits for", &format!("permission to call {call} ({call_id})"))?;
     }
     if let Some(plan) = &session.plan {
         let status = serde_json::to_value(plan.status)

@@ -1,7 +1,9 @@
 //! `masque show`: a persona or a piece, for reading.
 
 use app::inputs::{ByName, GetEntity, GetPersona, RevisionText};
+use app::outputs::{PersonaView, Settings};
 use persona::{AnyEntity, Kind, Name, Scope};
+use serde::Serialize;
 
 use super::meant::Meant;
 use crate::cli::{ShowArgs, Target};
@@ -19,7 +21,7 @@ pub(super) async fn run(args: ShowArgs, session: &Session, output: &mut Output) 
     if kind != Kind::Persona {
         return show_piece(args, kind, name, session, output).await;
     }
-    let meant = Meant { command: "show", name: &name, implied };
+    let meant = Meant { command: "show", name: &name, implied, scope: args.only.scope };
     if args.explain {
         explain(&args, meant, session, output).await
     } else if args.flat {
@@ -82,15 +84,28 @@ async fn show_persona(
     let (compiled, detail) = (args.compiled, args.detail);
     let input = input(args, meant.name.clone())?;
     let loaded = meant.found(session.library.get_persona(&input).await, session).await?;
-    if output.is_json() {
-        return output.json(&loaded.view());
-    }
     let view = loaded.view();
     if compiled {
+        if output.is_json() {
+            return output.json(&view);
+        }
         let text = if detail { &view.compiled_detail } else { &view.compiled_summary };
         return output.exact(text.as_deref().unwrap_or_default());
     }
-    persona_text::print(&view, output)
+    let settings = session.library.settings(&input).await?;
+    if output.is_json() {
+        return output.json(&Shown { view: &view, settings: &settings });
+    }
+    persona_text::print(&view, &settings, output)
+}
+
+/// What an agent gets, with what those set who run it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    view: &'a PersonaView,
+    #[serde(flatten)]
+    settings: &'a Settings,
 }
 
 fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {

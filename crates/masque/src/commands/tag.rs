@@ -18,7 +18,9 @@ pub(super) async fn run(args: &TagArgs, session: &Session, output: &mut Output) 
     let wanted = revision.map(RevisionRef::parse);
     let (library, author) = (&session.library, &session.author);
     let tagged = library.tag(author, kind, &name, args.recorded.scope, wanted.as_ref(), tag).await;
-    let tagged = Meant { command: "tag", name: &name, implied }.found(tagged, session).await?;
+    let tagged = Meant { command: "tag", name: &name, implied, scope: args.recorded.scope }
+        .found(tagged, session)
+        .await?;
     if output.is_json() {
         return output.json(&tagged);
     }
@@ -29,7 +31,9 @@ pub(super) async fn run(args: &TagArgs, session: &Session, output: &mut Output) 
 async fn untag(args: &TagArgs, tag: &str, session: &Session, output: &mut Output) -> Result<()> {
     let Target { kind, name, implied, .. } = args.untagged()?;
     let deleted = session.library.untag(kind, &name, args.recorded.scope, tag).await;
-    let deleted = Meant { command: "tag", name: &name, implied }.found(deleted, session).await?;
+    let deleted = Meant { command: "tag", name: &name, implied, scope: args.recorded.scope }
+        .found(deleted, session)
+        .await?;
     if output.is_json() {
         return output.json(&json!({ "kind": kind, "name": name, "tag": tag, "deleted": deleted }));
     }

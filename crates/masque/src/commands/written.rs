@@ -9,7 +9,7 @@ use crate::output::Output;
 /// Copies that are named one by one.
 const FEW: usize = 4;
 /// Pieces that are named one by one, whatever happened to them.
-const MOST_NAMED: usize = 10;
+pub(super) const MOST_NAMED: usize = 10;
 
 /// Tells the outcome of writing an entity itself. `done` says what happened where something did,
 /// as in "created part calm-tone"; `idle` what is so already where nothing did.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, contains};
-use crate::terminal::{ENTER, Terminal};
+use crate::home::{Answer, Home, contains};
+use crate::terminal::{CONTROL_C, ENTER, Terminal};
 
 const PROJECT: &str = "\
 [personas.reviewer]
@@ -41,13 +41,12 @@ fn a_persona_moves_with_what_it_needs() {
         &moved,
         &["moved persona reviewer from project to shared", "carried into shared: ", "skill look"],
     );
-    contains(&moved, &["removed from project: ", "persona reviewer", "part calm"]);
+    contains(&moved, &["removed from project: persona reviewer", "skill look"]);
+    contains(&moved, &["kept in project, where others use it: part calm\n"]);
     assert_eq!(home.json(&["show", "reviewer"])["scope"], "shared");
     let file = home.read("shop/personas.toml");
-    contains(&file, &["[personas.other]\nparts = [\"calm\"]\n"]);
+    contains(&file, &["[personas.other]\nparts = [\"calm\"]\n", "# Slow speech.\n[parts.calm]\n"]);
     assert!(!file.contains("reviewer") && !file.contains("look"), "{file}");
-    let other = home.json(&in_shop(&["show", "other"]));
-    assert_eq!(other["parts"][0]["name"], "calm", "a project sees what is shared");
     let back = ["promote", "reviewer", "--from", "shared", "--to", "project", "--copy", "--json"];
     let back: Value = serde_json::from_str(&home.ok(&in_shop(&back))).unwrap();
     assert_eq!(
@@ -106,8 +105,14 @@ fn a_bundle_goes_to_another_library() {
 
     let other = Home::new();
     other.write("bundle.toml", &bundle);
-    let preview = other.ok(&["import", "bundle.toml"]);
-    contains(&preview, &["reviewer", "persona", "create", "nothing was imported; add --yes to import"]);
+    let preview = other.run(&["import", "bundle.toml"]);
+    assert_eq!(preview.code, 5, "a script must not believe that it worked: {preview:#?}");
+    contains(&preview.stdout, &["reviewer", "persona", "create"]);
+    contains(
+        &preview.stderr,
+        &["nothing was imported", "repeat with --yes to import 4 entities into shared"],
+    );
+    contains(&other.fails(5, &["import", "bundle.toml", "--json"]), &["repeat with --yes"]);
     contains(&other.ok(&["import", "bundle.toml", "--dry-run"]), &["create", "nothing was imported"]);
     contains(&other.fails(3, &["show", "reviewer"]), &["no persona"]);
     contains(&other.ok(&["import", "bundle.toml", "--yes"]), &["imported 4 entities into shared"]);
@@ -129,17 +134,69 @@ fn a_preview_names_the_fields_that_change() {
         let answer = home.run_with_input(&[&["import", "-", "--json"], flags].concat(), bundle);
         serde_json::from_str::<Value>(&answer.ok()).unwrap()
     };
-    let plan = import(&[]);
+    let plan = import(&["--dry-run"]);
     assert_eq!((&plan["imported"], &plan["scope"]), (&json!(false), &json!("shared")));
-    let item = json!({ "kind": "skill", "name": "look", "change": "update", "fields": ["content", "tags"] });
+    let fields = json!([
+        { "field": "content", "from": "Look once.", "to": "Look twice." },
+        { "field": "tags", "from": ["eyes"] },
+    ]);
+    let item = json!({ "kind": "skill", "name": "look", "change": "update", "fields": fields });
     assert_eq!(plan["items"], json!([item]));
+    let text = home.run_with_input(&["import", "-", "--dry-run"], bundle).ok();
+    contains(&text, &["    content  Look once. → Look twice.\n", "    tags     eyes → (cleared)\n"]);
     assert_eq!(home.json(&["show", "skill", "look"])["content"], "Look once.");
     assert_eq!(import(&["--yes", "--message", "from a friend"])["imported"], true);
     assert_eq!(home.json(&["show", "skill", "look"])["content"], "Look twice.");
     let history = home.json(&["history", "skill", "look"]);
     assert_eq!(history["revisions"][0]["message"], "from a friend");
-    let text = home.run_with_input(&["import", "-", "--scope", "global"], bundle).ok();
+    let text = home.run_with_input(&["import", "-", "--scope", "global", "--dry-run"], bundle).ok();
     contains(&text, &["look", "skill", "create"]);
+}
+
+#[test]
+fn a_preview_fits_the_width_and_says_where_a_doubt_is() {
+    let home = Home::new();
+    let long = "Look at every line of it, and then once more. ".repeat(4);
+    home.ok(&["create", "skill", "look", "--content", &format!("{long}Twice."), "--description", "When."]);
+    home.write(
+        "b.toml",
+        &format!(
+            "[skills.look]\ncontent = \"{long}Once.\"\nsumary = \"x\"\ntags = [\"a\"]\n[mcp_servers.x]\n"
+        ),
+    );
+    for width in [60, 80, 120] {
+        let mut command = home.command();
+        command.args(["import", "b.toml", "--dry-run"]).env("COLUMNS", width.to_string());
+        let preview = Answer::of(command.output().unwrap()).ok();
+        let fields: Vec<&str> = preview.lines().filter(|line| line.contains(" → ")).collect();
+        assert_eq!(fields.len(), 3, "{preview}");
+        assert!(fields.iter().all(|line| line.chars().count() <= width), "{preview}");
+        contains(fields[0], &["    content      …", "Twice. → …", "Once."]);
+        contains(&preview, &["description  When. → (cleared)", "tags         (not set) → a"]);
+    }
+    let warned = home.ok(&["import", "b.toml", "--dry-run"]);
+    contains(&warned, &["warning: b.toml:3:1: skill look: unknown key \"sumary\"", "[mcp_servers]"]);
+    assert_eq!(warned.matches("warning").count(), 2, "{warned}");
+}
+
+#[test]
+fn a_bundle_has_its_texts_beside_it() {
+    let home = Home::new();
+    home.write("in/prompts/x.md", "Speak slowly.\n");
+    let bundle = "[parts.calm]\npart_type = \"tone\"\ncontent_file = \"prompts/x.md\"\n";
+    home.write("in/bundle.toml", bundle);
+    home.ok(&["import", "in/bundle.toml", "--yes"]);
+    assert_eq!(home.json(&["show", "part", "calm"])["content"], "Speak slowly.\n");
+    let piped = home.run_in_with_input("in", &["import", "-", "--yes"], bundle).fails(2);
+    contains(&piped, &["x.md", "write the text out instead"]);
+}
+
+#[test]
+fn a_builtin_is_copied_not_moved() {
+    let home = Home::new();
+    let copied = home.ok(&["promote", "mentor", "--to", "shared"]);
+    contains(&copied, &["copied persona mentor from builtin to shared\n", "carried into shared: "]);
+    assert!(!copied.contains("removed"), "{copied}");
 }
 
 #[test]
@@ -178,4 +235,9 @@ fn an_import_asks() {
     assert_eq!(code, 0);
     contains(&screen, &["imported 1 entity into shared"]);
     home.ok(&["show", "skill", "look"]);
+    home.ok(&["delete", "skill", "look"]);
+    let (code, screen) = ask(CONTROL_C);
+    assert_eq!(code, 130, "{screen}");
+    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&home.fails(3, &["show", "skill", "look"]), &["no skill"]);
 }

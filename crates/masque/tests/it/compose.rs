@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use crate::home::{Answer, Home, contains};
-use crate::terminal::{DOWN, ENTER, ESCAPE, Terminal};
+use crate::terminal::{CONTROL_C, DOWN, ENTER, ESCAPE, Terminal};
 
 /// Writes an editor: a shell script that gets the file as its last argument.
 fn editor(home: &Home, script: &str) -> String {
@@ -84,6 +84,33 @@ if [ -e first ]; then cp \"$1\" second; sed -i 's/= 3/= \"Three.\"/' \"$1\"; els
     assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Three.");
 }
 
+/// A word that means nothing is a mistake like another: dropped in silence it would be lost work.
+#[test]
+fn a_misspelled_key_opens_the_editor_again() {
+    let home = Home::new();
+    let before = "[personas.a]\nsummary = \"x\"\n";
+    home.write("shop/personas.toml", before);
+    let script = "\
+if [ -e first ]; then cp \"$1\" second; sed -i s/^sytem/system/ \"$1\"; else touch first; sed -i 's/\"x\"/\"y\"/' \"$1\"; echo 'sytem_prompt = \"long work\"' >> \"$1\"; fi";
+    contains(&edit(&home, script, &["a", "--project", "shop"]).ok(), &["saved persona a"]);
+    let second = home.read("second");
+    assert!(second.starts_with("# This was not saved:\n#   a.persona.toml:"), "{second}");
+    contains(&second, &["unknown key \"sytem_prompt\"\n", "did you mean \"system_prompt\"?"]);
+    let line: usize = second.split(':').nth(2).unwrap().parse().unwrap();
+    assert_eq!(second.lines().nth(line - 1).unwrap(), "sytem_prompt = \"long work\"");
+    let shown = home.json(&["show", "a", "--detail", "--project", "shop"]);
+    assert_eq!(shown["system_prompt"], "long work");
+    // Who leaves it like that has the text still.
+    home.write("shop/personas.toml", before);
+    let script = "grep -q sytem \"$1\" || echo 'sytem_prompt = \"long work\"' >> \"$1\"";
+    let refused = edit(&home, script, &["a", "--project", "shop"]).fails(2);
+    contains(&refused, &["unknown key \"sytem_prompt\"", "did you mean \"system_prompt\"?"]);
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    contains(&std::fs::read_to_string(kept).unwrap(), &["sytem_prompt = \"long work\""]);
+    std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
+    assert_eq!(home.read("shop/personas.toml"), before);
+}
+
 #[test]
 fn a_mistake_that_stays_ends_with_the_text_kept() {
     let home = library();
@@ -104,23 +131,23 @@ fn a_mistake_that_stays_ends_with_the_text_kept() {
 #[test]
 fn lint_has_its_say_after_an_edit() {
     let home = Home::new();
-    let before = "[personas.guide]\nsummary = \"You guide.\"\ntool_preset = \"editor\"\n\n[personas.other]\nsummary = \"x\"\ntool_preset = \"nothing\"\n";
+    let before = "[personas.guide]\nsummary = \"You guide.\"\n\n[personas.other]\nsummary = \"x\"\ntool_preset = \"nothing\"\n";
     home.write("shop/personas.toml", before);
     let guide =
         |script: &str, more: &[&str]| edit(&home, script, &[&["guide", "--project", "shop"], more].concat());
-    let doubtful = guide("sed -i s/editor/editro/ \"$1\"", &[]);
+    let doubtful = guide("sed -i s/guide[.]/gu\u{200b}ide./ \"$1\"", &[]);
     assert_eq!(doubtful.stdout, "saved persona guide (project, revision 2)\n");
     assert_eq!(doubtful.code, 0, "a doubt keeps nothing from being saved");
     let line = doubtful.stderr.strip_suffix('\n').unwrap();
-    assert!(line.starts_with("  3:1  error    persona guide, tool_preset: "), "{line}");
-    contains(line, &["\"editro\"", "did you mean \"editor\"?", " [unknown-reference]"]);
+    assert!(line.starts_with("  2:"), "{line}");
+    contains(line, &["  error    persona guide, summary: ", " [hidden-unicode]"]);
     assert!(!line.contains('\n') && !line.contains("other"), "only what was edited is told: {line}");
     // What a program reads is one JSON value.
-    let json = guide("sed -i s/editro/editr/ \"$1\"", &["--json"]);
+    let json = guide("sed -i s/You/So/ \"$1\"", &["--json"]);
     let told: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
-    contains(told["warnings"][0]["message"].as_str().unwrap(), &["persona guide, tool_preset: ", "editor"]);
+    contains(told["warnings"][0]["message"].as_str().unwrap(), &["persona guide, summary: "]);
     assert_eq!(told["warnings"].as_array().unwrap().len(), 1, "{told}");
-    let good = guide("sed -i s/editr/editor/ \"$1\"", &[]);
+    let good = guide("sed -i s/gu\u{200b}ide[.]/guide./ \"$1\"", &[]);
     assert_eq!(good.stderr, "", "what is well is not talked about");
     // In the database there is no place to name.
     let home = library();
@@ -129,6 +156,28 @@ fn lint_has_its_say_after_an_edit() {
     assert!(hidden.stderr.starts_with("  error    part calm, summary: "), "{hidden:#?}");
     contains(&hidden.stderr, &["[hidden-unicode]\n"]);
     assert_eq!(hidden.ok(), "saved part calm (shared, revision 2)\n");
+}
+
+/// Whoever has just read what is wrong needs no word about it in general.
+#[test]
+fn what_lint_says_of_an_edit_is_said_once() {
+    let home = Home::new();
+    let before = "[personas.guide]\nsummary = \"You guide.\"\n\n[personas.other]\nsummary = \"x\"\ntool_preset = \"nothing\"\n";
+    home.write("shop/personas.toml", before);
+    let edit = |script: &str| {
+        let mut command = home.command();
+        command.env("EDITOR", editor(&home, script)).args(["edit", "guide", "--project", "shop"]);
+        let (code, screen) = Terminal::start(command).ends();
+        assert_eq!(code, 0, "{screen}");
+        screen
+    };
+    let doubtful = edit("sed -i s/guide[.]/gu\u{200b}ide./ \"$1\"");
+    contains(&doubtful, &["saved persona guide", "hidden-unicode"]);
+    assert!(!doubtful.contains("see them with `masque lint`"), "{doubtful}");
+    let good = edit("sed -i s/gu\u{200b}ide[.]/guide./ \"$1\"");
+    contains(&good, &["saved persona guide", "lint: 1 error in your files; see them with `masque lint`"]);
+    assert!(!good.contains("hidden-unicode"), "{good}");
+    contains(&edit("true"), &["nothing changed", "see them with `masque lint`"]);
 }
 
 #[test]
@@ -204,6 +253,8 @@ fn a_template_becomes_a_persona() {
     contains(&created.stderr, &["masque show reviewer", "masque edit reviewer"]);
     let (mine, template) = (home.json(&["show", "reviewer"]), home.json(&["show", "code_reviewer"]));
     assert_eq!((&mine["parts"], &mine["scope"]), (&template["parts"], &json!("shared")));
+    let marked = |shown: &serde_json::Value| shown["tags"].as_array().unwrap().contains(&json!("builtin"));
+    assert!(marked(&template) && !marked(&mine), "{mine}");
     contains(&home.fails(4, &["new", "reviewer", "--template", "code_reviewer"]), &["exists already"]);
     contains(&home.fails(3, &["new", "x", "--template", "code_reviwer"]), &["code_reviewer"]);
     contains(&home.fails(2, &["new", "--template", "code_reviewer"]), &["NAME"]);
@@ -272,6 +323,11 @@ fn questions_lead_to_a_template_too() {
     terminal.sees("Where is it kept?").presses(ESCAPE);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 1, "{screen}");
+    contains(&screen, &["stopped; nothing was changed"]);
+    let mut terminal = start(&["other"]);
+    terminal.sees("Where is it kept?").presses(CONTROL_C);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 130, "{screen}");
     contains(&screen, &["stopped; nothing was changed"]);
     contains(&home.fails(3, &["show", "other"]), &["no persona"]);
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::home::{Home, contains};
-use crate::terminal::{DOWN, ENTER, Terminal};
+use crate::terminal::{CONTROL_C, DOWN, ENTER, Terminal};
 
 const PROJECT: &str = "\
 # The shop's own.
@@ -43,6 +43,20 @@ fn nothing_in_conflict_is_said() {
         &home.fails(3, &["conflicts", "mentor", "--use", "shared"]),
         &["nothing named mentor is defined by several scopes"],
     );
+}
+
+#[test]
+fn what_takes_a_builtins_place_is_no_conflict() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[personas.mentor]\nsummary = \"Mine.\"\n");
+    let said = "persona mentor of project overrides the builtin, which is not a conflict";
+    assert_eq!(home.ok(&in_shop(&["conflicts", "mentor"])), format!("{said}.\n"));
+    home.ok(&in_shop(&["conflicts", "mentor", "--check"]));
+    contains(&home.fails(3, &in_shop(&["conflicts", "mentor", "--use", "project"])), &[said]);
+    let over = json!([{ "scope": "project", "kind": "persona", "name": "mentor" }]);
+    let answer = home.json(&in_shop(&["conflicts", "mentor"]));
+    assert_eq!(answer, json!({ "conflicts": [], "overrides": over }));
+    contains(&home.ok(&in_shop(&["conflicts", "mentor", "--kind", "part"])), &["Nothing named mentor"]);
 }
 
 #[test]
@@ -206,6 +220,19 @@ fn fields_are_merged_by_answers() {
         (&shown["summary"], &shown["description"]),
         (&"You review for the shop.".into(), &"Mine.".into())
     );
+}
+
+#[test]
+fn a_merge_that_is_interrupted_changes_nothing() {
+    let home = library();
+    let mut command = home.command();
+    command.args(in_shop(&["conflicts", "reviewer", "--merge"]));
+    let mut terminal = Terminal::start(command);
+    terminal.sees("Which description?").presses(CONTROL_C);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 130, "{screen}");
+    contains(&screen, &["stopped; nothing was changed"]);
+    assert_eq!(home.read("shop/personas.toml"), PROJECT);
 }
 
 #[test]

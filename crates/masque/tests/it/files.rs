@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::home::{Answer, Home, contains};
+use crate::terminal::Terminal;
 
 const PROJECT: &str = "\
 # What we agreed on.
@@ -235,10 +236,18 @@ fn a_file_that_is_no_toml_stays_in_force_as_it_was() {
     // Each command is a fresh process, which knows only what was recorded.
     let answer = home.run_in("shop", &["show", "coder"]);
     contains(&answer.stdout, &["You code.", "bold"]);
-    contains(&answer.stderr, &["warning: ", "shop/personas.toml:4:", "  4 | summary = \"You code.\n"]);
+    let hint = "close it with \" on the same line";
+    contains(&answer.stderr, &["warning: ", "shop/personas.toml:4:", "  4 | summary = \"You code.\n", hint]);
+    let in_force = "its last good state of 2";
+    contains(&answer.stderr, &[in_force, "stays in force (2 entries), and nothing is written to it"]);
+    // What a write fails of is told once, as its failure.
     let refused = home.run_in("shop", &["update", "persona", "coder", "--summary", "x"]);
-    assert_ne!(refused.code, 0, "{refused:#?}");
-    contains(&refused.stderr, &["error: ", "personas.toml"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    contains(&refused.stderr, &["error: ", "personas.toml", hint, in_force]);
+    assert!(!refused.stderr.contains("warning: "), "{}", refused.stderr);
+    let report = home.run_in("shop", &["doctor"]);
+    assert_eq!(report.code, 1, "{report:#?}");
+    contains(&report.stdout, &["(2 entries in force)", "problem: ", hint, in_force]);
     assert_eq!(home.read("shop/personas.toml"), broken, "what does not parse is never written to");
     // The other scopes are not affected.
     contains(
@@ -253,7 +262,61 @@ fn doubts_are_told_to_whoever_asks() {
     home.write("shop/personas.toml", &format!("{PROJECT}colour = \"red\"\n"));
     assert_eq!(home.run_in("shop", &["list"]).stderr, "");
     contains(&home.run_in("shop", &["list", "-v"]).stderr, &["personas.toml:10:1: warning: ", "colour"]);
-    contains(&home.run_in("shop", &["doctor"]).ok(), &["colour", "Nothing is wrong."]);
+    let report = home.run_in("shop", &["doctor"]).ok();
+    contains(&report, &["colour", "1 warning; see them with `masque lint`", "Nothing is wrong but what"]);
+}
+
+/// `[[personas]]` is a likely mistake, and no reason to forget everybody.
+#[test]
+fn a_table_of_another_shape_deletes_nothing() {
+    let home = shop();
+    home.run_in("shop", &["list"]).ok();
+    home.write("shop/personas.toml", "[[personas]]\nname = \"coder\"\nsummary = \"You code.\"\n");
+    let answer = home.run_in("shop", &["show", "coder"]);
+    contains(&answer.stdout, &["You code.", "bold"]);
+    contains(&answer.stderr, &["personas.toml:1:", "must be a table of entries", "write [personas.NAME]"]);
+    let history = home.run_in("shop", &["history", "coder"]).stdout;
+    assert!(!history.contains("delete"), "{history}");
+}
+
+#[test]
+fn one_bad_entry_says_what_is_in_force() {
+    let home = shop();
+    home.run_in("shop", &["list"]).ok();
+    home.write("shop/personas.toml", &PROJECT.replace("\"You code.\"", "7"));
+    let answer = home.run_in("shop", &["show", "coder"]);
+    contains(&answer.stdout, &["You code."]);
+    contains(&answer.stderr, &["persona coder: summary: expected a text", "stay in force as they last were"]);
+}
+
+/// Somebody at a terminal hears of what lint finds, also when they only look.
+#[test]
+fn lint_is_mentioned_to_whoever_looks() {
+    let home = shop();
+    let doubtful = "\n[personas.other]\nsummary = \"x\"\nsytem_prompt = \"x\"\nparts = [\"nope\"]\n";
+    home.write("shop/personas.toml", &format!("{PROJECT}{doubtful}"));
+    let looks = |arguments: &[&str]| {
+        let mut command = home.command();
+        command.current_dir(home.path("shop")).args(arguments);
+        let (code, screen) = Terminal::start(command).ends();
+        assert_eq!(code, 0, "{screen}");
+        screen
+    };
+    let advice = "see them with `masque lint`";
+    contains(&looks(&["show", "other"]), &["lint: 1 error, 1 warning about persona other; ", advice]);
+    contains(&looks(&["list"]), &["lint: 1 error, 1 warning in your files; ", advice]);
+    for silent in [&["show", "coder"][..], &["show", "other", "--json"]] {
+        assert!(!looks(silent).contains("lint:"), "{silent:?}");
+    }
+    // Nobody reads it elsewhere, and an answer stays an answer.
+    assert_eq!(home.run_in("shop", &["show", "other"]).stderr, "");
+    let report = home.run_in("shop", &["doctor"]);
+    assert_eq!(report.code, 1, "{report:#?}");
+    contains(&report.stdout, &["problem: lint finds 1 error, 1 warning in your files", advice]);
+    // What is in the database is known to it.
+    home.ok(&["create", "part", "nope", "--type", "tone", "--content", "x"]);
+    let report = home.run_in("shop", &["doctor"]).ok();
+    contains(&report, &["1 warning; see them", "Nothing is wrong but what"]);
 }
 
 #[test]
@@ -281,7 +344,12 @@ fn doctor_describes_the_files() {
     let report = home.run_in("shop/src", &["doctor"]).ok();
     contains(
         &report,
-        &["the nearest directory upwards with a personas.toml", "(2 entries)", "(1 entry)", "followed"],
+        &[
+            "the nearest directory upwards with a personas.toml",
+            "(2 entries in force)",
+            "(1 entry in force)",
+            "followed",
+        ],
     );
     let report = json_of(home.run_in("shop/src", &["doctor", "--json"]));
     let files = &report["files"];

@@ -123,6 +123,11 @@ fn a_rollback_is_a_new_revision() {
     contains(&home.ok(&["rollback", "part", "calm", "1"]), &["is as it was at 1; nothing changed"]);
     contains(&home.fails(3, &["rollback", "part", "calm", "7"]), &["no revision 7"]);
     contains(&home.fails(2, &["rollback", "calm"]), &["NAME"]);
+    contains(
+        &home.fails(4, &["rollback", "part", "calm", "2", "--if-revision", "3"]),
+        &["is at revision 4, not 3", "read it again"],
+    );
+    home.ok(&["rollback", "part", "calm", "2", "--if-revision", "4"]);
     // What was deleted comes back.
     home.ok(&["delete", "part", "calm"]);
     contains(&home.ok(&["rollback", "part", "calm", "2"]), &["put part calm back to 2"]);
@@ -165,6 +170,91 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     assert_eq!(home.json(&["tag", "part", "calm", "--delete", "old"])["deleted"], true);
     contains(&home.fails(2, &["tag", "helper", "1", "7"]), &["is a number"]);
     contains(&home.fails(2, &["tag", "helper"]), &["name the tag"]);
+}
+
+/// The advice is for the definition that was shown, not for the one that is in force.
+#[test]
+fn advice_names_the_scope_where_the_name_alone_means_another() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[personas.helper]\nsummary = \"Ours.\"\n");
+    home.ok(&["create", "persona", "helper", "--summary", "All's."]);
+    let advice = |arguments: &[&str]| home.run_in("shop", arguments).stderr;
+    contains(
+        &advice(&["history", "helper", "--scope", "shared"]),
+        &["`masque diff helper REV --scope shared`", "`masque rollback helper REV --scope shared`"],
+    );
+    for arguments in [&["history", "helper"][..], &["history", "helper", "--scope", "project"]] {
+        contains(&advice(arguments), &["`masque diff helper REV`", "`masque rollback helper REV`"]);
+    }
+    home.ok(&["create", "skill", "look", "--content", "Look."]);
+    for (command, rest) in [("history", &[][..]), ("diff", &[]), ("tag", &["good"]), ("rollback", &["1"])] {
+        let asked = [&[command, "look"], rest, &["--scope", "shared"]].concat();
+        contains(&advice(&asked), &[&format!("masque {command} skill look --scope shared")]);
+    }
+}
+
+#[test]
+fn a_rollback_tells_of_pieces_that_are_not_as_they_were() {
+    let home = calm();
+    home.ok(&["create", "persona", "helper", "--part", "calm", "--summary", "You help."]);
+    home.ok(&["tag", "helper", "good"]);
+    home.ok(&["update", "part", "calm", "--content", "Faster."]);
+    let told = home.ok(&["rollback", "helper", "good"]);
+    assert_eq!(
+        told,
+        "persona helper itself is as it was at good; nothing changed (shared, revision 1)\n\
+         changed since: part calm of shared; put it back with `masque rollback part calm 3`\n\
+         all of them at once: `masque rollback helper good --with-pieces`\n"
+    );
+    let json = home.json(&["rollback", "helper", "good"]);
+    let calm = json!({ "scope": "shared", "kind": "part", "name": "calm", "revision": 3, "deleted": false });
+    assert_eq!((&json["changed"], &json["differing"]), (&json!(false), &json!([calm])));
+    let whole = home.ok(&["rollback", "helper", "good", "--with-pieces"]);
+    contains(&whole, &["put back with it: part calm\n"]);
+    assert_eq!(home.json(&["show", "part", "calm"])["content"], "You speak very slowly.");
+    let again = home.ok(&["rollback", "helper", "good", "--with-pieces"]);
+    assert_eq!(again, "persona helper is as it was at good; nothing changed (shared, revision 1)\n");
+    // Under another name it is the same piece.
+    home.ok(&["rename", "part", "calm", "quiet"]);
+    home.ok(&["update", "persona", "helper", "--summary", "You listen."]);
+    contains(
+        &home.ok(&["rollback", "helper", "good"]),
+        &["put persona helper back to good", "part calm is quiet now, and helper refers to that\n"],
+    );
+    let shown = home.json(&["show", "helper"]);
+    assert_eq!((&shown["summary"], &shown["parts"][0]["name"]), (&json!("You help."), &json!("quiet")));
+    home.ok(&["unlink", "helper", "part", "quiet"]);
+    home.ok(&["delete", "part", "quiet"]);
+    contains(
+        &home.fails(3, &["rollback", "helper", "good"]),
+        &["which is not there now", "or repeat with --with-pieces"],
+    );
+    home.ok(&["rollback", "helper", "good", "--with-pieces"]);
+    assert!(!home.json(&["show", "helper"])["parts"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_comes_back_has_its_tags() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "");
+    for scope in ["shared", "project"] {
+        let masque = |arguments: &[&str]| {
+            home.run_in("shop", &[arguments, &["--scope", scope, "--json"]].concat()).ok();
+        };
+        masque(&["create", "persona", "helper", "--summary", "First."]);
+        masque(&["update", "persona", "helper", "--summary", "Second."]);
+        masque(&["tag", "helper", "good"]);
+        masque(&["delete", "persona", "helper"]);
+        masque(&["rollback", "helper", "1"]);
+        let shown = home.run_in("shop", &["show", "helper", "--scope", scope, "--revision", "good"]).ok();
+        contains(&shown, &["Second."]);
+        masque(&["delete", "persona", "helper"]);
+        masque(&["create", "persona", "helper", "--summary", "Somebody else."]);
+        let refused =
+            home.run_in("shop", &["show", "helper", "--scope", scope, "--revision", "good"]).fails(3);
+        contains(&refused, &["a tag of an earlier persona of this name: ask for 2"]);
+        assert!(!refused.contains("did you mean"), "{refused}");
+    }
 }
 
 #[test]

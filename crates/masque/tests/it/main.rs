@@ -8,8 +8,11 @@ mod terminal;
 mod wire;
 
 mod chatting;
+mod deciding;
 mod running;
+mod stopping;
 mod talks;
+mod unready;
 
 mod first_minute;
 mod reading;
@@ -23,6 +26,7 @@ mod presets;
 
 mod explain;
 mod files;
+mod helping;
 mod history;
 
 mod carry;

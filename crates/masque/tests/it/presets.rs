@@ -196,3 +196,47 @@ fn a_persona_names_its_presets_and_inputs() {
     contains(&home.ok(&["delete", "test-input", "greeting", "--force"]), &["it was linked to persona p"]);
     contains(&home.fails(3, &["create", "persona", "q", "--test-input", "nowhere"]), &["nowhere"]);
 }
+
+#[test]
+fn a_persona_shows_what_it_sets() {
+    let home = Home::new();
+    let settings = ["--tool-preset", "editor", "--bias-profile", "balanced", "--context-preset", "docs_only"];
+    home.ok(&[&["create", "persona", "base"], &settings[..]].concat());
+    let own = ["--extends", "base", "--aggregation-strategy", "skeleton", "--tool-preset", "read_only"];
+    home.ok(&[&["create", "persona", "guide"], &own[..]].concat());
+    contains(
+        &home.ok(&["show", "guide"]),
+        &[
+            "tool preset    read_only\n",
+            "bias profile   balanced\n",
+            "context preset docs_only\n",
+            "aggregation    skeleton\n",
+        ],
+    );
+    let shown = home.json(&["show", "guide"]);
+    assert_eq!(
+        (
+            &shown["tool_preset"],
+            &shown["bias_profile"],
+            &shown["context_preset"],
+            &shown["aggregation_strategy"]
+        ),
+        (&"read_only".into(), &"balanced".into(), &"docs_only".into(), &"skeleton".into())
+    );
+    home.ok(&["update", "persona", "guide", "--tool-preset", "full"]);
+    assert_eq!(home.json(&["show", "guide", "--revision", "1"])["tool_preset"], "read_only");
+    assert!(home.json(&["show", "mentor"]).get("bias_profile").is_none(), "what is not set is absent");
+}
+
+#[test]
+fn a_preset_that_is_not_there_is_refused() {
+    let home = Home::new();
+    for command in ["create", "update"] {
+        let refused = home.fails(3, &[command, "persona", "guide", "--tool-preset", "read_onyl"]);
+        let said = "no tool preset is named \"read_onyl\"; did you mean \"read_only\"?";
+        assert!(refused.contains(said), "{command}: {refused}");
+        if command == "create" {
+            home.ok(&["create", "persona", "guide"]);
+        }
+    }
+}

@@ -150,3 +150,25 @@ fn what_cannot_be_done_is_told() {
     let taken = other.local_addr().unwrap().to_string();
     contains(&home.fails(6, &["rehearse", "--listen", &taken]), &["in use", "another port"]);
 }
+
+#[test]
+fn a_script_needs_no_flag_and_what_was_sent_can_be_seen() {
+    let home = Home::new();
+    home.write(
+        "talk.toml",
+        "strict = true\n[[reply]]\nwhen = { last_user = 'hello' }\ntext = 'You said {{last_user}}.'\n",
+    );
+    let rehearsing = Rehearsing::start(&home, &["talk.toml", "--log"]);
+    assert_eq!(rehearsing.announced["script"], "talk.toml");
+    contains(&rehearsing.ask("hello").1, &["You said hello."]);
+    rehearsing.ask("something else");
+    let (code, told) = rehearsing.stop();
+    assert_eq!(code, Some(0));
+    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said: Vec<&Value> = told.iter().map(|request| &request["body"]["messages"][0]["content"]).collect();
+    assert_eq!(said, ["hello", "something else"]);
+    assert_eq!((&told[0]["method"], &told[0]["path"]), (&json!("POST"), &json!("/v1/messages")));
+    assert_eq!((&told[0]["reply_line"], &told[1]["reply_line"]), (&json!(2), &Value::Null));
+    assert!(!told.iter().any(|request| request.to_string().contains("sk-secret")));
+    contains(&home.fails(2, &["rehearse", "talk.toml", "--script", "talk.toml"]), &["--script"]);
+}

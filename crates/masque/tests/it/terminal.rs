@@ -81,8 +81,13 @@ impl Terminal {
 
     /// What Ctrl-C does while a program does not read the keys itself.
     pub(crate) fn interrupts(&mut self) -> &mut Self {
+        self.asks(rustix::process::Signal::INT)
+    }
+
+    /// Somebody asks the program to stop.
+    pub(crate) fn asks(&mut self, signal: rustix::process::Signal) -> &mut Self {
         let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        rustix::process::kill_process(id, signal).unwrap();
         self
     }
 

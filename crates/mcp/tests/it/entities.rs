@@ -95,6 +95,8 @@ async fn every_kind_goes_through_the_same_door() {
         ("guardrail", json!({ "severity": "high", "content": "No." })),
         ("arc", json!({ "stages": [{ "name": "young", "order": 1 }] })),
         ("persona", json!({ "system_prompt": "You are.", "traits": ["x1"], "parts": [{ "name": "x1" }] })),
+        // As in a file, a part may be its bare name.
+        ("persona", json!({ "system_prompt": "You were.", "traits": ["x1"], "parts": ["x1"] })),
     ] {
         let written = wire.call("save_entity", json!({ "kind": kind, "name": "x1", "entity": entity })).await;
         assert_eq!(written["changed"], true, "{kind}");

@@ -1,6 +1,6 @@
 //! A request as Gemini takes it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::mem;
 
 use llm::{Block, Message, Request, Schema, ToolCall, ToolResult};
@@ -141,8 +141,8 @@ impl<'a> Body<'a> {
 
 fn contents<'a>(request: &'a Request, target: Target<'_>) -> Vec<Content<'a>> {
     let signed = wants_signatures(&request.model);
-    // Ids that Gemini gave, so that the results repeat them.
-    let mut given = HashSet::new();
+    // Ids that Gemini gave, by what the calls are called here, so that the results repeat them.
+    let mut given = HashMap::new();
     let mut contents = Vec::with_capacity(request.messages.len());
     for message in &request.messages {
         let (role, parts) = match message {
@@ -170,9 +170,9 @@ fn text_part(text: &str) -> Part<'_> {
     Part { text: Some(text), ..Part::default() }
 }
 
-fn response<'a>(result: &'a ToolResult, given: &HashSet<&str>) -> Part<'a> {
+fn response<'a>(result: &'a ToolResult, given: &HashMap<&str, &'a str>) -> Part<'a> {
     let function_response = FunctionResponse {
-        id: given.contains(result.call_id.as_str()).then_some(result.call_id.as_str()),
+        id: given.get(result.call_id.as_str()).copied(),
         name: &result.tool_name,
         response: if result.is_error {
             Output::Error(&result.output)
@@ -187,7 +187,7 @@ fn model_parts<'a>(
     blocks: &'a [Block],
     target: Target<'_>,
     signed: bool,
-    given: &mut HashSet<&'a str>,
+    given: &mut HashMap<&'a str, &'a str>,
 ) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut first_call = true;
@@ -222,10 +222,17 @@ fn push_text<'a>(text: &'a str, state: Option<&'a Value>, parts: &mut Vec<Part<'
     }
 }
 
-fn call_part<'a>(call: &'a ToolCall, state: Option<&'a Value>, given: &mut HashSet<&'a str>) -> Part<'a> {
+fn call_part<'a>(
+    call: &'a ToolCall,
+    state: Option<&'a Value>,
+    given: &mut HashMap<&'a str, &'a str>,
+) -> Part<'a> {
     let field = |name: &str| state.and_then(|state| state.get(name)).and_then(Value::as_str);
     let id = field("id");
-    given.extend(id);
+    match id {
+        Some(id) => given.insert(&call.id, id),
+        None => given.remove(call.id.as_str()),
+    };
     Part {
         function_call: Some(FunctionCall { id, name: &call.name, args: call.input.object() }),
         thought_signature: field("thoughtSignature"),

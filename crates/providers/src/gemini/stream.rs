@@ -24,11 +24,14 @@ pub(crate) struct Decoder {
     signed: Option<(String, usize)>,
     finish: Option<(String, String)>,
     usage: Usage,
+    /// Whether it was said by which id the provider knows the answer.
+    is_named: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Chunk {
+    response_id: Option<String>,
     #[serde(default)]
     candidates: Vec<Candidate>,
     prompt_feedback: Option<Feedback>,
@@ -94,6 +97,7 @@ impl Decoder {
             signed: None,
             finish: None,
             usage: Usage::default(),
+            is_named: false,
         }
     }
 
@@ -179,6 +183,11 @@ impl Decode for Decoder {
         let chunk: Chunk = read(event.data)?;
         if let Some(error) = chunk.error {
             return Err(Said::of(&error).in_stream());
+        }
+        // No header has it, but every chunk does.
+        if let Some(id) = chunk.response_id.filter(|id| !self.is_named && !id.is_empty()) {
+            self.is_named = true;
+            self.answer.started(Some(id));
         }
         if let Some(usage) = chunk.usage_metadata {
             self.usage = usage.into();

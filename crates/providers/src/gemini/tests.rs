@@ -225,3 +225,33 @@ fn results_repeat_the_ids_that_gemini_gave_and_no_others() {
     assert_eq!(ids(1, "functionCall"), [json!("g1"), Value::Null]);
     assert_eq!(ids(2, "functionResponse"), [json!("g1"), Value::Null]);
 }
+
+/// A session names a call anew whose id it has already.
+#[test]
+fn a_result_repeats_the_id_that_gemini_gave_also_where_the_call_is_named_anew() {
+    let call = parts(&json!([{"functionCall": {"name": "a", "id": "g1"}}]));
+    let mut said = said(&[call, finish("STOP")].concat());
+    let Some(Block::ToolCall(call)) = said.first_mut() else { panic!("{said:?}") };
+    call.id = "call_anew".into();
+    let other = vec![trial::call("g1", "a", &json!({}))];
+    let messages = vec![
+        user("Hi"),
+        Message::Assistant(said),
+        trial::results(&[("call_anew", "a", "A")]),
+        Message::Assistant(other),
+        trial::results(&[("g1", "a", "B")]),
+    ];
+    let sent = json_of(&Body::new(&trial::request(messages), target()));
+    assert_eq!(sent["contents"][2]["parts"][0]["functionResponse"]["id"], "g1");
+    assert_eq!(sent["contents"][4]["parts"][0]["functionResponse"].get("id"), None, "Gemini gave none");
+}
+
+#[test]
+fn the_answers_own_id_is_the_requests() {
+    let chunk = |text: &str| {
+        data(&json!({"responseId": "resp-1", "candidates": [{"content": {"parts": [{"text": text}]}}]}))
+    };
+    let told = events(decoder(), &[chunk("Hi"), chunk(" there"), finish("STOP")].concat());
+    let named = told.iter().filter(|event| matches!(event, Event::Started { .. }));
+    assert_eq!(named.collect::<Vec<_>>(), [&Event::Started { request_id: Some("resp-1".into()) }]);
+}

@@ -132,3 +132,23 @@ async fn what_does_not_say_who_it_is_is_not_taken_for_a_model() {
     providers.find_local_at(Some(ollama), None).await;
     assert_eq!(found(&providers, "ollama").from, Origin::Config);
 }
+
+#[test]
+fn everything_that_is_missing_is_told_and_the_key_comes_first() {
+    let mut named = settings(Kind::OpenaiChat, "http://127.0.0.1:1");
+    named.api_key_env = Some("THREE".into());
+    named.headers_env.insert("x-two".into(), "TWO".into());
+    let of = |variables: &[(&str, &str)]| {
+        let providers = build(&[("mine", named.clone())], variables);
+        let Found { key, problem, .. } = found(&providers, "mine").clone();
+        (key, problem.unwrap_or_default())
+    };
+    let both = "no key: THREE is not set; no header x-two: TWO is not set";
+    assert_eq!(of(&[]), (Key::Missing("THREE".into()), both.into()));
+    let header = (Key::Missing("TWO".into()), "no header x-two: TWO is not set".into());
+    assert_eq!(of(&[("THREE", "k")]), header);
+    assert_eq!(of(&[("THREE", "k"), ("TWO", "t")]), (Key::Present("THREE".into()), String::new()));
+    let (key, problem) = of(&[("THREE", "a\nb"), ("TWO", "t")]);
+    assert_eq!(key, Key::Missing("THREE".into()));
+    assert!(problem.contains("THREE holds characters"), "{problem}");
+}

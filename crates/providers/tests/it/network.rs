@@ -177,7 +177,7 @@ async fn a_file_of_authorities_that_cannot_be_used_is_named() {
     for (file, problem) in [(missing, "missing.pem"), (empty, "must be a PEM file")] {
         let failure =
             fails(&*provider(Settings { ca_file: Some(file), ..at("https://localhost:1") }, &[])).await;
-        assert_eq!(failure.kind, FailureKind::Transport);
+        assert_eq!(failure.kind, FailureKind::Rejected);
         assert!(failure.message.contains(problem), "{failure}");
     }
 }

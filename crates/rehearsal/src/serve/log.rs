@@ -66,12 +66,15 @@ pub(crate) fn query_without_secrets(query: &str) -> String {
 pub(super) struct Log {
     requests: VecDeque<(usize, Recorded)>,
     bytes: usize,
+    /// How many were added, kept or not.
+    added: u64,
 }
 
 impl Log {
     pub(super) fn add(&mut self, request: Recorded, bytes: usize) {
         self.requests.push_back((bytes, request));
         self.bytes += bytes;
+        self.added += 1;
         while self.requests.len() > limits::RECORDED_REQUESTS || self.bytes > limits::RECORDED_BYTES {
             let Some((bytes, _)) = self.requests.pop_front() else { break };
             self.bytes -= bytes;
@@ -80,6 +83,14 @@ impl Log {
 
     pub(super) fn all(&self) -> Vec<Recorded> {
         self.requests.iter().map(|(_, request)| request.clone()).collect()
+    }
+
+    /// Those that were added after so many, as far as they are kept, and how many were added.
+    pub(super) fn since(&self, position: u64) -> (Vec<Recorded>, u64) {
+        let forgotten = self.added - self.requests.len() as u64;
+        let skipped = usize::try_from(position.saturating_sub(forgotten)).unwrap_or(usize::MAX);
+        let new = self.requests.iter().skip(skipped).map(|(_, request)| request.clone());
+        (new.collect(), self.added)
     }
 
     pub(super) fn clear(&mut self) {
@@ -112,6 +123,11 @@ mod tests {
         let kept = log.all();
         assert_eq!((kept.len(), kept[0].body.as_str()), (limits::RECORDED_REQUESTS, Some("3")));
         assert_eq!(log.bytes, limits::RECORDED_REQUESTS);
+        let all = limits::RECORDED_REQUESTS as u64 + 3;
+        let (new, position) = log.since(all - 2);
+        assert_eq!((new.len(), position), (2, all));
+        assert_eq!(log.since(all), (Vec::new(), all));
+        assert_eq!(log.since(0).0.len(), limits::RECORDED_REQUESTS, "what is forgotten is not there");
     }
 
     #[test]

@@ -58,6 +58,10 @@ impl Stage {
         self.log().all()
     }
 
+    pub(super) fn requests_since(&self, position: u64) -> (Vec<Recorded>, u64) {
+        self.log().since(position)
+    }
+
     pub(super) fn request_count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }

@@ -7,6 +7,7 @@ use crate::running::Running;
 
 mod checking;
 mod loading;
+mod mending;
 mod refusing;
 mod writing;
 

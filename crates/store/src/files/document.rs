@@ -22,6 +22,7 @@ mod fault;
 mod hash;
 mod include;
 mod locate;
+mod short;
 mod value;
 
 use context::{Context, near};
@@ -33,6 +34,7 @@ pub use include::directory_of;
 pub(crate) use include::{Overlay, lawful};
 use locate::{End, offset_of_field};
 pub use locate::{Locator, locate};
+pub use short::spell_out;
 pub(crate) use value::LONG_FIELDS;
 use value::Node;
 pub(crate) use value::field_of_file_key;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use persona::Kind;
 use serde::{Serialize, Serializer};
 
@@ -34,6 +35,33 @@ pub struct Problem {
     #[serde(serialize_with = "named", skip_serializing_if = "Option::is_none")]
     pub entry: Option<(Kind, String)>,
     pub level: Level,
+    /// Where the file as a whole cannot be used: what is in force in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_force: Option<InForce>,
+}
+
+/// What stays in force of a file until it is mended: what was last good in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct InForce {
+    pub entries: usize,
+    /// When that was first seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<DateTime<Utc>>,
+}
+
+impl fmt::Display for InForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entries, since } = self;
+        if *entries == 0 {
+            return f.write_str(
+                "until it is mended, nothing of this file is in force, and nothing is written to it",
+            );
+        }
+        f.write_str("until it is mended, its last good state")?;
+        since.iter().try_for_each(|since| write!(f, " of {}", since.format("%Y-%m-%d %H:%M UTC")))?;
+        let noun = if *entries == 1 { "entry" } else { "entries" };
+        write!(f, " stays in force ({entries} {noun}), and nothing is written to it")
+    }
 }
 
 /// A path need not be UTF-8; a message about it must be.
@@ -63,7 +91,13 @@ impl Problem {
             hint,
             entry: None,
             level: Level::Error,
+            in_force: None,
         }
+    }
+
+    /// Whether this keeps more than an entry of the file from being used.
+    pub(crate) fn is_of_whole(&self) -> bool {
+        self.level == Level::Error && self.entry.is_none()
     }
 }
 
@@ -81,7 +115,8 @@ impl fmt::Display for Problem {
         }
         f.write_str(&self.message)?;
         if self.line == 0 {
-            return self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"));
+            self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))?;
+            return self.in_force.iter().try_for_each(|in_force| write!(f, "\n  {in_force}"));
         }
         let margin = self.line.to_string().len();
         write!(f, "\n  {} | {}\n  {:margin$} | ", self.line, self.source_line, "")?;
@@ -90,7 +125,8 @@ impl fmt::Display for Problem {
             f.write_str(if c == '\t' { "\t" } else { " " })?;
         }
         f.write_str("^")?;
-        self.hint.iter().try_for_each(|hint| write!(f, " {hint}"))
+        self.hint.iter().try_for_each(|hint| write!(f, " {hint}"))?;
+        self.in_force.iter().try_for_each(|in_force| write!(f, "\n  {in_force}"))
     }
 }
 
@@ -119,6 +155,7 @@ pub(crate) fn place(path: &Path, text: &str, mut findings: Vec<Finding>) -> Vec<
             hint: finding.hint,
             entry: finding.entry,
             level: finding.level,
+            in_force: None,
         }
     });
     placed.collect()
@@ -205,5 +242,21 @@ mod tests {
     fn a_problem_of_the_whole_file_has_no_line() {
         let problem = Problem::of_file(Path::new("p.toml"), "too large", Some("split it".into()));
         assert_eq!(problem.to_string(), "p.toml: too large; split it");
+    }
+
+    #[test]
+    fn a_problem_says_what_is_in_force_meanwhile() {
+        let since = DateTime::from_timestamp(1_700_000_000, 0);
+        let mut problem = placed("a = x\n", 4);
+        problem.in_force = Some(InForce { entries: 2, since });
+        assert_eq!(
+            problem.to_string(),
+            "p.toml:1:5: wrong\n  1 | a = x\n    |     ^ mend it\n  until it is mended, its last good state of \
+             2023-11-14 22:13 UTC stays in force (2 entries), and nothing is written to it"
+        );
+        problem.in_force = Some(InForce { entries: 0, since: None });
+        assert!(
+            problem.to_string().ends_with("nothing of this file is in force, and nothing is written to it")
+        );
     }
 }

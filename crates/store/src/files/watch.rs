@@ -96,7 +96,8 @@ struct Follower {
     paths: Vec<PathBuf>,
     /// The files, and every link on the way to them.
     trail: BTreeSet<PathBuf>,
-    directories: BTreeSet<PathBuf>,
+    /// Those that are watched, each with what tells it from another one of its name.
+    directories: BTreeMap<PathBuf, Option<u64>>,
     seen: Look,
     commands: Sender<Message>,
     system: Option<RecommendedWatcher>,
@@ -108,7 +109,7 @@ impl Follower {
         let mut follower = Self {
             paths,
             trail: BTreeSet::new(),
-            directories: BTreeSet::new(),
+            directories: BTreeMap::new(),
             seen: Look::new(),
             commands,
             system: None,
@@ -151,13 +152,16 @@ impl Follower {
     /// directory may have come into being.
     fn arm(&mut self) {
         self.trail = self.paths.iter().flat_map(|path| trail(path)).collect();
-        let directories: BTreeSet<PathBuf> = self.trail.iter().filter_map(|path| nearest(path)).collect();
+        let nearest = self.trail.iter().filter_map(|path| nearest(path));
+        let directories: BTreeMap<PathBuf, Option<u64>> =
+            nearest.map(|directory| (directory.clone(), inode(&directory))).collect();
         let Some(system) = &mut self.system else { return };
-        for gone in self.directories.difference(&directories) {
+        for (gone, _) in self.directories.iter().filter(|(path, known)| directories.get(*path) != Some(known))
+        {
             let _ = system.unwatch(gone);
         }
         let mut refused = None;
-        for new in directories.difference(&self.directories) {
+        for (new, _) in directories.iter().filter(|(path, now)| self.directories.get(*path) != Some(now)) {
             if let Err(error) = system.watch(new, RecursiveMode::NonRecursive)
                 // It may be gone again by now; the next event arms anew.
                 && new.exists()
@@ -228,7 +232,7 @@ impl Follower {
     /// Forgets a watched directory that something happened to: it may be another one of the same
     /// name by now, which nobody watches yet.
     fn forget(&mut self, paths: &[PathBuf]) {
-        for path in paths.iter().filter(|path| self.directories.remove(*path)).collect::<Vec<_>>() {
+        for path in paths.iter().filter(|path| self.directories.remove(*path).is_some()).collect::<Vec<_>>() {
             if let Some(system) = &mut self.system {
                 let _ = system.unwatch(path);
             }
@@ -261,6 +265,21 @@ fn stamp(data: std::io::Result<std::fs::Metadata>) -> Stamp {
     }
     #[cfg(not(unix))]
     Some((0, data.len(), modified, 0))
+}
+
+/// What tells a directory from another one that takes its place. The old one may live on where some
+/// program works in it, so that the system does not say that it is gone.
+fn inode(directory: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(directory).ok().map(|data| data.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = directory;
+        None
+    }
 }
 
 /// The directory of a path, or the nearest one above it that is there.

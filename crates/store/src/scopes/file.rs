@@ -1,4 +1,4 @@
-//! A personas.toml as a scope: what is in force of it, and reading it again.
+//! A personas.toml as a scope: what is in force of it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,9 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use persona::{Kind, Name, Scope};
 
 use super::Scopes;
-use crate::files::{Document, Entry, Level, Problem, disk, document};
+use crate::Change;
+use crate::files::{Document, Entry, Level, Problem};
 use crate::read::{Listed, Listings};
-use crate::{Change, Error, Result};
-
-/// How often a file that changes while it is read is read again before it counts as busy.
-const TURNS: usize = 20;
 
 /// One scope's file.
 #[derive(Debug)]
@@ -34,23 +31,34 @@ pub(crate) struct Snapshot {
     /// Why the file as a whole cannot be read.
     pub(crate) broken: Option<Problem>,
     /// Whether it was read at all yet.
-    read: bool,
+    pub(super) read: bool,
+    /// Whether it comes from the history, since somebody was writing the file when it was to be read.
+    pub(super) stands_in: bool,
     listings: OnceLock<Vec<Arc<Listed>>>,
 }
 
 impl Snapshot {
     pub(crate) fn new(document: Document, broken: Option<Problem>) -> Self {
-        Self { document, broken, read: true, listings: OnceLock::new() }
+        Self { document, broken, read: true, stands_in: false, listings: OnceLock::new() }
+    }
+
+    /// What the history has, for as long as somebody is writing the file.
+    pub(super) fn standing_in(document: Document) -> Self {
+        Self { stands_in: true, ..Self::new(document, None) }
     }
 
     /// Whether this is what reading the text would give. What includes other files, or has an
     /// older state of a bad entry in it, is read again.
-    fn is_of(&self, text: &str) -> bool {
-        self.read
-            && self.broken.is_none()
+    pub(super) fn is_of(&self, text: &str) -> bool {
+        self.is_good()
             && self.document.included.is_empty()
             && self.document.problems.is_empty()
             && self.document.is_of(text)
+    }
+
+    /// Whether this is what the file said when it was read.
+    pub(super) fn is_good(&self) -> bool {
+        self.read && self.broken.is_none() && !self.stands_in
     }
 
     pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
@@ -76,66 +84,6 @@ impl Snapshot {
             entries.map(|entry| Arc::new(Listed::new(&entry.entity, scope, None))).collect()
         })
     }
-}
-
-/// What reading a file brought.
-enum Read {
-    Missing,
-    /// The text that is in force already.
-    Same(String),
-    Good {
-        text: String,
-        document: Box<Document>,
-    },
-    Broken(Problem),
-}
-
-/// Reads a file on a thread where waiting is no harm.
-async fn read(path: &Path, old: &Arc<Snapshot>) -> Result<Read> {
-    let (path, old) = (path.to_owned(), old.clone());
-    let read = tokio::task::spawn_blocking(move || {
-        let bytes = match disk::read_bytes(&path) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Read::Missing,
-            Err(error) => return Read::Broken(unreadable(&path, &error)),
-        };
-        let text = match document::text_of(&path, bytes) {
-            Ok(text) => text,
-            Err(problem) => return Read::Broken(problem),
-        };
-        if old.is_of(&text) {
-            return Read::Same(text);
-        }
-        match document::read(&path, &text) {
-            Ok(document) => Read::Good { text, document: Box::new(document) },
-            Err(problem) => Read::Broken(problem),
-        }
-    });
-    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))
-}
-
-/// A file that cannot be read at all is told like one with a mistake: whatever stands elsewhere must
-/// not be out of reach because of it.
-fn unreadable(path: &Path, error: &Error) -> Problem {
-    let said = error.to_string();
-    let message = said.strip_prefix(&*path.to_string_lossy()).unwrap_or(&said);
-    Problem::of_file(path, message.trim_start_matches([':', ' ']), None)
-}
-
-/// Whether a document is what reading its file gives now.
-pub(crate) async fn is_still(path: &Path, document: &Document) -> Result<bool> {
-    let (path, hash) = (path.to_owned(), document.hash.clone());
-    let (alone, fingerprint) = (document.included.is_empty(), document.fingerprint);
-    let read = tokio::task::spawn_blocking(move || {
-        let Ok(text) = String::from_utf8(disk::read_bytes(&path)?.unwrap_or_default()) else {
-            return Ok(false);
-        };
-        if alone || document::fingerprint(&text) != fingerprint {
-            return Ok(document::fingerprint(&text) == fingerprint);
-        }
-        Ok(document::read(&path, &text).is_ok_and(|now| now.hash == hash))
-    });
-    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))?
 }
 
 impl ScopeFile {
@@ -198,80 +146,6 @@ fn differences(old: &Document, new: &Document) -> Vec<Change> {
 }
 
 impl Scopes {
-    /// Reads a file again and puts it into force.
-    pub(crate) async fn reload(&self, file: &ScopeFile) -> Result<()> {
-        let _busy = file.busy.lock().await;
-        self.reload_held(file).await.map(drop)
-    }
-
-    /// The same while the file is held already. Returns its text, where it has one that is good.
-    pub(crate) async fn reload_held(&self, file: &ScopeFile) -> Result<Option<String>> {
-        for _ in 0..TURNS {
-            if let Some(text) = self.reload_once(file).await? {
-                return Ok(text);
-            }
-        }
-        Err(Error::FileBusy { path: file.path.display().to_string() })
-    }
-
-    /// Reads a file once; none where it changed before it was recorded.
-    async fn reload_once(&self, file: &ScopeFile) -> Result<Option<Option<String>>> {
-        let old = file.current();
-        let (text, mut document) = match read(&file.path, &old).await? {
-            Read::Same(text) => return Ok(Some(Some(text))),
-            Read::Good { text, document } => (Some(text), *document),
-            Read::Missing => (None, Document::empty(&file.path)),
-            Read::Broken(problem) => {
-                let document = if old.read { old.document.clone() } else { self.last_good(file).await };
-                let changed = old.broken.as_ref() != Some(&problem);
-                let changes = file.publish(Snapshot::new(document, Some(problem)));
-                if changed {
-                    self.announce(if changes.is_empty() { vec![Change::Everything] } else { changes });
-                }
-                return Ok(Some(None));
-            }
-        };
-        if old.read && old.broken.is_none() && old.document.hash == document.hash {
-            return Ok(Some(text));
-        }
-        self.keep_last_good(file, &old, &mut document).await;
-        match self.record_seen(file, &document).await {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(error) => {
-                tracing::warn!(%error, path = %file.path.display(), "what changed in the file is not in its history");
-            }
-        }
-        let mended = old.broken.is_some() || old.document.problems != document.problems;
-        let changes = file.publish(Snapshot::new(document, None));
-        if old.read {
-            let nothing_but_problems = changes.is_empty() && mended;
-            self.announce(if nothing_but_problems { vec![Change::Everything] } else { changes });
-        }
-        Ok(Some(text))
-    }
-
-    /// An entry with a mistake stays in force as it was when it was last good.
-    async fn keep_last_good(&self, file: &ScopeFile, old: &Snapshot, document: &mut Document) {
-        let bad: Vec<(Kind, Name)> = document
-            .problems
-            .iter()
-            .filter(|problem| problem.level == Level::Error)
-            .filter_map(|problem| problem.entry.as_ref())
-            .filter_map(|(kind, name)| Some((*kind, Name::parse(name).ok()?)))
-            .collect();
-        if bad.is_empty() {
-            return;
-        }
-        let recorded = if old.read { Document::empty(&file.path) } else { self.last_good(file).await };
-        let before = if old.read { &old.document } else { &recorded };
-        for (kind, name) in bad {
-            if let Some(entry) = before.entries.get(&kind).and_then(|entries| entries.get(&name)) {
-                document.entries.entry(kind).or_default().insert(name, entry.clone());
-            }
-        }
-    }
-
     /// The entries of all files as lists show them: each name as its strongest file has it. Put
     /// together once for as long as no file changes.
     pub(crate) fn listings(&self, only: Option<Scope>) -> Arc<Listings> {

@@ -7,7 +7,7 @@ use persona::{AnyEntity, Bundle, Kind, Name, Scope};
 use super::Scopes;
 use crate::Result;
 use crate::catalog::{self, Catalog, PersonaState};
-use crate::history::{FullRevision, Revision, RevisionRef};
+use crate::history::{FullRevision, Referred, Revision, RevisionRef};
 use crate::state::Owner;
 
 /// Definitions as a revision refers to them.
@@ -78,9 +78,8 @@ impl Scopes {
         let mut entities = BTreeMap::new();
         for wanted in &revision.refs {
             let (store, shelf) = self.shelf(wanted.scope)?;
-            let origin = shelf.origin;
-            if let Some(entity) = store.referred(origin, wanted).await? {
-                entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), entity);
+            if let Some(then) = store.referred(shelf.origin, wanted).await? {
+                entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), then.entity);
             }
         }
         entities.insert((Kind::Persona, scope, name.clone()), revision.entity.clone());
@@ -92,6 +91,19 @@ impl Scopes {
             bundle.meta.updated_at = Some(revision.about.created_at);
         }
         Ok(bundle)
+    }
+
+    /// The pieces that a revision referred to, each as it was then.
+    pub async fn referred(&self, revision: &FullRevision) -> Result<Vec<Referred>> {
+        let mut pieces = Vec::new();
+        for wanted in &revision.refs {
+            let (store, shelf) = self.shelf(wanted.scope)?;
+            let Some(then) = store.referred(shelf.origin, wanted).await? else { continue };
+            let newest_name = store.newest_name(then.about.guid).await?;
+            let newest_name = newest_name.unwrap_or_else(|| wanted.name.clone());
+            pieces.push(Referred { scope: wanted.scope, then, newest_name });
+        }
+        Ok(pieces)
     }
 
     /// Where the persona stands now, under whatever name it has by now.

@@ -119,11 +119,23 @@ impl Scopes {
         Ok(document)
     }
 
+    /// The hash of the text that was recorded last.
+    pub(crate) async fn seen_hash(&self, file: &ScopeFile) -> Result<Option<String>> {
+        let sql = "SELECT content_hash FROM file_origins WHERE scope = $1 AND origin = $2";
+        self.local().engine().text(sql, &shelf(file)).await
+    }
+
+    /// When that text was first seen.
+    pub(crate) async fn seen_at(&self, file: &ScopeFile) -> Result<Option<DateTime<Utc>>> {
+        let sql = "SELECT json_quote(seen_at) FROM file_origins WHERE scope = $1 AND origin = $2";
+        let seen = self.local().engine().text(sql, &shelf(file)).await?;
+        Ok(seen.map(|seen| serde_json::from_str(&seen)).transpose()?)
+    }
+
     /// Records what is different in a file from what was recorded last: edits made by hand. False
     /// where the file is another one by now, and must be read again first.
     pub(crate) async fn record_seen(&self, file: &ScopeFile, document: &Document) -> Result<bool> {
-        let seen = "SELECT content_hash FROM file_origins WHERE scope = $1 AND origin = $2";
-        let known = self.local().engine().text(seen, &shelf(file)).await?;
+        let known = self.seen_hash(file).await?;
         if known.as_deref() == Some(document.hash.as_str()) || known.is_none() && document.entries.is_empty()
         {
             return Ok(true);

@@ -31,6 +31,10 @@ pub enum Began {
     Busy {
         until: DateTime<Utc>,
     },
+    /// Its log ends elsewhere than the caller believes, who has to read it again.
+    Moved {
+        seq: i64,
+    },
     /// For the answer to an approval request.
     Waiting,
     /// There is nothing to resume.
@@ -126,14 +130,14 @@ pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
     Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
 }
 
-/// Takes a session that does what is expected. It counts as used when the run ends: moving it in
-/// the list twice would double the work.
+/// Takes a session that does what is expected, and whose log ends where it is expected to. It counts
+/// as used when the run ends: moving it in the list twice would double the work.
 static BEGIN: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
         format!(
             "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
              last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
-             max_tool_rounds = $5 WHERE id = $6 AND status = $7 RETURNING {}",
+             max_tool_rounds = $5 WHERE id = $6 AND status = $7 AND last_seq = $8 RETURNING {}",
             changed(dialect)
         )
     })
@@ -190,13 +194,15 @@ fn listed(dialect: Dialect, at: usize) -> String {
 }
 
 impl Store {
-    /// Begins a run with what a user said, unless the session runs or waits. A run whose process is
-    /// gone is taken over. The title is kept where there is none yet. What the caller wants of this
-    /// run is kept with it, so that it also holds after a wait.
+    /// Begins a run with what a user said, unless the session runs or waits, or its log no longer
+    /// ends at `after`: the entries answer what stood there. A run whose process is gone is taken
+    /// over. The title is kept where there is none yet. What the caller wants of this run is kept
+    /// with it, so that it also holds after a wait.
     pub async fn begin_run(
         &self,
         id: Uuid,
         lease: &Lease,
+        after: i64,
         entries: &[Entry],
         title: Option<&str>,
         max_tool_rounds: Option<u32>,
@@ -212,6 +218,7 @@ impl Store {
             Value::MaybeInt(max_tool_rounds.map(i64::from)),
             Value::Uuid(id),
             Value::from(status_word(SessionStatus::Idle)),
+            Value::Int(after),
         ];
         let mut work = Work::begin(self).await?;
         let mut taken = work.text(&BEGIN, &values).await?;
@@ -223,6 +230,9 @@ impl Store {
             }
             if row.status == SessionStatus::Waiting {
                 return Ok(Began::Waiting);
+            }
+            if row.seq != after {
+                return Ok(Began::Moved { seq: row.seq });
             }
             recovered = row.status == SessionStatus::Running;
             values[6] = Value::from(status_word(row.status));
@@ -253,19 +263,20 @@ impl Store {
                 }
             }
         }
-        let node = Value::from(lease.node.as_str());
-        let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
-        let resumed = work.text(&RESUME, &values).await?;
-        let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
-        let Resumed { max_tool_rounds } = resumed.unwrap_or_default();
-        work.commit().await?;
-        Ok(Began::Started(Started {
-            seq: row.seq,
-            mode: row.mode,
-            cancel_requested: row.cancel_requested,
-            recovered: row.status == SessionStatus::Running,
-            max_tool_rounds,
-        }))
+        resume(work, id, &row, lease, now).await
+    }
+
+    /// Takes a session whose process is gone, and no other.
+    pub async fn recover_run(&self, id: Uuid, lease: &Lease) -> Result<Began> {
+        let mut work = Work::begin(self).await?;
+        let now = now();
+        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+        match (row.status, row.held_until(now)) {
+            (SessionStatus::Running, None) => resume(work, id, &row, lease, now).await,
+            (SessionStatus::Running, Some(until)) => Ok(Began::Busy { until }),
+            (SessionStatus::Waiting, _) => Ok(Began::Waiting),
+            (SessionStatus::Idle, _) => Ok(Began::Idle),
+        }
     }
 
     /// Prolongs the leases of those of these sessions that a node runs; answers what others want of
@@ -301,4 +312,21 @@ impl Store {
         let found = self.session_texts(&EXPIRED, &[Value::Time(now), sessions]).await?;
         Ok(found.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
     }
+}
+
+/// Takes a session that is held already for as long as the change lasts.
+async fn resume(mut work: Work, id: Uuid, row: &Locked, lease: &Lease, now: DateTime<Utc>) -> Result<Began> {
+    let node = Value::from(lease.node.as_str());
+    let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
+    let resumed = work.text(&RESUME, &values).await?;
+    let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
+    let Resumed { max_tool_rounds } = resumed.unwrap_or_default();
+    work.commit().await?;
+    Ok(Began::Started(Started {
+        seq: row.seq,
+        mode: row.mode,
+        cancel_requested: row.cancel_requested,
+        recovered: row.status == SessionStatus::Running,
+        max_tool_rounds,
+    }))
 }

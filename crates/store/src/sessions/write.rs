@@ -76,7 +76,7 @@ impl Store {
         edit: impl FnOnce(&mut Session) + Send,
     ) -> Result<Option<Session>> {
         let mut work = Work::begin(self).await?;
-        if !hold_idle(&mut work, id).await? {
+        if hold_idle(&mut work, id).await?.is_none() {
             return Ok(None);
         }
         let Some(text) = work.text(&WHOLE, &[Value::Uuid(id)]).await? else { return Ok(None) };
@@ -130,22 +130,26 @@ impl Store {
     }
 
     /// Takes back everything from a place of the log on while the session is idle: entries, and
-    /// approval requests with their answers. Answers whether there is such a session.
-    pub async fn truncate_log(&self, id: Uuid, from: i64) -> Result<bool> {
+    /// approval requests with their answers. The note that tells viewers of it is kept in their
+    /// place. Answers the note's place; none: there is no such session, or its log no longer ends at
+    /// `last`.
+    pub async fn truncate_log(&self, id: Uuid, from: i64, last: i64, note: &Entry) -> Result<Option<i64>> {
+        let note = Row::of(note)?;
         let mut work = Work::begin(self).await?;
-        if !hold_idle(&mut work, id).await? {
-            return Ok(false);
-        }
+        let held = hold_idle(&mut work, id).await?;
+        let Some(row) = held.filter(|row| row.seq == last) else { return Ok(None) };
+        let seq = row.seq + 1;
         for sql in [
             "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2",
             "DELETE FROM session_approvals WHERE session_id = $1 AND seq >= $2",
         ] {
             work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
         }
-        let sql = "UPDATE sessions SET updated_at = $1 WHERE id = $2";
-        work.run(sql, &[Value::Time(now()), Value::Uuid(id)]).await?;
+        let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
+        work.run(sql, &[Value::Int(seq), Value::Time(now()), Value::Uuid(id)]).await?;
+        insert(&mut work, id, seq, vec![note]).await?;
         work.commit().await?;
-        Ok(true)
+        Ok(Some(seq))
     }
 
     /// Deletes a session with its log, its requests and all sessions below it; answers whether
@@ -165,11 +169,11 @@ impl Store {
     }
 }
 
-/// Takes hold of a session that must be idle; answers whether there is one.
-async fn hold_idle(work: &mut Work, id: Uuid) -> Result<bool> {
+/// Takes hold of a session that must be idle; none where there is no such session.
+async fn hold_idle(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
     match lock(work, id).await? {
-        None => Ok(false),
-        Some(row) if row.status == SessionStatus::Idle => Ok(true),
+        None => Ok(None),
+        Some(row) if row.status == SessionStatus::Idle => Ok(Some(row)),
         Some(row) => Err(Error::SessionBusy { id, status: row.status }),
     }
 }

@@ -6,6 +6,7 @@ use persona::{Kind, Meta, Name, Scope, Stored};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::identity::Last;
 use super::{Action, Attribution, Held, Keep};
 use crate::dialect::Dialect;
 use crate::documents::{definition, meta, search_number, table};
@@ -102,8 +103,10 @@ impl DatabaseWrite {
 
     async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
         let now = crate::state::now();
-        let guid = Uuid::now_v7();
-        let revision = self.newest_revision(T::KIND, entity.name()).await? + 1;
+        // A name that is used again counts on, so that no old revision number fits a new entity.
+        let last = Last::of(&mut self.transaction, T::KIND, entity.name()).await?;
+        let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
+        let revision = last.revision + 1;
         let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
         columns.extend(entity.columns()?);
         columns.extend([
@@ -277,7 +280,6 @@ impl DatabaseWrite {
     }
 
     async fn newest_revision(&mut self, kind: Kind, name: &Name) -> Result<i64> {
-        // A name that is used again counts on, so that no old revision number fits a new entity.
         let sql = "SELECT max(revision) FROM agent_revisions WHERE scope = 'shared' AND origin = '' AND kind = $1 AND name = $2";
         Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
     }
@@ -328,7 +330,7 @@ impl DatabaseWrite {
                 &values,
             )
             .await?;
-        let listed = matches!(action, Action::Create | Action::Delete | Action::Rename);
+        let listed = matches!(action, Action::Create | Action::Restore | Action::Delete | Action::Rename);
         self.changes.push(Change::Entity { kind: T::KIND, name: entity.name().clone(), listed });
         Ok(())
     }
@@ -389,9 +391,11 @@ fn named(error: Error, kind: Kind, name: &Name) -> Error {
     // SQLite counts a restricted deletion among the failures of triggers; newer PostgreSQLs have a
     // code of its own for it.
     let restricted = refusal.code().is_some_and(|code| matches!(&*code, "1811" | "23001"));
-    if refusal.is_unique_violation() {
+    // Somebody else brought the same entity back in this very moment, and gave it another name.
+    let brought_back = refusal.constraint().is_some_and(|constraint| constraint.contains("guid"));
+    if refusal.is_unique_violation() && !brought_back {
         Error::Exists { kind, name: name.clone() }
-    } else if refusal.is_foreign_key_violation() || restricted {
+    } else if refusal.is_foreign_key_violation() || restricted || brought_back {
         Error::Raced { kind, name: name.clone() }
     } else {
         error

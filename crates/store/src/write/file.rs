@@ -308,7 +308,7 @@ impl FileWrite {
         }
         self.scopes.announce(changes);
         if replaced && known.is_none() {
-            self.scopes.reload_held(&self.file).await?;
+            self.scopes.reload_written(&self.file).await?;
         }
         committed
     }

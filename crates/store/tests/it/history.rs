@@ -1,11 +1,11 @@
 //! What was: revisions by number and by tag, over renames and deletions, and forgetting old ones.
 
-use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope};
-use store::{ErrorKind, FullRevision, Revision, RevisionRef, Scopes, Store};
+use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope, Stored};
+use store::{Action, ErrorKind, FullRevision, Revision, RevisionRef, Scopes, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, change, extending, keep, linking, name, open, persona, remove, skill, stage, tone,
+    arc, begin, change, extending, keep, linking, name, open, persona, remove, skill, stage, tone,
 };
 
 const ALL: usize = 1_000;
@@ -103,6 +103,71 @@ async fn a_history_survives_renames_and_deletions() {
             revision(&store, Kind::Part, "hot", "good").await.is_none(),
             "a tag names what it was put on"
         );
+        store.close().await;
+    })
+    .await;
+}
+
+/// Puts an earlier content back after a deletion, as a rollback does.
+async fn restore(store: &Store, of: &str, content: &str) -> Stored<Part> {
+    let mut write = begin(store).await;
+    let part = Part { content: Some(content.to_owned()), ..tone(of) };
+    let stored = write.insert(&part, Action::Restore).await.unwrap();
+    write.commit().await.unwrap();
+    stored
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_back_has_its_tags() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let tagged =
+            async |of: &str| revision(&store, Kind::Part, of, "good").await.map(|found| found.about.revision);
+        let made = keep(&store, &tone("warm")).await;
+        edit(&store, "warm", "two").await;
+        tag(&store, Kind::Part, "warm", "1", "good").await;
+        remove::<Part>(&store, "warm").await;
+        let back = restore(&store, "warm", "Speak plainly.").await;
+        assert_eq!((back.meta.guid, back.meta.revision), (made.meta.guid, 4));
+        assert_eq!(tagged("warm").await, Some(1));
+        assert_eq!(
+            brief(&history(&store, Kind::Part, "warm").await)[..2],
+            ["restore warm 4", "delete warm 3"]
+        );
+        // It moves as it did before, rather than to be there twice.
+        tag(&store, Kind::Part, "warm", "4", "good").await;
+        let tags: Vec<_> =
+            history(&store, Kind::Part, "warm").await.into_iter().map(|all| all.tags).collect();
+        assert_eq!(tags, [vec!["good".to_owned()], vec![], vec![], vec![]]);
+
+        // Made again just as it was, it is the same one; made differently, another.
+        remove::<Part>(&store, "warm").await;
+        keep(&store, &tone("warm")).await;
+        assert_eq!(tagged("warm").await, Some(4));
+        remove::<Part>(&store, "warm").await;
+        keep(&store, &Part { content: Some("Another.".to_owned()), ..tone("warm") }).await;
+        assert_eq!(tagged("warm").await, None);
+        let first = restore(&store, "cold", "New.").await;
+        assert_eq!((first.meta.revision, first.meta.guid == made.meta.guid), (1, false));
+        store.close().await;
+    })
+    .await;
+}
+
+/// A deletion may be all that is left of a name whose entity came back and goes by another now.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_lives_under_another_name_does_not_come_back() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &tone("warm")).await;
+        remove::<Part>(&store, "warm").await;
+        tag(&store, Kind::Part, "warm", "2", "gone").await;
+        let back = restore(&store, "warm", "Back.").await;
+        change::<Part>(&store, "warm", |part| part.name = name("hot")).await;
+        store.prune(1).await.unwrap();
+        assert_eq!(brief(&history(&store, Kind::Part, "hot").await), ["rename hot 4", "delete warm 2"]);
+        let other = restore(&store, "warm", "Speak plainly.").await;
+        assert_ne!(other.meta.guid, back.meta.guid);
         store.close().await;
     })
     .await;

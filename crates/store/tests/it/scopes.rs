@@ -21,6 +21,7 @@ mod writing;
 mod racing;
 mod recording;
 mod reloading;
+mod settling;
 
 pub(crate) async fn begin_in(scopes: &Scopes, scope: Scope) -> Write {
     scopes.write(scope, somebody()).await.unwrap()

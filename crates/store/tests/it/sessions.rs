@@ -135,8 +135,14 @@ fn over(node: &str) -> Lease {
     Lease { node: node.to_owned(), until: now() - TimeDelta::minutes(1) }
 }
 
+/// Where a session's log ends.
+async fn last(store: &Store, id: Uuid) -> i64 {
+    store.session(id).await.unwrap().map_or(0, |session| session.last_seq)
+}
+
 async fn begin(store: &Store, id: Uuid, lease: &Lease) -> Started {
-    match store.begin_run(id, lease, &[user("go")], None, None).await.unwrap() {
+    let after = last(store, id).await;
+    match store.begin_run(id, lease, after, &[user("go")], None, None).await.unwrap() {
         Began::Started(started) => started,
         other => panic!("{other:?}"),
     }

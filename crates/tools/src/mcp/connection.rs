@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use http::{HeaderName, HeaderValue};
 use process_wrap::tokio::ChildWrapper;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestId, ServerResult, SubscriptionFilter,
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, CustomResult,
+    ListToolsRequest, ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId, ServerResult,
+    SubscriptionFilter,
 };
 use rmcp::service::{PeerRequestOptions, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -21,6 +22,7 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
+use super::lenient::Page;
 use super::settings::Transport;
 use super::{log, result};
 use crate::process::Family;
@@ -164,25 +166,45 @@ impl Connection {
         self.changed.swap(false, Ordering::AcqRel)
     }
 
-    /// The server's tools, and whether there are more than are taken.
-    pub(super) async fn list(&self) -> Result<(Vec<rmcp::model::Tool>, bool), String> {
-        let mut tools = Vec::new();
+    /// The server's tools, and what of them could not be taken.
+    pub(super) async fn list(&self) -> Result<(Vec<rmcp::model::Tool>, Vec<String>), String> {
+        let (mut tools, mut problems) = (Vec::new(), Vec::new());
         let mut cursor = None;
         for _ in 0..limits::SERVER_PAGES {
-            let mut params = PaginatedRequestParams::default();
-            params.cursor = cursor;
-            let page = self.service.peer().list_tools(Some(params)).await.map_err(|error| said(&error))?;
+            let page = self.page(cursor).await?;
             tools.extend(page.tools);
-            if tools.len() > limits::SERVER_TOOLS {
-                tools.truncate(limits::SERVER_TOOLS);
-                return Ok((tools, true));
-            }
+            problems.extend(page.problems);
             cursor = page.next_cursor;
-            if cursor.is_none() {
-                return Ok((tools, false));
+            if cursor.is_none() || tools.len() > limits::SERVER_TOOLS {
+                break;
             }
         }
-        Ok((tools, true))
+        if cursor.is_some() || tools.len() > limits::SERVER_TOOLS {
+            tools.truncate(limits::SERVER_TOOLS);
+            let most = limits::SERVER_TOOLS;
+            problems.push(format!("it lists more than {most} tools; the others are left out"));
+        }
+        Ok((tools, problems))
+    }
+
+    /// One page of the list. One that is not as the protocol has it is asked for again and read with
+    /// more patience.
+    async fn page(&self, cursor: Option<String>) -> Result<Page, String> {
+        let peer = self.service.peer();
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = cursor;
+        match peer.list_tools(Some(params.clone())).await {
+            Ok(ListToolsResult { tools, next_cursor, .. }) => {
+                return Ok(Page { tools, next_cursor, problems: Vec::new() });
+            }
+            Err(ServiceError::UnexpectedResponse) => {}
+            Err(error) => return Err(said(&error)),
+        }
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        match peer.send_request(request).await.map_err(|error| said(&error))? {
+            ServerResult::CustomResult(CustomResult(answer)) => Page::read(answer),
+            _ => Err("its answer is no list of tools".to_owned()),
+        }
     }
 
     pub(super) async fn call(

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::connection::{Connection, Failed};
-use super::settings::ServerSettings;
+use super::settings::{ServerSettings, Transport};
 use super::{ServerProblem, names};
 use crate::text::shortened;
 use crate::{Answer, Call, Handler, Registered, Reply, limits};
@@ -61,7 +61,7 @@ impl Server {
         }
         let time = self.settings.startup_timeout;
         let listed = match tokio::time::timeout(time, connection.list()).await {
-            Ok(Ok((tools, is_cut))) => self.taken(tools, is_cut),
+            Ok(Ok((tools, problems))) => self.taken(tools, problems),
             failed => {
                 state.listed = None;
                 let message = match failed {
@@ -117,14 +117,10 @@ impl Server {
         }
     }
 
-    fn taken(self: &Arc<Self>, tools: Vec<rmcp::model::Tool>, is_cut: bool) -> Listed {
-        let mut listed = Listed { tools: Vec::new(), problems: Vec::new() };
+    fn taken(self: &Arc<Self>, tools: Vec<rmcp::model::Tool>, problems: Vec<String>) -> Listed {
+        let problems = problems.into_iter().map(|problem| self.problem(problem)).collect();
+        let mut listed = Listed { tools: Vec::new(), problems };
         let mut taken = BTreeSet::new();
-        if is_cut {
-            let message =
-                format!("it lists more than {} tools; the others are left out", limits::SERVER_TOOLS);
-            listed.problems.push(self.problem(message));
-        }
         for tool in tools {
             if !self.settings.admits(&tool.name) {
                 continue;
@@ -181,21 +177,16 @@ impl Server {
                     let mut state = self.state.lock().await;
                     match self.connected(&mut state).await {
                         Ok(connection) => connection,
-                        Err(message) => return Answer::error(format!("MCP server {}: {message}", self.name)),
+                        Err(message) => return self.failure(&message),
                     }
                 };
                 match connection.call(tool, input.clone(), self.settings.call_timeout).await {
                     Ok(answer) => return answer,
                     Err(Failed::Unsent(_)) if !restarted => restarted = true,
                     Err(Failed::Unsent(message)) => {
-                        return Answer::error(format!(
-                            "MCP server {}: {message}; nothing was done",
-                            self.name
-                        ));
+                        return self.failure(&format!("{message}; nothing was done"));
                     }
-                    Err(Failed::Sent(message)) => {
-                        return Answer::error(format!("MCP server {}: {message}", self.name));
-                    }
+                    Err(Failed::Sent(message)) => return self.failure(&message),
                 }
             }
         };
@@ -217,7 +208,21 @@ impl Server {
     }
 
     fn problem(&self, message: String) -> ServerProblem {
-        ServerProblem { server: self.name.clone(), message }
+        ServerProblem { server: self.name.clone(), message: self.hushed(message) }
+    }
+
+    /// A failed call, as the model reads it.
+    fn failure(&self, message: &str) -> Answer {
+        Answer::error(format!("MCP server {}: {}", self.name, self.hushed(message.to_owned())))
+    }
+
+    /// A message without what an address may hold besides a place: some servers have their keys there.
+    fn hushed(&self, message: String) -> String {
+        let Transport::Http { url, .. } = &self.settings.transport else { return message };
+        match url.split_once('?') {
+            Some((_, query)) if !query.is_empty() => message.replace(query, "[secret]"),
+            _ => message,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tools::{McpServers, ServerProblem, ServerSettings, Toolbox, Transport};
 
 use crate::called;
-use crate::mcp_server::{Server, started_as};
+use crate::mcp_server::{Server, edited_as, started_as};
 use crate::processes::{ended, is_running};
 
 fn one(settings: ServerSettings) -> McpServers {
@@ -152,6 +152,52 @@ async fn annotations_are_taken_over_and_what_is_absent_is_the_worst() {
     assert_eq!(hints("liar"), (true, true, false, true));
     assert_eq!(hints("harmless"), (false, false, true, false));
     assert!(toolbox.tools().all(|tool| tool.set == "mcp"));
+}
+
+/// Whatever is odd about a tool, the server's others are there.
+#[tokio::test]
+async fn one_odd_tool_takes_no_other_away() {
+    for role in ["modern", "legacy"] {
+        let edit = r#"s/"readOnlyHint":true/"readOnlyHint":"true"/; s/"name":"get.issue"/"name":7/"#;
+        let servers = one(edited_as(role, edit));
+        let (tools, problems) = servers.tools().await;
+        let problems: Vec<String> = problems.iter().map(ServerProblem::to_string).collect();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        // One of those whose name is a number stands on each page.
+        let left_out = "of its list is not as the protocol has it, and is left out: ";
+        assert!(problems[0].starts_with(&format!("MCP server told: tool 3 {left_out}")), "{problems:?}");
+        assert!(problems[1].starts_with(&format!("MCP server told: tool 1 {left_out}")), "{problems:?}");
+        let hints = |name: &str| {
+            let named = format!("mcp__told__{name}");
+            tools.iter().find(|tool| tool.tool.name == named).expect(name).tool.annotations
+        };
+        assert!(!hints("liar").read_only_hint, "what is no boolean says nothing");
+        assert!(hints("harmless").idempotent_hint, "what is one counts");
+        let mut toolbox = Toolbox::new();
+        toolbox.add(tools);
+        assert_eq!(say(&toolbox, "echo").await, "echo: ");
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_told_without_what_may_be_a_key() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let place = listener.local_addr().expect("an address");
+    drop(listener);
+    let servers = one(over_http(format!("http://{place}/mcp?key=hunter2"), "x"));
+    let (_, problems) = servers.tools().await;
+    let problem = problems[0].to_string();
+    assert!(problem.contains(&place.to_string()) && !problem.contains("hunter2"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_server_that_lists_nothing_says_so() {
+    let servers = one(edited_as("legacy", r#"s/"tools":\[/"tolls":[/"#));
+    let (tools, problems) = servers.tools().await;
+    assert!(tools.is_empty());
+    let problem = problems[0].to_string();
+    let expected = "MCP server told: its tools could not be listed: its answer has no tools";
+    assert_eq!(problem, expected);
 }
 
 #[tokio::test]

@@ -258,8 +258,17 @@ fn serve(role: &str) -> ! {
 
 /// Settings that start this binary as a server.
 pub(crate) fn started_as(role: &str) -> ServerSettings {
+    started_by("exec 3>&1 1>&2; exec \"$0\" --exact mcp_server::each_tool_is_listed_once --nocapture", role)
+}
+
+/// The same with what it says edited, so that it breaks the protocol.
+pub(crate) fn edited_as(role: &str, edit: &str) -> ServerSettings {
+    let started = "\"$0\" --exact mcp_server::each_tool_is_listed_once --nocapture 3>&1 1>&2";
+    started_by(&format!("{started} | sed -u '{edit}'"), role)
+}
+
+fn started_by(line: &str, role: &str) -> ServerSettings {
     let binary = std::env::current_exe().expect("a path").display().to_string();
-    let line = "exec 3>&1 1>&2; exec \"$0\" --exact mcp_server::each_tool_is_listed_once --nocapture";
     ServerSettings::new(Transport::Stdio {
         command: "sh".to_owned(),
         args: ["-c", line, &binary].map(str::to_owned).into(),

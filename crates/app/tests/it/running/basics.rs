@@ -328,6 +328,19 @@ async fn a_long_session_is_summed_up_and_stays_readable() {
         let summaries =
             view.turns.iter().filter(|turn: &&Turn| matches!(turn.body, TurnBody::Summary { .. })).count();
         assert!(summaries >= 1, "{}", turns(&view));
+        // What the summaries cost is told and adds up with the rest.
+        let mut log = runtime.events(id, Some(Default::default())).await.unwrap();
+        let used =
+            super::stage::hear(&mut log, "done", 8).await.into_iter().filter_map(|event| match event {
+                Event::Usage { usage, .. } => Some(usage),
+                _ => None,
+            });
+        let used: Vec<_> = used.collect();
+        assert_eq!(used.len(), 8 + summaries);
+        assert_eq!(used.len(), stage.sent().len(), "one for each call of the model");
+        let mut sum = llm::Usage::default();
+        used.iter().for_each(|usage| sum += *usage);
+        assert_eq!(view.session.usage, sum);
         assert_eq!(turns(&view).matches("user").count(), 8, "the originals stay");
         let last = stage.sent().pop().unwrap();
         let text = last.to_string();

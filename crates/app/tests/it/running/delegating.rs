@@ -330,6 +330,46 @@ async fn cancelling_a_session_cancels_what_works_for_it() {
     .await;
 }
 
+/// Whoever comes to a session that waits finds what it waits for, also where a delegate asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_delegate_asks_for_is_among_the_approvals_above() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "deep".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        let view = stage.view(id).await;
+        assert_eq!(view.session.status, SessionStatus::Waiting);
+        let found: Vec<_> =
+            view.approvals.iter().map(|found| (found.session, found.call_id.clone())).collect();
+        assert_eq!(found, asked);
+        assert_eq!(view.approvals[0].tool_name, "write_file");
+        assert_ne!(found[0].0, id);
+        stage.runtime.decide(found[0].0, &found[0].1, approved()).await.unwrap();
+        assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
+        assert_eq!(stage.view(id).await.approvals, []);
+        assert!(stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+/// A delegate that is cancelled by itself does not keep whoever waits for it waiting.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_a_delegate_has_the_one_above_go_on() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
+        let asked = requests(&hear(&mut events, "approval_request", 1).await);
+        assert!(stage.runtime.cancel(asked[0].0).await.unwrap());
+        let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.expect("it goes on");
+        assert_eq!(end(&rest), Some(End::EndTurn));
+        let (said, is_error) = results(&stage.view(id).await).remove(0);
+        assert!(is_error && said.contains("was not finished (cancelled)"), "{said}");
+    })
+    .await;
+}
+
 /// A delegate that was approved and works while what is above it only waits is cancelled as well.
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelling_reaches_a_delegate_that_went_on_by_itself() {

@@ -27,6 +27,11 @@ content = "Speak like ${env.KEY}."
 description = "Opens doors."
 content = "Turn ${env.KEY} twice."
 
+[personas.planless]
+system_prompt = "You plan."
+preferred_models = [{ provider = "stage", model = "actor" }]
+plan_persona = { instruction = "Plan with ${env.UNSET}." }
+
 [personas.forgetful]
 system_prompt = "Unset: ${env.UNSET}. Not allowed: ${env.OTHER}."
 preferred_models = [{ provider = "stage", model = "actor" }]
@@ -106,6 +111,29 @@ async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
         );
         assert!(told[0].contains("UNSET") && told[1].contains("OTHER"), "{told:?}");
         assert_eq!(system(&stage.sent()[0]), "Unset: ${env.UNSET}. Not allowed: ${env.OTHER}.\n");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_unset_in_the_instruction_for_plans_is_told_while_planning_alone() {
+    on_stage_with(PROJECT, SCRIPT, async |stage| {
+        let runtime = runtime(stage).await;
+        let create: CreateSession = input(json!({ "persona": "planless" }));
+        let id = runtime.create_session(create).await.unwrap().session.id;
+        for (mode, expected) in [(Mode::Build, 0), (Mode::Plan, 1), (Mode::Build, 0)] {
+            runtime.set_mode(id, mode).await.unwrap();
+            let events = runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap();
+            let events = to_the_end(events).await;
+            let told = events.iter().filter_map(|event| match event {
+                Event::Error { code: ErrorCode::Persona, message } => Some(message),
+                _ => None,
+            });
+            let told: Vec<_> = told.collect();
+            assert_eq!(told.len(), expected, "{mode}: {told:?}");
+            let place = "persona planless plan_persona.instruction: ";
+            assert!(told.iter().all(|message| message.starts_with(place)), "{told:?}");
+        }
     })
     .await;
 }

@@ -190,6 +190,16 @@ async fn the_last_model_waits_for_as_long_as_it_asks() {
         assert_eq!(end(&events), Some(End::EndTurn));
         assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
         assert_eq!(asked(stage, "hello")["second"], 2);
+        // Whoever watches knows what is waited for. It passes, and is not in the log.
+        let waits: Vec<_> = events.iter().filter(|event| event.name() == "waiting").collect();
+        let [Event::Waiting { provider, model, seconds, code, message }] = waits[..] else {
+            panic!("{}", names(&events))
+        };
+        assert_eq!((provider.as_str(), model.as_str(), *code), ("stage", "second", ErrorCode::RateLimited));
+        assert!((*seconds - 1.0).abs() < 0.01 && !message.is_empty(), "{seconds} {message}");
+        let elsewhere = stage.restarted().await;
+        let mut log = elsewhere.events(id, Some(Default::default())).await.unwrap();
+        assert!(!names(&hear(&mut log, "done", 1).await).contains("waiting"));
         // Cancelling does not wait for it.
         stage.model.clear();
         let id = stage.session_of("climber", Mode::Build).await;
@@ -199,6 +209,23 @@ async fn the_last_model_waits_for_as_long_as_it_asks() {
         stage.runtime.cancel(id).await.unwrap();
         assert_eq!(end(&to_the_end(events).await), Some(End::Cancelled));
         assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_waits_for_says_how_long_it_would_take() {
+    let script = "[[reply]]\nfault = { status = 429, retry_after_s = 3600 }";
+    on_stage(script, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let events = stage.say(id, "hello").await;
+        assert_eq!(end(&events), Some(End::Failed));
+        let told = events.iter().find_map(|event| match event {
+            Event::Error { code: ErrorCode::RateLimited, message } => Some(message.clone()),
+            _ => None,
+        });
+        let told = told.unwrap_or_else(|| panic!("{}", names(&events)));
+        assert!(told.ends_with("; it wants to be asked again after 3600 s"), "{told}");
     })
     .await;
 }

@@ -169,6 +169,60 @@ async fn a_viewer_in_another_process_follows() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_taken_back_is_told() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        stage.say(id, "long: one").await;
+        let mut here = stage.runtime.events(id, None).await.unwrap();
+        let other = stage.restarted().await;
+        let mut there = other.events(id, None).await.unwrap();
+        let mut expected = Vec::new();
+        for message in ["long: two", "long: three"] {
+            stage.say(id, message).await;
+            let turns: Vec<_> = stage.view(id).await.turns.iter().rev().take(2).map(|turn| turn.id).collect();
+            expected.push(turns.into_iter().rev().collect::<Vec<_>>());
+        }
+        // One that saw the messages, and was away when they were taken back.
+        let away = to_done(&mut here).await.last().unwrap().id;
+        to_done(&mut here).await;
+        for _ in 0..2 {
+            to_done(&mut there).await;
+        }
+        let of = |told: &Told| match &told.event {
+            Event::TextDiscarded { turn_ids } => turn_ids.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(stage.runtime.undo(id).await.unwrap(), "long: three");
+        assert_eq!(of(&*next(&mut here).await), expected[1]);
+        assert_eq!(of(&*next(&mut there).await), expected[1]);
+        assert_eq!(stage.runtime.undo(id).await.unwrap(), "long: two");
+        let both: Vec<_> = expected.concat();
+        assert_eq!(of(&*next(&mut here).await), both);
+        let mut back = other.events(id, Some(away)).await.unwrap();
+        assert_eq!(of(&*next(&mut back).await), both, "all that it may have seen");
+        assert_eq!(stage.view(id).await.turns.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_is_watched_no_longer() {
+    on_stage(TALKS, async |stage| {
+        let id = stage.session(Mode::Build).await;
+        let mut here = stage.runtime.events(id, None).await.unwrap();
+        let other = stage.restarted().await;
+        let mut there = other.events(id, None).await.unwrap();
+        let waiting = tokio::spawn(async move { here.next().await.unwrap() });
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        assert!(stage.runtime.delete_session(id).await.unwrap());
+        let soon = std::time::Duration::from_millis(500);
+        assert_eq!(tokio::time::timeout(soon, waiting).await.expect("at once").unwrap(), None);
+        assert_eq!(tokio::time::timeout(PATIENCE, there.next()).await.expect("in time").unwrap(), None);
+    })
+    .await;
+}
+
 /// What another process does to a session is heard in its place by those who watch it run here.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happens_elsewhere_is_heard_in_its_place() {

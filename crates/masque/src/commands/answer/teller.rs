@@ -123,6 +123,11 @@ impl Teller {
                 let line = format!("{from} did not answer ({}); trying {to}", one_line(message));
                 self.faint(&line, output)?;
             }
+            Event::Waiting { provider, model, seconds, message, .. } => {
+                let line =
+                    format!("{provider}/{model} is asked again in {seconds} s ({})", one_line(message));
+                self.faint(&line, output)?;
+            }
             Event::TextDiscarded { turn_ids } => self.discarded(turn_ids, output)?,
             Event::Usage { usage, .. } => self.usage(usage, output)?,
             Event::ModeChanged { mode } => {
@@ -328,9 +333,9 @@ impl Teller {
     }
 
     fn error(&mut self, code: ErrorCode, message: &str, output: &mut Output) -> Result<()> {
-        // The run goes on after a mistake in its persona; any other one is why it failed, and
-        // whoever asked once is told of that at the very end.
-        if code == ErrorCode::Persona {
+        // The run goes on after a warning; anything else is why it failed, and whoever asked once is
+        // told of that at the very end.
+        if code.is_warning() {
             return self.beside(&[(Style::Doubtful, "warning: "), (Style::Plain, message)], output);
         }
         if self.is_chat {

@@ -15,6 +15,7 @@ use rustyline::{ColorMode, Config, Context, Editor, Helper};
 use super::slash;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::terminal;
 
 /// Messages that are kept to be called up again.
 const HISTORY_ENTRIES: usize = 1_000;
@@ -44,6 +45,7 @@ pub(super) struct Typed {
 
 impl Source {
     pub(super) fn terminal(history: Option<PathBuf>, output: &Output) -> Result<Self> {
+        terminal::remember();
         let color = if output.has_color() { ColorMode::Enabled } else { ColorMode::Disabled };
         let config = Config::builder()
             .max_history_size(HISTORY_ENTRIES)

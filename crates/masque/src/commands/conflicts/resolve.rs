@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use app::outputs::{Conflict, FieldConflict, Resolved};
+use app::outputs::{Conflict, FieldConflict, Place, Resolved};
 use app::{ErrorKind, Resolution};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
 
-use super::fields::shown;
 use crate::ask::{self, Choice};
 use crate::cli::ConflictsArgs;
+use crate::commands::fields::shown;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session::Session;
@@ -26,7 +26,7 @@ struct Answer<'a> {
 }
 
 /// The conflict that is meant, where the name has exactly one.
-pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name) -> Result<Conflict> {
+pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place]) -> Result<Conflict> {
     match (found.pop(), found.as_slice()) {
         (Some(conflict), []) => Ok(conflict),
         (Some(last), rest) => {
@@ -34,12 +34,14 @@ pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name) -> Result<Conflict
             let kinds = kinds.collect::<Vec<_>>().join(" or --kind ");
             Err(Failure::invalid(format!("several kinds have a conflict named {name}; say --kind {kinds}")))
         }
-        (None, _) => Err(Failure::told(
-            ErrorKind::Missing,
-            format!(
-                "nothing named {name} is defined by several scopes; `masque conflicts` lists what there is"
-            ),
-        )),
+        (None, _) => {
+            let why = match overrides.first() {
+                Some(over) => super::no_conflict(over),
+                None => format!("nothing named {name} is defined by several scopes"),
+            };
+            let message = format!("{why}; `masque conflicts` lists what there is");
+            Err(Failure::told(ErrorKind::Missing, message))
+        }
     }
 }
 

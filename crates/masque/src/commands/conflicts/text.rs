@@ -4,7 +4,7 @@ use app::outputs::Conflict;
 use persona::Scope;
 use serde_json::Value;
 
-use super::fields::{excerpts, shown};
+use crate::commands::fields::{excerpts, shown};
 use crate::failure::Result;
 use crate::output::{Output, Style};
 

@@ -14,6 +14,19 @@ use crate::failure::Result;
 use crate::locations;
 use crate::output::Output;
 
+/// The state of a database that nobody has needed so far.
+const ABSENT: &str = "not there yet";
+
+/// The database's part of the library.
+#[derive(Debug)]
+pub(super) enum Shared {
+    At(String),
+    /// There is no database yet.
+    Nothing,
+    /// It does not answer.
+    Unknown,
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct DatabaseReport {
     location: String,
@@ -45,7 +58,7 @@ pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) ->
     let library = match opened {
         Ok(library) => library,
         Err(error) if error.kind() == ErrorKind::Missing => {
-            let report = DatabaseReport::without_info(shown, "not there yet");
+            let report = DatabaseReport::without_info(shown, ABSENT);
             return Ok(DatabaseReport { writable, ..report });
         }
         Err(error) => {
@@ -114,10 +127,19 @@ impl DatabaseReport {
         Self { location, state, writable: None, info: None, details: None }
     }
 
+    /// What files can refer to in the database.
+    pub(super) fn shared(&self, named: Option<&str>) -> Result<Shared> {
+        Ok(match (&self.details, self.state) {
+            (Some(_), _) => Shared::At(locations::database(named)?),
+            (None, ABSENT) => Shared::Nothing,
+            (None, _) => Shared::Unknown,
+        })
+    }
+
     pub(super) fn print(&self, output: &mut Output) -> Result<()> {
         match &self.details {
             Some(details) => db::print_info(details, output)?,
-            None if self.state == "not there yet" => {
+            None if self.state == ABSENT => {
                 output.field(
                     "database",
                     &format!("{} (not there yet; the first command makes it)", self.location),

@@ -64,7 +64,8 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
         error,
     };
     if let Key::Missing(variable) = &found.key {
-        return report(State::KeyMissing, None, Some(format!("the variable {variable} is not set")));
+        let problem = found.problem.clone().unwrap_or_else(|| missing(variable));
+        return report(State::KeyMissing, None, Some(problem));
     }
     let Some(provider) = providers.get(&found.name) else { return report(State::DoesNotAnswer, None, None) };
     let answer = tokio::time::timeout(PATIENCE, provider.models()).await;
@@ -80,10 +81,18 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
     }
 }
 
+fn missing(variable: &str) -> String {
+    format!("no key: {variable} is not set")
+}
+
 fn advised(failure: &CallFailure, found: &Found) -> String {
     // The report names the provider already.
     let own = format!("{}: ", found.name);
     let message = failure.message.strip_prefix(&own).unwrap_or(&failure.message);
+    // What nobody has answered yet is a setting that cannot work.
+    if failure.kind == FailureKind::Rejected && failure.status.is_none() {
+        return format!("{message}; look at [providers.{}]", found.name);
+    }
     format!("{message}; {}", advice(Some(failure.kind), found))
 }
 
@@ -126,7 +135,7 @@ impl ProviderReport {
         };
         let key = match key {
             Key::Present(variable) => format!("key in {variable}"),
-            Key::Missing(variable) => format!("no key: {variable} is not set"),
+            Key::Missing(variable) => self.found.problem.clone().unwrap_or_else(|| missing(variable)),
             Key::NotNeeded => "no key needed".to_owned(),
         };
         let state = match (self.state, self.models) {

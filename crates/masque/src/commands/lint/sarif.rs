@@ -2,17 +2,16 @@
 
 use std::path::{Component, Path};
 
-use persona::lint::{Level, Rule};
+use app::outputs::{LintFinding, LintRule};
 use serde_json::{Value, json};
 
-use super::entry::FILE_RULES;
-use super::{Entry, Report};
+use super::Report;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub(super) fn log(report: &Report) -> Value {
-    let results: Vec<Value> = report.entries.iter().map(|entry| result(entry, report)).collect();
+    let results: Vec<Value> = report.found.findings.iter().map(|found| result(found, report)).collect();
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -32,30 +31,29 @@ pub(super) fn log(report: &Report) -> Value {
 }
 
 fn rules() -> Vec<Value> {
-    let of_lint = Rule::ALL.iter().map(|rule| (rule.as_str(), rule.level(), rule.description()));
-    of_lint.chain(FILE_RULES).map(|(id, level, description)| rule(id, level, description)).collect()
+    LintRule::all()
+        .map(|rule| {
+            json!({
+                "id": rule.as_str(),
+                "shortDescription": { "text": rule.description() },
+                "defaultConfiguration": { "level": rule.level().as_str() },
+            })
+        })
+        .collect()
 }
 
-fn rule(id: &str, level: Level, description: &str) -> Value {
-    json!({
-        "id": id,
-        "shortDescription": { "text": description },
-        "defaultConfiguration": { "level": level.as_str() },
-    })
-}
-
-fn result(entry: &Entry, report: &Report) -> Value {
+fn result(found: &LintFinding, report: &Report) -> Value {
     let mut result = json!({
-        "ruleId": entry.rule,
-        "level": entry.level.as_str(),
-        "message": { "text": entry.sentence() },
+        "ruleId": found.rule.as_str(),
+        "level": found.level.as_str(),
+        "message": { "text": found.sentence() },
     });
     let mut location = serde_json::Map::new();
-    if let Some(path) = &entry.path {
-        location.insert("physicalLocation".to_owned(), physical(entry, path, report));
+    if let Some(path) = &found.path {
+        location.insert("physicalLocation".to_owned(), physical(found, path, report));
     }
-    if let (Some(kind), Some(name)) = (entry.kind, &entry.name) {
-        let scope = entry.scope.map(|scope| format!("{scope}:")).unwrap_or_default();
+    if let (Some(kind), Some(name)) = (found.kind, &found.name) {
+        let scope = found.scope.map(|scope| format!("{scope}:")).unwrap_or_default();
         let name = format!("{scope}{kind}:{name}");
         location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": name }]));
     }
@@ -65,13 +63,13 @@ fn result(entry: &Entry, report: &Report) -> Value {
     result
 }
 
-fn physical(entry: &Entry, path: &Path, report: &Report) -> Value {
+fn physical(found: &LintFinding, path: &Path, report: &Report) -> Value {
     let artifact = match report.relative(path) {
         Some(relative) => json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" }),
         None => json!({ "uri": format!("file://{}", uri(path)) }),
     };
     let mut physical = json!({ "artifactLocation": artifact });
-    if let (Some(line), Some(column)) = (entry.line, entry.column) {
+    if let (Some(line), Some(column)) = (found.line, found.column) {
         physical["region"] = json!({ "startLine": line, "startColumn": column });
     }
     physical

@@ -1,37 +1,38 @@
 //! Findings as text for people, by file or scope.
 
+use app::outputs::LintFinding;
 use persona::lint::Level;
 
-use super::{Entry, Report};
+use super::Report;
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style, width_of};
 
 pub(super) fn print(report: &Report, output: &mut Output) -> Result<()> {
-    let together = |a: &Entry, b: &Entry| a.scope == b.scope && a.path == b.path;
-    for group in report.entries.chunk_by(together) {
+    let together = |a: &LintFinding, b: &LintFinding| a.scope == b.scope && a.path == b.path;
+    for group in report.found.findings.chunk_by(together) {
         output.heading(&heading(&group[0], report))?;
         print_group(group, Stream::Output, output)?;
         output.blank()?;
     }
-    let style = if report.count(Level::Error) > 0 { Style::Bad } else { Style::Good };
+    let style = if report.found.count(Level::Error) > 0 { Style::Bad } else { Style::Good };
     let line = output.styled(style, verdict(report));
     output.styled_line(&line)
 }
 
-/// The entries of one file or scope, a line each.
-pub(super) fn print_group(group: &[Entry], to: Stream, output: &mut Output) -> Result<()> {
+/// The findings of one file or scope, a line each.
+pub(super) fn print_group(group: &[LintFinding], to: Stream, output: &mut Output) -> Result<()> {
     // The places of a file stand in one column; the longest settles its width.
     let width = group.iter().filter_map(place).map(|place| width_of(&place)).max();
-    group.iter().try_for_each(|entry| print_entry(entry, width, to, output))
+    group.iter().try_for_each(|found| print_finding(found, width, to, output))
 }
 
-fn place(entry: &Entry) -> Option<String> {
-    Some(format!("{}:{}", entry.line?, entry.column?))
+fn place(found: &LintFinding) -> Option<String> {
+    Some(format!("{}:{}", found.line?, found.column?))
 }
 
-fn heading(entry: &Entry, report: &Report) -> String {
-    let scope = entry.scope.map(|scope| scope.to_string());
-    match (&entry.path, scope) {
+fn heading(found: &LintFinding, report: &Report) -> String {
+    let scope = found.scope.map(|scope| scope.to_string());
+    match (&found.path, scope) {
         (Some(path), scope) => {
             let path = report.relative(path).unwrap_or(path).display();
             scope.map_or_else(|| path.to_string(), |scope| format!("{path} ({scope})"))
@@ -40,9 +41,9 @@ fn heading(entry: &Entry, report: &Report) -> String {
     }
 }
 
-fn print_entry(entry: &Entry, width: Option<usize>, to: Stream, output: &mut Output) -> Result<()> {
-    let Entry { level, rule, .. } = entry;
-    let place = width.map(|width| format!("{:<width$}  ", place(entry).unwrap_or_default()));
+fn print_finding(found: &LintFinding, width: Option<usize>, to: Stream, output: &mut Output) -> Result<()> {
+    let LintFinding { level, rule, .. } = found;
+    let place = width.map(|width| format!("{:<width$}  ", place(found).unwrap_or_default()));
     let style = match level {
         Level::Error => Style::Bad,
         Level::Warning => Style::Title,
@@ -52,7 +53,7 @@ fn print_entry(entry: &Entry, width: Option<usize>, to: Stream, output: &mut Out
         (Style::Plain, "  ".to_owned()),
         (Style::Faint, place.unwrap_or_default()),
         (style, format!("{level:<7}")),
-        (Style::Plain, format!("  {} ", entry.sentence())),
+        (Style::Plain, format!("  {} ", found.sentence())),
         (Style::Faint, format!("[{rule}]")),
     ];
     let pieces: Vec<(Style, &str)> = pieces
@@ -65,7 +66,7 @@ fn print_entry(entry: &Entry, width: Option<usize>, to: Stream, output: &mut Out
 
 fn verdict(report: &Report) -> String {
     let levels = [Level::Error, Level::Warning, Level::Note];
-    counted(levels.map(|level| (level, report.count(level))))
+    counted(levels.map(|level| (level, report.found.count(level))))
         .unwrap_or_else(|| "Nothing is wrong.".to_owned())
 }
 

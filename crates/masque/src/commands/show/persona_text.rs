@@ -1,13 +1,16 @@
 //! A loaded persona as text for people.
 
-use persona::{ArcView, Budget, GuardrailView, LeftOutReason, PartView, PersonaView, SkillView, TraitView};
+use app::outputs::Settings;
+use persona::{
+    ArcView, Budget, GuardrailView, LeftOutReason, Name, PartView, PersonaView, SkillView, TraitView,
+};
 
 use super::super::manifest::layer;
 use crate::failure::Result;
 use crate::output::{Output, Style};
 
-pub(super) fn print(view: &PersonaView, output: &mut Output) -> Result<()> {
-    head(view, output)?;
+pub(super) fn print(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
+    head(view, settings, output)?;
     let parts = view.parts.iter().flatten();
     section("Parts", parts, output, |part, output| {
         let PartView { name, summary, content, .. } = part;
@@ -32,7 +35,7 @@ pub(super) fn print(view: &PersonaView, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn head(view: &PersonaView, output: &mut Output) -> Result<()> {
+fn head(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
     let scope = view.scope.unwrap_or(persona::Scope::Shared);
     let revision = view.revision.unwrap_or_default();
     super::title(&view.name, view.display_name.as_deref(), scope, revision, output)?;
@@ -48,7 +51,7 @@ fn head(view: &PersonaView, output: &mut Output) -> Result<()> {
             shown.push(text);
         }
     }
-    print_fields(view, output)?;
+    print_fields(view, settings, output)?;
     if let Some(system_prompt) = &view.system_prompt {
         output.blank()?;
         output.heading("System prompt")?;
@@ -57,9 +60,11 @@ fn head(view: &PersonaView, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn print_fields(view: &PersonaView, output: &mut Output) -> Result<()> {
+fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
     let stale = view.compiled_stale == Some(true);
-    if view.tags.is_empty() && view.preferred_models.is_empty() && view.arc.is_none() && !stale {
+    let set = setting_lines(settings);
+    let listed = !view.tags.is_empty() || !view.preferred_models.is_empty() || !set.is_empty();
+    if !listed && view.arc.is_none() && !stale {
         return Ok(());
     }
     output.blank()?;
@@ -70,6 +75,7 @@ fn print_fields(view: &PersonaView, output: &mut Output) -> Result<()> {
         let models = view.preferred_models.iter().map(|model| format!("{}/{}", model.provider, model.model));
         output.field("models", &models.collect::<Vec<_>>().join(", "))?;
     }
+    set.iter().try_for_each(|(label, value)| output.field(label, value))?;
     if let Some(arc) = &view.arc {
         print_arc(arc, output)?;
     }
@@ -78,6 +84,34 @@ fn print_fields(view: &PersonaView, output: &mut Output) -> Result<()> {
         output.field("compiled", &format!("stale: a piece changed since; masque compile {name}"))?;
     }
     Ok(())
+}
+
+/// What is set for those that run the persona, each with its label.
+fn setting_lines(settings: &Settings) -> Vec<(&'static str, String)> {
+    let Settings {
+        tool_preset,
+        bias_profile,
+        context_preset,
+        aggregation_strategy,
+        max_tool_rounds,
+        plan_persona,
+    } = settings;
+    let named = |name: &Option<Name>| name.as_ref().map(ToString::to_string);
+    let planning = plan_persona.as_ref().map(|plan| {
+        let preset = plan.tool_preset.as_ref().map(|name| format!("tool preset {name}"));
+        let model = plan.model.as_ref().map(|model| format!("model {model}"));
+        let said: Vec<String> = [preset, model, plan.instruction.clone()].into_iter().flatten().collect();
+        said.join("; ")
+    });
+    let lines = [
+        ("tool preset", named(tool_preset)),
+        ("bias profile", named(bias_profile)),
+        ("context preset", named(context_preset)),
+        ("aggregation", aggregation_strategy.map(|strategy| strategy.to_string())),
+        ("tool rounds", max_tool_rounds.map(|rounds| format!("at most {rounds}"))),
+        ("when planning", planning),
+    ];
+    lines.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
 }
 
 fn print_arc(arc: &ArcView, output: &mut Output) -> Result<()> {

@@ -75,14 +75,19 @@ async fn lint_finds_what_is_wrong_and_where() {
 #[tokio::test]
 async fn lint_looks_at_shared_where_there_are_no_files() {
     let running = start().await;
-    let guide = json!({ "entity": { "summary": "You guide.", "tool_preset": "read_onyl" } });
+    let guide = json!({ "entity": { "summary": "You gu\u{200b}ide." } });
     put(&running, "/api/library/persona/guide", &guide).await;
     let report = get(&running, "/api/lint").await;
-    let broken = finding(&report, "unknown-reference");
+    let hidden = finding(&report, "hidden-unicode");
     assert_eq!(
-        (&broken["scope"], &broken["field"], &broken["suggestion"], broken.get("path")),
-        (&json!("shared"), &json!("tool_preset"), &json!("did you mean \"read_only\"?"), None)
+        (&hidden["scope"], &hidden["field"], hidden.get("path")),
+        (&json!("shared"), &json!("summary"), None)
     );
+    // What can be refused need not be found.
+    let wrong = json!({ "entity": { "summary": "You guide.", "tool_preset": "read_onyl" } });
+    let (status, answer) = ask(running.port, "PUT", "/api/library/persona/guide", Some(&wrong)).await;
+    assert_eq!(status, 404);
+    assert!(answer.to_string().contains("did you mean \\\"read_only\\\"?"), "{answer}");
 }
 
 #[tokio::test]

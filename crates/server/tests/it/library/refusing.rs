@@ -42,6 +42,8 @@ async fn an_address_that_means_nothing_is_told_so() {
         ("GET", "/api/library/part?limit=many", None, 400, r#"limit: "many" is no whole number, 0 or more"#),
         ("GET", "/api/library/part?tag=a", None, 400, r#"unknown field "tag"; did you mean "tags"?"#),
         ("GET", "/api/library/part?scope=team", None, 400, "scope: "),
+        ("GET", "/api/library/part?scope=project", None, 400, "no project is open"),
+        ("GET", "/api/library/part/calm?scope=project", None, 400, "no project is open"),
         ("GET", "/api/library/part?kind=skill", None, 400, "leave kind out"),
         ("GET", "/api/library/part/calm?scope=shared&scope=global", None, 400, "stands twice"),
         ("GET", "/api/library/part/calm?rev=1", None, 400, r#"unknown field "rev""#),

@@ -101,6 +101,14 @@ async fn the_history_says_who_and_why_and_leads_back() {
     let newest = &get(&running, &format!("{CALM}/history?limit=1")).await["revisions"][0];
     assert_eq!((&newest["message"], &newest["author"]), (&json!("it was better"), &json!("tester")));
 
+    // Not if somebody else was faster.
+    for (base, expected) in [(2, 409), (3, 200)] {
+        let back = json!({ "revision": 1, "if_revision": base });
+        let (status, answer) = ask(port, "POST", &format!("{CALM}/rollback"), Some(&back)).await;
+        assert_eq!(status, expected, "{answer}");
+        assert!(status == 200 || detail(&answer).contains("is at revision 3, not 2"), "{answer}");
+    }
+
     // Also from the dead, and by a tag.
     let name = persona::Name::parse("calm").expect("a name");
     let author = app::Author::new("somebody", "test");
@@ -112,6 +120,18 @@ async fn the_history_says_who_and_why_and_leads_back() {
         ask(port, "POST", &format!("{CALM}/rollback"), Some(&json!({ "revision": "good" }))).await;
     assert_eq!((status, &written["changed"]), (200, &json!(true)), "{written}");
     assert_eq!(get(&running, CALM).await["summary"], "Slow.");
+    assert_eq!(get(&running, &format!("{CALM}?revision=good")).await["revision"], 2, "it has its tag again");
+}
+
+#[tokio::test]
+async fn parts_may_be_bare_names_as_in_a_file() {
+    let running = start().await;
+    put(&running, CALM, &tone("Calm.")).await;
+    put(&running, "/api/library/part/loud", &tone("Loud.")).await;
+    put(&running, "/api/library/persona/guide", &json!({ "entity": { "parts": ["loud", "calm"] } })).await;
+    let guide = get(&running, "/api/library/persona/guide").await;
+    let part = |name: &str, order: i32| json!({ "name": name, "order": order, "priority": 0 });
+    assert_eq!(guide["parts"], json!([part("loud", 0), part("calm", 1)]));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::context::Context;
 use super::fault::Fault;
+use super::short::{implied_order, may_be_a_bare_name};
 
 /// Fields whose text may stand in a file of its own, as `<field>_file`.
 pub(crate) const LONG_FIELDS: [&str; 4] = ["content", "system_prompt", "detail", "instruction"];
@@ -20,21 +21,6 @@ pub(crate) const LONG_FIELDS: [&str; 4] = ["content", "system_prompt", "detail",
 pub(crate) fn field_of_file_key(key: &str) -> Option<&'static str> {
     let field = key.strip_suffix("_file")?;
     LONG_FIELDS.iter().copied().find(|known| *known == field)
-}
-
-/// What stands for itself in a list: a part link or a preset's tool may be its bare name.
-fn may_be_a_bare_name(type_name: &str) -> bool {
-    matches!(type_name, "PartLink" | "PresetTool")
-}
-
-/// The order that an element of a list has where it gives none: its position.
-fn implied_order(type_name: &str, position: usize) -> Option<i32> {
-    let position = i32::try_from(position).unwrap_or(i32::MAX);
-    match type_name {
-        "PartLink" => Some(position),
-        "Stage" => Some(position.saturating_add(1)),
-        _ => None,
-    }
 }
 
 /// A value of the file and where it stands.

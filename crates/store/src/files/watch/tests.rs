@@ -126,6 +126,25 @@ fn a_directory_that_another_one_takes_the_place_of_is_followed_on() {
     followed.once("a file in it", || write(&followed.path("conf/personas.toml"), "three"));
 }
 
+/// The old one lives on where a program works in it, and the system says nothing of its end.
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_still_in_use_somewhere_is_followed_on() {
+    let followed = Followed::new("conf/personas.toml", |directory| {
+        fs::create_dir(directory.join("conf")).expect("a directory");
+        write(&directory.join("conf/personas.toml"), "one");
+    });
+    let mut in_use = Vec::new();
+    for turn in 0..3 {
+        in_use.push(fs::File::open(followed.path("conf")).expect("it is there"));
+        followed.once("another directory", || {
+            fs::remove_dir_all(followed.path("conf")).expect("it can be deleted");
+            fs::create_dir(followed.path("conf")).expect("a directory");
+            write(&followed.path("conf/personas.toml"), &format!("turn {turn}"));
+        });
+    }
+}
+
 #[test]
 fn other_files_are_followed_when_they_are_named() {
     let followed = Followed::new("a.toml", |directory| {

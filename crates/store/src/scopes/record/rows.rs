@@ -10,14 +10,32 @@ use uuid::Uuid;
 use super::{HEAD, Head, Recorded, ScopeFile, shelf};
 use crate::Result;
 use crate::engine::{Transaction, Value};
-use crate::history::Ref;
+use crate::history::{GONE, Ref};
 use crate::state::now;
 use crate::write::{Action, Attribution};
 
 /// What was recorded of the entries that change.
 pub(super) struct Known {
     heads: BTreeMap<(Kind, Name), Head>,
-    newest: BTreeMap<(Kind, Name), i64>,
+    last: BTreeMap<(Kind, Name), Last>,
+}
+
+/// What was last recorded of a name.
+#[derive(Debug, Default, Deserialize)]
+struct Last {
+    revision: i64,
+    hash: Option<String>,
+    /// The entry, where it is gone.
+    gone: Option<Uuid>,
+}
+
+impl Last {
+    /// The entry that a change brings back: it is rolled back, or stands there again just as it was,
+    /// as when somebody goes to another branch and returns.
+    fn brought_back(&self, change: &Recorded) -> Option<Uuid> {
+        let same = self.hash.as_ref() == Some(&change.hash);
+        self.gone.filter(|_| change.action == Action::Restore || same)
+    }
 }
 
 impl Known {
@@ -30,7 +48,7 @@ impl Known {
         struct Row {
             kind: Kind,
             name: Name,
-            revision: Option<i64>,
+            last: Option<Last>,
             head: Option<Head>,
         }
         let names: BTreeSet<(Kind, &Name)> = changes
@@ -45,20 +63,21 @@ impl Known {
         let (kind, name) = ("(j.value ->> 0)", "(j.value ->> 1)");
         let sql = format!(
             "SELECT json_object('kind', {kind}, 'name', {name}, \
-             'revision', (SELECT max(r.revision) FROM agent_revisions r \
-             WHERE r.scope = $1 AND r.origin = $2 AND r.kind = {kind} AND r.name = {name}), \
+             'last', (SELECT json_object('revision', r.revision, 'hash', r.content_hash, 'gone', {GONE}) \
+             FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = {kind} AND r.name = {name} \
+             ORDER BY r.revision DESC LIMIT 1), \
              'head', (SELECT {HEAD} FROM file_entries e \
              WHERE e.scope = $1 AND e.origin = $2 AND e.kind = {kind} AND e.name = {name})) FROM json_each($3) j"
         );
-        let (mut heads, mut newest) = (BTreeMap::new(), BTreeMap::new());
+        let (mut heads, mut lasts) = (BTreeMap::new(), BTreeMap::new());
         for row in transaction.texts(&sql, &values).await? {
-            let Row { kind, name, revision, head } = serde_json::from_str(&row)?;
-            newest.insert((kind, name.clone()), revision.unwrap_or(0));
+            let Row { kind, name, last, head } = serde_json::from_str(&row)?;
+            lasts.insert((kind, name.clone()), last.unwrap_or_default());
             if let Some(head) = head {
                 heads.insert((kind, name), head);
             }
         }
-        Ok(Self { heads, newest })
+        Ok(Self { heads, last: lasts })
     }
 }
 
@@ -84,12 +103,14 @@ impl NewRevision {
         let (kind, name) = (entity.kind(), entity.name().clone());
         let before = renamed_from.clone().unwrap_or_else(|| name.clone());
         let head = known.heads.get(&(kind, before.clone()));
-        let counted = known.newest.get(&(kind, name.clone())).copied().unwrap_or(0);
+        let last = known.last.get(&(kind, name.clone()));
+        let counted = last.map_or(0, |last| last.revision);
+        let brought_back = last.and_then(|last| last.brought_back(change));
         Ok(Self {
             kind,
             name,
             before,
-            guid: head.map_or_else(Uuid::now_v7, |head| head.guid),
+            guid: head.map(|head| head.guid).or(brought_back).unwrap_or_else(Uuid::now_v7),
             revision: head.map_or(0, |head| head.revision).max(counted) + 1,
             action: action.as_str(),
             entity: serde_json::to_string(entity)?,

@@ -36,7 +36,7 @@ async fn a_file_that_is_not_toml_changes_nothing() {
         assert!(scopes.problems().is_empty() && !scopes.has_errors());
         files.write(Scope::Project, NOT_TOML);
         let error = refused(&scopes).await;
-        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert_eq!(error.kind(), ErrorKind::Conflict);
         let message = error.to_string();
         assert!(message.contains("personas.toml:") && message.contains("not valid TOML"), "{message}");
         let Error::Problem(problem) = error else { panic!("{error:?}") };
@@ -70,7 +70,7 @@ async fn a_file_that_is_not_toml_changes_nothing() {
                 .len(),
             1
         );
-        assert_eq!(refused(&scopes).await.kind(), ErrorKind::Invalid);
+        assert_eq!(refused(&scopes).await.kind(), ErrorKind::Conflict);
         assert_eq!(history(&scopes, Scope::Project, Kind::Persona, "guide").await.len(), 1);
 
         // Mended, it is in force.
@@ -251,9 +251,41 @@ async fn an_entry_that_was_never_good_is_not_written_over() {
         write.insert(&persona("other"), Action::Create).await.unwrap();
         let other = held_in::<Persona>(&mut write, "other").await;
         let error = write.replace(&other, &persona("guide"), Action::Rename).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         drop(write);
         assert_eq!(files.read(Scope::Project), ONE_BAD);
+        scopes.close().await;
+    })
+    .await;
+}
+
+/// What is no table of entries is a mistake like any other: nothing that it hides is deleted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_another_shape_changes_nothing() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Project, GOOD);
+        let scopes = files.open(database).await;
+        let listed = "[skills.other]\n\n[[personas]]\nname = \"guide\"\nsummary = \"x\"\n";
+        for (bad, line) in [(listed, 3), ("personas = 3\n", 1), ("parts = \"x\"\n[personas.guide]\n", 1)] {
+            files.write(Scope::Project, bad);
+            reread(&scopes, Scope::Project).await;
+            let fresh = files.open(database).await;
+            for scopes in [&scopes, &fresh] {
+                let problem = scopes.problems().remove(0);
+                assert_eq!(problem.line, line, "{problem}");
+                assert!(problem.message.contains("must be a table of entries"), "{problem}");
+                assert!(problem.hint.as_ref().is_some_and(|hint| hint.contains(".NAME]")), "{problem}");
+                let said = problem.to_string();
+                assert!(said.contains("its last good state of 2") && said.contains("(2 entries)"), "{said}");
+                assert_eq!(refused(scopes).await.kind(), ErrorKind::Conflict);
+                assert_eq!(summary(scopes).await.as_deref(), Some("good"), "{bad}");
+                assert_eq!(voice(scopes).await.as_deref(), Some("Speak."), "{bad}");
+                assert_eq!(history(scopes, Scope::Project, Kind::Persona, "guide").await.len(), 1, "{bad}");
+            }
+            fresh.close().await;
+        }
+        assert!(scopes.get::<Skill>(&name("other"), None).await.unwrap().is_none());
         scopes.close().await;
     })
     .await;

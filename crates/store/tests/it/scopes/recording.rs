@@ -136,6 +136,34 @@ async fn a_rename_by_hand_keeps_the_history() {
     .await;
 }
 
+/// Whoever goes to another branch and returns has the same entries as before.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_there_again_as_it_was_has_its_tags() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Project, FIRST);
+        let scopes = files.open(database).await;
+        let tagged = async || {
+            let wanted = RevisionRef::parse("good");
+            let found = scopes.revision(Scope::Project, Kind::Persona, &name("guide"), &wanted).await;
+            found.unwrap().map(|found| found.about.revision)
+        };
+        let first = history(&scopes, Scope::Project, Kind::Persona, "guide").await.remove(0);
+        scopes.tag(Scope::Project, &first, "good").await.unwrap();
+        for (text, expected) in [("", Some(1)), (FIRST, Some(1)), ("", Some(1))] {
+            files.write(Scope::Project, text);
+            reread(&scopes, Scope::Project).await;
+            assert_eq!(tagged().await, expected, "{text}");
+        }
+        files.write(Scope::Project, &FIRST.replace("one", "another"));
+        reread(&scopes, Scope::Project).await;
+        assert_eq!(tagged().await, None, "another persona has that name now");
+        assert_eq!(history(&scopes, Scope::Project, Kind::Persona, "guide").await.len(), 5);
+        scopes.close().await;
+    })
+    .await;
+}
+
 /// Another process watches the file: what Masque wrote is its author's all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_is_its_authors_though_others_watch() {

@@ -156,22 +156,25 @@ async fn what_is_taken_back_leaves_its_places_empty() {
         let ask = vec![request(id, "late", "run_command")];
         let change = RunChange { ask, ..end(After::Waiting) };
         store.append(id, "n", &[said("a"), said("b"), done()], &change).await.unwrap();
-        let refused = store.truncate_log(id, 3).await.unwrap_err();
+        let taken_back = note(Note::TextDiscarded { turns: vec![Uuid::now_v7()] });
+        let refused = store.truncate_log(id, 3, 6, &taken_back).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
         let no = super::answer(false, true);
         store.answer_approval(id, "late", &no, &super::answered("late", false)).await.unwrap();
         store.resume_run(id, &lease("n")).await.unwrap();
         store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap();
 
-        assert!(store.truncate_log(id, 3).await.unwrap());
+        assert_eq!(store.truncate_log(id, 3, 6, &taken_back).await.unwrap(), None, "one more was added");
+        assert_eq!(store.truncate_log(id, 3, 7, &taken_back).await.unwrap(), Some(8));
         let places = async || -> Vec<i64> {
             store.log(id, 0, 99).await.unwrap().iter().map(|entry| entry.seq).collect()
         };
-        assert_eq!(places().await, [1, 2]);
-        assert_eq!(store.approvals(id, false).await.unwrap(), []);
-        assert_eq!(begin(&store, id, &lease("n")).await.seq, 8, "seven were used before");
         assert_eq!(places().await, [1, 2, 8]);
-        assert!(!store.truncate_log(Uuid::now_v7(), 1).await.unwrap());
+        assert_eq!(store.log(id, 2, 9).await.unwrap()[0].entry, taken_back);
+        assert_eq!(store.approvals(id, false).await.unwrap(), []);
+        assert_eq!(begin(&store, id, &lease("n")).await.seq, 9, "eight were used before");
+        assert_eq!(places().await, [1, 2, 8, 9]);
+        assert_eq!(store.truncate_log(Uuid::now_v7(), 1, 1, &taken_back).await.unwrap(), None);
         store.close().await;
     })
     .await;

@@ -35,7 +35,9 @@ async fn one_of_many_begins() {
                 tasks.spawn(async move {
                     let node = format!("node-{at}");
                     together.wait().await;
-                    let began = store.begin_run(id, &lease(&node), &[user(&node)], None, None).await.unwrap();
+                    let after = i64::from(taken_over);
+                    let began =
+                        store.begin_run(id, &lease(&node), after, &[user(&node)], None, None).await.unwrap();
                     (node, began)
                 });
             }
@@ -117,7 +119,7 @@ async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
         assert_eq!(store.expired_runs(&all, now()).await.unwrap().len(), 2);
         assert_eq!(renew(&[idle, one, other, two]).await, [one, two]);
         assert_eq!(store.expired_runs(&all, now()).await.unwrap(), [other]);
-        let began = store.begin_run(one, &lease("m"), &[], None, None).await.unwrap();
+        let began = store.begin_run(one, &lease("m"), 1, &[], None, None).await.unwrap();
         assert_eq!(began, Began::Busy { until });
         assert_eq!(store.resume_run(two, &lease("m")).await.unwrap(), Began::Busy { until });
         let began = store.resume_run(other, &lease("n")).await.unwrap();
@@ -165,6 +167,29 @@ async fn writers_do_not_get_into_each_others_way() {
         for store in stores {
             store.close().await;
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_nobody_holds_is_recovered() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        let recover = async || store.recover_run(id, &lease("two")).await.unwrap();
+        assert_eq!(recover().await, Began::Idle);
+        let held = lease("one");
+        begin(&store, id, &held).await;
+        assert_eq!(recover().await, Began::Busy { until: held.until });
+        store.append(id, "one", &[], &end(After::Waiting)).await.unwrap();
+        assert_eq!(recover().await, Began::Waiting, "one that waits is nobody's, and not lost");
+        store.resume_run(id, &over("one")).await.unwrap();
+        store.request_cancel(id).await.unwrap();
+        let began = recover().await;
+        assert!(matches!(began, Began::Started(started) if started.recovered && started.cancel_requested));
+        store.append(id, "two", &[done()], &end(After::Idle)).await.unwrap();
+        assert_eq!(store.recover_run(Uuid::now_v7(), &lease("two")).await.unwrap(), Began::Missing);
+        store.close().await;
     })
     .await;
 }

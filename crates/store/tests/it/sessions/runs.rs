@@ -6,7 +6,7 @@ use store::{After, Began, ErrorKind, RunChange};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
-use super::{begin, created, done, end, lease, model, note, now, over, said, user};
+use super::{begin, created, done, end, last, lease, model, note, now, over, said, user};
 use crate::samples::open;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -16,7 +16,7 @@ async fn a_run_begins_goes_on_and_ends() {
         let id = created(&store).await;
         let first = user("What is\0this?");
         let began =
-            store.begin_run(id, &lease("n"), std::slice::from_ref(&first), Some("What\0is"), None).await;
+            store.begin_run(id, &lease("n"), 0, std::slice::from_ref(&first), Some("What\0is"), None).await;
         let Began::Started(started) = began.unwrap() else { panic!("it begins") };
         assert_eq!((started.seq, started.cancel_requested, started.recovered), (1, false, false));
         let running = store.session(id).await.unwrap().unwrap();
@@ -34,11 +34,11 @@ async fn a_run_begins_goes_on_and_ends() {
         assert_eq!((ended.answered_by, ended.answered_since), (Some(model("p/a/b")), Some(since)));
         assert!(ended.updated_at > running.updated_at);
 
-        let began = store.begin_run(id, &lease("m"), &[user("And?")], Some("And?"), None).await.unwrap();
+        let began = store.begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), None).await.unwrap();
         assert!(matches!(began, Began::Started(started) if started.seq == 4 && !started.recovered));
         assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
         assert_eq!(
-            store.begin_run(Uuid::now_v7(), &lease("n"), &[], None, None).await.unwrap(),
+            store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, None).await.unwrap(),
             Began::Missing
         );
         store.close().await;
@@ -157,7 +157,8 @@ async fn a_run_hears_that_it_is_to_stop() {
         // A wish that a dead process never heard is not the next message's.
         store.request_cancel(id).await.unwrap();
         store.renew_leases("n", &[id], over("n").until).await.unwrap();
-        let began = store.begin_run(id, &lease("m"), &[user("again")], None, None).await.unwrap();
+        let after = last(&store, id).await;
+        let began = store.begin_run(id, &lease("m"), after, &[user("again")], None, None).await.unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered && !started.cancel_requested));
         let fresh = store.append(id, "m", &[said("d")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested);
@@ -175,11 +176,11 @@ async fn a_runs_own_limit_is_known_after_a_wait() {
         for (given, seq) in [(Some(3), 0), (None, 1), (Some(u32::MAX), 0)] {
             let id = created(&store).await;
             if seq > 0 {
-                let before = store.begin_run(id, &lease("n"), &[user("go")], None, Some(7)).await.unwrap();
+                let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, Some(7)).await.unwrap();
                 assert!(matches!(before, Began::Started(started) if started.max_tool_rounds == Some(7)));
                 store.append(id, "n", &[], &end(After::Idle)).await.unwrap();
             }
-            let began = store.begin_run(id, &lease("n"), &[user("go")], None, given).await.unwrap();
+            let began = store.begin_run(id, &lease("n"), seq, &[user("go")], None, given).await.unwrap();
             assert!(
                 matches!(began, Began::Started(started) if started.max_tool_rounds == given),
                 "{began:?}"
@@ -193,6 +194,29 @@ async fn a_runs_own_limit_is_known_after_a_wait() {
                 );
             }
         }
+        store.close().await;
+    })
+    .await;
+}
+
+/// What a message answers was read before it is kept: calls that got their results meanwhile must
+/// not get others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        let begins =
+            async |after| store.begin_run(id, &lease("m"), after, &[user("hi")], None, None).await.unwrap();
+        begin(&store, id, &lease("n")).await;
+        store.append(id, "n", &[said("a"), done()], &end(After::Idle)).await.unwrap();
+        assert_eq!(begins(1).await, Began::Moved { seq: 3 });
+        // Neither where it is taken from a process that is gone.
+        begin(&store, id, &over("n")).await;
+        assert_eq!(begins(3).await, Began::Moved { seq: 4 });
+        assert_eq!(store.log(id, 4, 9).await.unwrap(), [], "nothing was kept");
+        let began = begins(4).await;
+        assert!(matches!(began, Began::Started(started) if started.seq == 5 && started.recovered));
         store.close().await;
     })
     .await;

@@ -44,7 +44,9 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
 
         let store = open(database).await;
         assert_eq!(store.expired_runs(&[id], super::now()).await.unwrap(), [id]);
-        let began = store.begin_run(id, &lease("next"), &[user("still there?")], None, None).await.unwrap();
+        let after = super::last(&store, id).await;
+        let began = store.begin_run(id, &lease("next"), after, &[user("still there?")], None, None).await;
+        let began = began.unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered), "{began:?}");
         let mut kept: Vec<String> = store
             .turns(id)
@@ -72,7 +74,7 @@ async fn as_a_process_that_is_killed() {
     let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
     let id = created(&store).await;
     eprintln!("told {id}.");
-    store.begin_run(id, &over("killed"), &[user("0")], None, None).await.unwrap();
+    store.begin_run(id, &over("killed"), 0, &[user("0")], None, None).await.unwrap();
     eprintln!("told 0.");
     // The one who kills it comes long before the end.
     for at in 1..100_000 {

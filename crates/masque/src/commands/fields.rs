@@ -39,7 +39,9 @@ fn named(at: usize, item: &Value) -> String {
 pub(super) fn excerpts(texts: &[Option<String>], width: usize) -> Vec<String> {
     let given: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
     let alike = alike(&given);
-    let start = if alike + LEAD > width { alike.saturating_sub(LEAD) } else { 0 };
+    // In a narrow place the difference needs the room more.
+    let lead = LEAD.min(width * 2 / 3);
+    let start = if alike + lead > width { alike.saturating_sub(lead) } else { 0 };
     let excerpt = |text: &Option<String>| {
         let text = text.as_deref().unwrap_or_default();
         if start == 0 {
@@ -91,6 +93,7 @@ mod tests {
         let shown = ["…ords the same words but this end", "…ords the same words and another end"];
         assert_eq!(cut([&a, &b], 40), shown);
         assert_eq!(cut([&a, &b], 30)[1], "…ords the same words and anot…");
+        assert_eq!(cut([&a, &b], 18), ["…same words but th…", "…same words and an…"]);
         assert_eq!(excerpts(&[None, Some("x".to_owned())], 40), ["", "x"]);
     }
 }

@@ -1,0 +1,132 @@
+//! What was carried to another scope leaves the one that it was in, as far as nobody needs it there.
+
+use std::path::Path;
+
+use persona::{AnyEntity, Scope, Stored, with_entity};
+use store::{Keep, Write};
+
+use super::Cargo;
+use crate::outputs::{Piece, Promoted};
+use crate::rename::User;
+use crate::{Author, Error, Library, Result};
+
+impl Library {
+    /// Refuses where what is carried could not be deleted afterwards: the file has a mistake, or it
+    /// is not written to from here, or by this user.
+    pub(super) async fn check_can_leave(&self, author: &Author, cargo: &Cargo, from: Scope) -> Result<()> {
+        let Some(path) = self.scopes.path(from).map(Path::to_owned) else { return Ok(()) };
+        let mut write = self.scopes.write(from, author.because(None)?).await?;
+        for Stored { entity, .. } in cargo.iter().filter(|stored| stored.meta.scope == from) {
+            // Dropped without a commit, it leaves no trace.
+            with_entity!(entity, entity => remove(&mut write, entity).await?);
+        }
+        let checked = tokio::task::spawn_blocking(move || check_replaceable(&path)).await;
+        checked.map_err(|error| Error::Invalid(format!("looking was interrupted: {error}")))?
+    }
+
+    /// Deletes what was carried from where it was, users first; what others use there stays.
+    pub(super) async fn clear_out(
+        &self,
+        author: &Author,
+        cargo: &Cargo,
+        message: &str,
+        outcome: &mut Promoted,
+    ) -> Result<()> {
+        let cleared = self.clear(author, cargo, message, outcome).await;
+        let Promoted { kind, name, from, to, .. } = outcome;
+        let (kind, name) = (kind.spoken(), name.as_str());
+        cleared.map_err(|rest| Error::Unfinished {
+            done: format!(
+                "{kind} {name:?} was copied to {to} and is still in {from} as well; promote it again to move it"
+            ),
+            rest: Box::new(rest),
+        })
+    }
+
+    async fn clear(
+        &self,
+        author: &Author,
+        cargo: &Cargo,
+        message: &str,
+        outcome: &mut Promoted,
+    ) -> Result<()> {
+        let from = outcome.from;
+        let mut write = self.scopes.write(from, author.because(Some(message.to_owned()))?).await?;
+        for Stored { entity, .. } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
+            let piece = Piece { kind: entity.kind(), name: entity.name().clone() };
+            let stays = self.is_needed(entity, outcome).await?
+                || !with_entity!(entity, entity => remove_unused(&mut write, entity).await?);
+            if stays { outcome.kept.push(piece) } else { outcome.removed.push(piece) }
+        }
+        Ok(write.commit().await?)
+    }
+
+    /// Whether others would miss an entity of the scope that it was carried from.
+    async fn is_needed(&self, entity: &AnyEntity, outcome: &Promoted) -> Result<bool> {
+        let (kind, name) = (entity.kind(), entity.name());
+        let Promoted { from, to, removed, .. } = outcome;
+        let is_other = |user: &User| {
+            let place = &user.place;
+            let gone = removed.iter().any(|piece| piece.kind == place.kind && piece.name == place.name);
+            let itself = place.kind == kind && place.name == *name;
+            place.scope != *from || !(gone || itself)
+        };
+        let mut users = self.users_of(kind, name, *from).await?;
+        users.retain(is_other);
+        // What merely came along is not taken from those who have not asked.
+        if kind != outcome.kind || *name != outcome.name {
+            return Ok(!users.is_empty());
+        }
+        // What was asked for goes where the others see it too: not past a scope in between that
+        // has the name, not where it is stronger than they are, and `scope:name` says where it was.
+        let scopes = self.scopes.scopes_of(kind, name).await?;
+        let hidden = scopes.iter().any(|scope| to < scope && scope < from);
+        Ok(users.iter().any(|user| hidden || user.by_scope || user.place.scope < *to))
+    }
+}
+
+async fn remove<T: Keep>(write: &mut Write, like: &T) -> Result<()> {
+    if let Some(held) = write.find::<T>(like.name()).await? {
+        write.remove(&held).await?;
+    }
+    Ok(())
+}
+
+/// Deletes an entity that nothing of its scope refers to; whether it is gone.
+async fn remove_unused<T: Keep>(write: &mut Write, like: &T) -> Result<bool> {
+    let Some(held) = write.find::<T>(like.name()).await? else { return Ok(true) };
+    if !write.users(&held).await?.is_empty() {
+        return Ok(false);
+    }
+    write.remove(&held).await?;
+    Ok(true)
+}
+
+/// Refuses a file that another cannot take the place of: that takes a new one beside it.
+fn check_replaceable(path: &Path) -> Result<()> {
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let beside = real.with_file_name(format!(".personas-{}.tmp", uuid::Uuid::new_v4()));
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
+    made.and_then(|_| std::fs::remove_file(&beside))
+        .map_err(|source| store::Error::File { path: path.display().to_string(), source }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_replaceable;
+
+    #[test]
+    fn a_file_is_replaced_from_beside_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("personas.toml");
+        std::fs::write(&file, "").expect("it is written");
+        assert!(check_replaceable(&file).is_ok());
+        assert_eq!(std::fs::read_dir(directory.path()).expect("it is there").count(), 1);
+        // Nobody makes files there, whoever asks.
+        #[cfg(target_os = "linux")]
+        {
+            let error = check_replaceable(std::path::Path::new("/proc/self/status")).expect_err("refused");
+            assert!(error.to_string().starts_with("/proc/self/status: "), "{error}");
+        }
+    }
+}

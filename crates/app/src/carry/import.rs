@@ -1,0 +1,119 @@
+//! Entities of a personas.toml that come into the library, and what that would change.
+
+use std::collections::BTreeSet;
+
+use persona::{AnyEntity, Kind, Name, Scope};
+use store::{Action, Builtins, Write};
+
+use super::in_place_of;
+use crate::diff::{changes, same};
+use crate::documents::{TomlText, as_error};
+use crate::outputs::{ImportChange, ImportItem, ImportPlan};
+use crate::{Author, Error, Library, Result};
+
+impl Library {
+    /// What an import would do, or why it would be refused: the very steps of one, which are not
+    /// kept.
+    pub async fn plan_import<'a>(
+        &self,
+        text: impl Into<TomlText<'a>>,
+        scope: Option<Scope>,
+    ) -> Result<ImportPlan> {
+        let preview = Author::new("masque", "preview");
+        let (plan, _) = self.prepare_import(&preview, text.into(), scope, None).await?;
+        Ok(plan)
+    }
+
+    /// Brings the entities of a personas.toml into a scope, all or none.
+    pub async fn import<'a>(
+        &self,
+        author: &Author,
+        text: impl Into<TomlText<'a>>,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<ImportPlan> {
+        let (plan, write) = self.prepare_import(author, text.into(), scope, message).await?;
+        write.commit().await?;
+        Ok(plan)
+    }
+
+    async fn prepare_import(
+        &self,
+        author: &Author,
+        text: TomlText<'_>,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<(ImportPlan, Write)> {
+        let scope = self.scope_for_new(scope);
+        let (entities, warnings) = text.entities()?;
+        let warnings = warnings.into_iter().map(|warning| as_error(warning).to_string()).collect();
+        let message = message.unwrap_or_else(|| "import".to_owned());
+        let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
+        let mut plan = ImportPlan { scope, items: Vec::new(), warnings };
+        let mut coming = Vec::new();
+        for entity in entities {
+            let item = self.import_item(&mut write, &entity).await?;
+            if matches!(item.change, ImportChange::Create | ImportChange::Update) {
+                coming.push(entity);
+            }
+            plan.items.push(item);
+        }
+        self.put_all(&mut write, coming, Action::Create).await?;
+        Ok((plan, write))
+    }
+
+    /// What becomes of one entity of an import.
+    async fn import_item(&self, write: &mut Write, entity: &AnyEntity) -> Result<ImportItem> {
+        let (kind, name, scope) = (entity.kind(), entity.name().clone(), write.scope());
+        let (change, fields) = match in_place_of(write, entity).await? {
+            Some(there) if same(&there, entity) => (ImportChange::Unchanged, Vec::new()),
+            Some(there) => (ImportChange::Update, changes(&there, entity)),
+            None => {
+                let seen = self.scopes.scopes_of(kind, &name).await?;
+                let seen = seen.into_iter().find(|known| *known < scope);
+                let builtin = Builtins::get().find(kind, &name).filter(|_| seen == Some(Scope::Builtin));
+                match builtin.is_some_and(|builtin| same(&builtin, entity)) {
+                    true => (ImportChange::Builtin, Vec::new()),
+                    false => (ImportChange::Create, Vec::new()),
+                }
+            }
+        };
+        Ok(ImportItem { kind, name, change, fields })
+    }
+
+    /// Puts entities into a scope, bases before what builds on them; new ones are recorded as `made`.
+    pub(crate) async fn put_all(
+        &self,
+        write: &mut Write,
+        entities: Vec<AnyEntity>,
+        made: Action,
+    ) -> Result<()> {
+        let scope = write.scope();
+        let mut waiting = entities;
+        while !waiting.is_empty() {
+            let names: BTreeSet<(Kind, Name)> =
+                waiting.iter().map(|entity| (entity.kind(), entity.name().clone())).collect();
+            let waits = |entity: &AnyEntity| {
+                let own = (entity.kind(), entity.name().clone());
+                entity.references().into_iter().any(|reference| {
+                    let here = reference.scope.is_none_or(|named| named == scope);
+                    let key = (reference.kind, reference.name);
+                    here && key != own && names.contains(&key)
+                })
+            };
+            let (later, now): (Vec<AnyEntity>, Vec<AnyEntity>) = waiting.into_iter().partition(waits);
+            for entity in &now {
+                self.put_any(write, entity, made, None, &mut Vec::new()).await?;
+            }
+            if now.is_empty() {
+                let names: Vec<&str> = later.iter().map(|entity| entity.name().as_str()).collect();
+                let names = names.join(", ");
+                return Err(Error::Invalid(format!(
+                    "{names} extend each other in a circle; take one extends out"
+                )));
+            }
+            waiting = later;
+        }
+        Ok(())
+    }
+}

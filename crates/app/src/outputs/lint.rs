@@ -1,0 +1,215 @@
+//! What lint found, in the form that every front shows.
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::path::PathBuf;
+
+use persona::lint::{Finding, Level, Rule};
+use persona::{Kind, Scope};
+use serde::{Serialize, Serializer};
+use store::files::{Level as ProblemLevel, Problem};
+
+/// All that was found: strongest scope first, then from top to bottom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LintReport {
+    pub findings: Vec<LintFinding>,
+    pub errors: usize,
+    pub warnings: usize,
+    pub notes: usize,
+}
+
+impl LintReport {
+    pub(crate) fn new(mut findings: Vec<LintFinding>) -> Self {
+        findings.sort_by_cached_key(LintFinding::place);
+        let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+        let (errors, warnings, notes) = (count(Level::Error), count(Level::Warning), count(Level::Note));
+        Self { findings, errors, warnings, notes }
+    }
+
+    pub fn count(&self, level: Level) -> usize {
+        match level {
+            Level::Error => self.errors,
+            Level::Warning => self.warnings,
+            Level::Note => self.notes,
+        }
+    }
+}
+
+/// One finding, whether a rule found it or the reader of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LintFinding {
+    pub rule: LintRule,
+    pub level: Level,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// What stands in a file, which may be no lawful name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// The file that it is in, where it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+}
+
+impl LintFinding {
+    /// What a rule found in a definition, and its line and column where it is in a file.
+    pub(crate) fn of_definition(
+        finding: Finding,
+        path: Option<PathBuf>,
+        place: Option<(usize, usize)>,
+    ) -> Self {
+        let Finding { rule, level, kind, name, scope, field, message, suggestion } = finding;
+        Self {
+            rule: LintRule::Definition(rule),
+            level,
+            scope: Some(scope),
+            kind: Some(kind),
+            name: Some(name.to_string()),
+            field,
+            message,
+            suggestion,
+            path,
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+        }
+    }
+
+    /// A problem of a file, told as if a rule had found it.
+    pub(crate) fn of_file(problem: Problem, scope: Option<Scope>) -> Self {
+        let Problem { path, line, column, message, hint, entry, level, .. } = problem;
+        let rule = match (level, &entry) {
+            (ProblemLevel::Warning, _) => FileRule::UnknownKey,
+            (ProblemLevel::Error, Some(_)) => FileRule::InvalidEntry,
+            (ProblemLevel::Error, None) => FileRule::BrokenFile,
+        };
+        let (kind, name) = entry.map_or((None, None), |(kind, name)| (Some(kind), Some(name)));
+        // Line 0 is the file as a whole.
+        let place = (line > 0).then_some((line, column));
+        Self {
+            rule: LintRule::File(rule),
+            level: rule.level(),
+            scope,
+            kind,
+            name,
+            field: None,
+            message,
+            suggestion: hint,
+            path: Some(path),
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+        }
+    }
+
+    /// The order in which findings are read.
+    fn place(&self) -> impl Ord + use<> {
+        (Reverse(self.scope), self.path.clone(), self.line, self.column)
+    }
+
+    /// What is wrong and what to do about it, in one sentence: `persona reviewer, parts: …; …`.
+    pub fn sentence(&self) -> String {
+        let subject = self.subject().map(|subject| format!("{subject}: ")).unwrap_or_default();
+        let suggestion = self.suggestion.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
+        format!("{subject}{}{suggestion}", self.message)
+    }
+
+    fn subject(&self) -> Option<String> {
+        let subject = format!("{} {}", self.kind?.spoken(), self.name.as_ref()?);
+        Some(match &self.field {
+            Some(field) => format!("{subject}, {field}"),
+            None => subject,
+        })
+    }
+}
+
+/// What says that something is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LintRule {
+    Definition(Rule),
+    File(FileRule),
+}
+
+impl LintRule {
+    /// Every rule that a finding may have.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Rule::ALL.iter().copied().map(Self::Definition).chain(FileRule::ALL.map(Self::File))
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Definition(rule) => rule.as_str(),
+            Self::File(rule) => rule.as_str(),
+        }
+    }
+
+    pub fn level(self) -> Level {
+        match self {
+            Self::Definition(rule) => rule.level(),
+            Self::File(rule) => rule.level(),
+        }
+    }
+
+    /// What the rule is about, in one sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Definition(rule) => rule.description(),
+            Self::File(rule) => rule.description(),
+        }
+    }
+}
+
+impl fmt::Display for LintRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for LintRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// What the reader of a file finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileRule {
+    BrokenFile,
+    InvalidEntry,
+    UnknownKey,
+}
+
+impl FileRule {
+    const ALL: [Self; 3] = [Self::BrokenFile, Self::InvalidEntry, Self::UnknownKey];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::BrokenFile => "broken-file",
+            Self::InvalidEntry => "invalid-entry",
+            Self::UnknownKey => "unknown-key",
+        }
+    }
+
+    const fn level(self) -> Level {
+        match self {
+            Self::BrokenFile | Self::InvalidEntry => Level::Error,
+            Self::UnknownKey => Level::Warning,
+        }
+    }
+
+    const fn description(self) -> &'static str {
+        match self {
+            Self::BrokenFile => "A personas.toml cannot be read, so that its last good state stays in force.",
+            Self::InvalidEntry => "An entry of a personas.toml is not valid, so that it is not in force.",
+            Self::UnknownKey => "A personas.toml has a table or a key that means nothing, and has no effect.",
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Watches a session's answers: shows them, asks for permission, and stops them when somebody wants
+//! that.
+
+use std::collections::{BTreeSet, HashMap};
+use std::pin::pin;
+use std::time::Duration;
+
+use agent::{ErrorCode, Event, SessionStatus};
+use app::ErrorKind;
+use app::running::{Decision, Runtime, SendOptions, Subscription};
+use futures::future::BoxFuture;
+use uuid::Uuid;
+
+use super::{Asked, Outcome, Viewer, label, permission};
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::signals::{Ending, Signal};
+
+/// How long the last events of a run that was stopped may take to arrive.
+const LAST_EVENTS: Duration = Duration::from_millis(200);
+/// How long what runs has to put itself down when somebody does not want to wait for it.
+const LAST_GRACE: Duration = Duration::from_millis(250);
+/// A message that is taken sooner than this needs no explanation.
+const PATIENCE: Duration = Duration::from_millis(700);
+/// How long a process that died is waited for, in words.
+const WAITS_FOR_ANOTHER: &str = "Another process had this session, and may be gone; waiting up to 4 s.";
+/// What a call is told that needs permission where nobody can give it.
+const UNASKED: &str = "needs somebody's approval, and nobody is there";
+
+/// Who can be asked for permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// Somebody at a terminal.
+    Person,
+    /// Nobody: what is asked for is refused.
+    Nobody,
+    /// Somebody, but not now: the session waits.
+    Later,
+}
+
+/// Watches a session's answers, for as long as somebody talks to it.
+pub(crate) struct Watch<'a> {
+    runtime: &'a Runtime,
+    session: Uuid,
+    asks: Asks,
+    ending: Ending,
+    /// The tools that are allowed from now on; calls of one reply were asked for together.
+    allowed: BTreeSet<(Uuid, String)>,
+}
+
+/// A run that is being put down because the process ends.
+type PuttingDown<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
+
+/// What was learned of an answer so far.
+#[derive(Debug, Default)]
+struct Heard {
+    error: Option<(ErrorCode, String)>,
+    plan: Option<String>,
+    calls: HashMap<String, String>,
+    refused: Vec<String>,
+}
+
+impl Heard {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::PlanReady { plan } => self.plan = Some(plan.clone()),
+            Event::Error { code, message } if !code.is_warning() => {
+                self.error = Some((*code, message.clone()));
+            }
+            Event::ToolCall { tool_use_id, tool_name, input, .. } => {
+                self.calls.insert(tool_use_id.clone(), label(tool_name, input));
+            }
+            Event::ToolResult { tool_use_id, output, is_error, .. } => {
+                let call = self.calls.remove(tool_use_id);
+                if is_error.unwrap_or_default() && output.contains(UNASKED) {
+                    self.refused.extend(call);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(runtime: &'a Runtime, session: Uuid, asks: Asks, ending: Ending) -> Self {
+        Self { runtime, session, asks, ending, allowed: BTreeSet::new() }
+    }
+
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.ending
+    }
+
+    /// Says something. Ctrl-C meanwhile stops the answer as soon as there is one: a message that is
+    /// half sent would leave the session to nobody.
+    pub(crate) async fn send(
+        &self,
+        message: String,
+        options: SendOptions,
+        output: &mut Output,
+    ) -> Result<app::Result<Subscription>> {
+        let mut sending = pin!(self.runtime.send(self.session, message, options));
+        let mut slow = pin!(tokio::time::sleep(PATIENCE));
+        let (mut interrupted, mut is_told) = (false, false);
+        loop {
+            tokio::select! {
+                biased;
+                _ = tokio::signal::ctrl_c() => {
+                    if interrupted {
+                        return Err(Failure::Interrupted);
+                    }
+                    interrupted = true;
+                }
+                sent = &mut sending => {
+                    if interrupted && sent.is_ok() {
+                        self.runtime.cancel(self.session).await?;
+                    }
+                    return Ok(sent);
+                }
+                () = &mut slow, if !is_told => {
+                    is_told = true;
+                    let now = self.runtime.session(self.session).await;
+                    if now.is_ok_and(|view| view.session.status == SessionStatus::Running) {
+                        output.advise(WAITS_FOR_ANOTHER)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Shows an answer to its end. Ctrl-C cancels it; once more leaves it at once. Where the process
+    /// is asked to end, the answer is put down first, and what was said of it is kept.
+    pub(crate) async fn until_done(
+        &mut self,
+        subscription: &mut Subscription,
+        viewer: &mut Viewer,
+        output: &mut Output,
+    ) -> Result<Outcome> {
+        let runtime = self.runtime;
+        let (mut heard, mut cancelled) = (Heard::default(), false);
+        let mut interrupt = pin!(tokio::signal::ctrl_c());
+        let mut putting_down: PuttingDown<'_> = None;
+        loop {
+            let told = {
+                let mut next = pin!(subscription.next());
+                loop {
+                    tokio::select! {
+                        biased;
+                        _ = &mut interrupt => {
+                            if cancelled {
+                                viewer.leave(output)?;
+                                return Err(Failure::Interrupted);
+                            }
+                            cancelled = true;
+                            interrupt.set(tokio::signal::ctrl_c());
+                            runtime.cancel(self.session).await?;
+                        }
+                        signal = self.ending.asked(), if putting_down.is_none() => {
+                            putting_down = Some((signal, Box::pin(put_down(runtime))));
+                        }
+                        told = &mut next => break told?,
+                        signal = over(&mut putting_down) => {
+                            viewer.leave(output)?;
+                            return Err(Failure::Stopped(signal));
+                        }
+                    }
+                }
+            };
+            let Some(told) = told else {
+                return Err(Failure::broken("the answer ended without a word; `masque doctor` may know why"));
+            };
+            viewer.event(&told, output)?;
+            heard.event(&told.event);
+            match &told.event {
+                Event::ApprovalRequest { session_id, tool_use_id, tool_name, input }
+                    if !cancelled && putting_down.is_none() =>
+                {
+                    let (call_id, tool_name) = (tool_use_id.clone(), tool_name.clone());
+                    let asked = Asked { session: *session_id, call_id, tool_name, input: input.clone() };
+                    cancelled = !self.permit(&asked, viewer, output).await?;
+                }
+                Event::Done { stop_reason } => {
+                    if let Some((signal, _)) = putting_down {
+                        return Err(Failure::Stopped(signal));
+                    }
+                    let Heard { error, plan, refused, .. } = heard;
+                    return Ok(Outcome { end: *stop_reason, error, plan, refused });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Asks for one call and passes the answer on. False where the run was cancelled instead.
+    pub(crate) async fn permit(
+        &mut self,
+        asked: &Asked,
+        viewer: &mut Viewer,
+        output: &mut Output,
+    ) -> Result<bool> {
+        let key = (asked.session, asked.tool_name.clone());
+        let decision = match (viewer, self.asks) {
+            _ if self.allowed.contains(&key) => Some(Decision { approved: true, ..Decision::default() }),
+            (Viewer::Person(teller), Asks::Person) => {
+                let to = teller.make_way(output)?;
+                permission::show(&asked.tool_name, &asked.input, to, output)?;
+                // The question outlives whoever was asked.
+                self.ending.or(permission::ask(output)).await?
+            }
+            (viewer, Asks::Later) => {
+                viewer.leave(output)?;
+                let (id, call) = (self.session, label(&asked.tool_name, &asked.input));
+                output.advise(&format!(
+                    "It waits again, for permission to call {call}: `masque sessions approve {id} --all`."
+                ))?;
+                return Err(Failure::Unfinished);
+            }
+            // Nobody can be asked, so nobody has allowed it.
+            (_, Asks::Nobody | Asks::Person) => Some(Decision::default()),
+        };
+        let Some(decision) = decision else {
+            self.runtime.cancel(self.session).await?;
+            return Ok(false);
+        };
+        self.decide(asked, decision, output).await?;
+        Ok(true)
+    }
+
+    /// Passes on what somebody said to a call.
+    pub(crate) async fn decide(
+        &mut self,
+        asked: &Asked,
+        decision: Decision,
+        output: &mut Output,
+    ) -> Result<()> {
+        let Asked { session, call_id, tool_name, .. } = asked;
+        if decision.approved && decision.remember {
+            self.allowed.insert((*session, tool_name.clone()));
+        }
+        match self.runtime.decide(*session, call_id, decision).await {
+            // Somebody else was faster, and the run has gone on.
+            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error.to_string())?,
+            decided => {
+                decided?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stops what runs, and leaves its last events time to arrive.
+async fn put_down(runtime: &Runtime) {
+    runtime.stop().await;
+    tokio::time::sleep(LAST_EVENTS).await;
+}
+
+/// Waits until what is being put down is; never ends where nothing is.
+async fn over(putting_down: &mut PuttingDown<'_>) -> Signal {
+    match putting_down {
+        Some((signal, done)) => {
+            done.await;
+            *signal
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Stops all that runs before the process ends. Whoever has pressed Ctrl-C twice does not wait for
+/// what does not stop; whoever had asked the process to end meanwhile has that for an answer.
+pub(crate) async fn stop<T>(runtime: &Runtime, ending: &Ending, outcome: Result<T>) -> Result<T> {
+    match outcome {
+        Err(Failure::Interrupted) => {
+            let _ = tokio::time::timeout(LAST_GRACE, runtime.stop()).await;
+        }
+        _ => runtime.stop().await,
+    }
+    match (ending.now(), outcome) {
+        (Some(signal), Err(_)) => Err(Failure::Stopped(signal)),
+        (_, outcome) => outcome,
+    }
+}

@@ -1,0 +1,92 @@
+//! What a file may say in a shorter way, and what is meant by it.
+
+use persona::Kind;
+use serde_json::{Map, Value, json};
+
+/// What stands for itself in a list: a part link or a preset's tool may be its bare name.
+pub(super) fn may_be_a_bare_name(type_name: &str) -> bool {
+    matches!(type_name, "PartLink" | "PresetTool")
+}
+
+/// The order that an element of a list has where it gives none: its position.
+pub(super) fn implied_order(type_name: &str, position: usize) -> Option<i32> {
+    let position = i32::try_from(position).unwrap_or(i32::MAX);
+    match type_name {
+        "PartLink" => Some(position),
+        "Stage" => Some(position.saturating_add(1)),
+        _ => None,
+    }
+}
+
+/// Writes out what an entity says in a shorter way, for those who send one as JSON: it means what it
+/// means in a file. What is wrong stays as it is, for the reader to refuse.
+pub fn spell_out(kind: Kind, fields: &mut Map<String, Value>) {
+    let (type_name, lists): (_, Vec<&mut Value>) = match kind {
+        Kind::Persona => ("PartLink", fields.get_mut("parts").into_iter().collect()),
+        Kind::Arc => ("Stage", fields.get_mut("stages").into_iter().collect()),
+        Kind::ToolPreset => {
+            let categories = fields.get_mut("categories").and_then(Value::as_object_mut);
+            ("PresetTool", categories.into_iter().flat_map(Map::values_mut).collect())
+        }
+        _ => return,
+    };
+    lists.into_iter().for_each(|list| spell_out_list(type_name, list));
+}
+
+fn spell_out_list(type_name: &str, list: &mut Value) {
+    let Value::Array(list) = list else { return };
+    for (position, element) in list.iter_mut().enumerate() {
+        if element.is_string() && may_be_a_bare_name(type_name) {
+            *element = json!({ "name": element.take() });
+        }
+        if let (Value::Object(fields), Some(order)) = (element, implied_order(type_name, position)) {
+            fields.entry("order").or_insert(order.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use persona::Kind;
+    use serde_json::{Value, json};
+
+    use super::spell_out;
+
+    fn check(kind: Kind, short: Value, long: &Value) {
+        let Value::Object(mut fields) = short else { panic!("an object is spelled out") };
+        spell_out(kind, &mut fields);
+        assert_eq!(Value::Object(fields), *long);
+    }
+
+    #[test]
+    fn a_short_form_means_what_it_means_in_a_file() {
+        check(
+            Kind::Persona,
+            json!({ "parts": ["a", { "name": "b", "priority": 2 }, { "name": "c", "order": -1 }] }),
+            &json!({ "parts": [
+                { "name": "a", "order": 0 },
+                { "name": "b", "order": 1, "priority": 2 },
+                { "name": "c", "order": -1 },
+            ] }),
+        );
+        let stages = json!({ "stages": [{ "name": "a" }, { "name": "b", "order": 7 }, "c"] });
+        let long = json!({ "stages": [{ "name": "a", "order": 1 }, { "name": "b", "order": 7 }, "c"] });
+        check(Kind::Arc, stages, &long);
+        let tools = json!({ "categories": { "read": ["read_*", { "name": "fetch", "weight": 1 }] } });
+        let long =
+            json!({ "categories": { "read": [{ "name": "read_*" }, { "name": "fetch", "weight": 1 }] } });
+        check(Kind::ToolPreset, tools, &long);
+    }
+
+    #[test]
+    fn what_is_wrong_stays_for_the_reader() {
+        for wrong in [json!({ "parts": "a" }), json!({ "parts": [5, null] }), json!({ "name": "x" })] {
+            check(Kind::Persona, wrong.clone(), &wrong);
+        }
+        check(
+            Kind::ToolPreset,
+            json!({ "categories": { "read": "a" } }),
+            &json!({ "categories": { "read": "a" } }),
+        );
+    }
+}

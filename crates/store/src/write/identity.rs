@@ -1,0 +1,47 @@
+//! Which entity a new definition is: one that was deleted and comes back, or one of its own.
+//!
+//! Tags belong to an entity, not to its name. What somebody makes under a name that was given up is
+//! another entity, whose callers must not get what others tagged.
+
+use persona::{Kind, Name};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{Action, Keep};
+use crate::Result;
+use crate::dialect::Column;
+use crate::engine::{Transaction, Value};
+use crate::history::GONE;
+
+/// What was last recorded of a name of the database.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Last {
+    pub(super) revision: i64,
+    /// The entity, where it is gone.
+    gone: Option<Uuid>,
+    entity: serde_json::Value,
+}
+
+impl Last {
+    pub(super) async fn of(transaction: &mut Transaction, kind: Kind, name: &Name) -> Result<Self> {
+        let dialect = transaction.dialect();
+        let row = dialect.object(&[
+            ("revision", "r.revision".to_owned()),
+            ("gone", GONE.to_owned()),
+            ("entity", dialect.json_value("r.entity", Column::Json)),
+        ]);
+        let sql = format!(
+            "SELECT {} FROM agent_revisions r WHERE r.scope = 'shared' AND r.origin = '' AND r.kind = $1 AND r.name = $2 \
+             ORDER BY r.revision DESC LIMIT 1",
+            dialect.text(&row)
+        );
+        let row = transaction.text(&sql, &[Value::from(kind.as_str()), Value::from(name)]).await?;
+        Ok(row.map(|row| serde_json::from_str(&row)).transpose()?.unwrap_or_default())
+    }
+
+    /// The entity that a definition brings back: it is rolled back, or made again just as it was.
+    pub(super) fn brought_back<T: Keep>(&self, entity: &T, action: Action) -> Option<Uuid> {
+        let same = || T::deserialize(&self.entity).is_ok_and(|old| old == *entity);
+        self.gone.filter(|_| action == Action::Restore || same())
+    }
+}
