@@ -93,7 +93,7 @@ mod tests {
         let shown = ["…ords the same words but this end", "…ords the same words and another end"];
         assert_eq!(cut([&a, &b], 40), shown);
         assert_eq!(cut([&a, &b], 30)[1], "…ords the same words and anot…");
-        assert_eq!(cut([&a, &b], 18), ["…same words but th…", "…same words and an…"]);
+        assert_eq!(cut([&a, &b], 18), ["… same words but…", "… same words and…"]);
         assert_eq!(excerpts(&[None, Some("x".to_owned())], 40), ["", "x"]);
     }
 }
