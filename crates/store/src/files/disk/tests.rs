@@ -170,6 +170,11 @@ fn what_a_hand_saves_is_never_lost() {
         let now = text(&path);
         assert_eq!(now.lines().next(), Some(format!("hand {turn}").as_str()), "a save is lost");
     }
+    // The hand is fast, and may have come before the others each time; now it rests.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while text(&path).lines().count() < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     done.store(true, Ordering::SeqCst);
     let kept = writers.map(|writer| writer.join().expect("it ends")).concat();
     assert!(!kept.is_empty(), "the others had their turns too");
