@@ -64,7 +64,8 @@ fn result(found: &LintFinding, report: &Report) -> Value {
 }
 
 fn physical(found: &LintFinding, path: &Path, report: &Report) -> Value {
-    let artifact = match report.relative(path) {
+    let in_project = report.relative(path).map(|relative| in_repository(path).unwrap_or(relative));
+    let artifact = match in_project {
         Some(relative) => json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" }),
         None => json!({ "uri": format!("file://{}", uri(path)) }),
     };
@@ -73,6 +74,13 @@ fn physical(found: &LintFinding, path: &Path, report: &Report) -> Value {
         physical["region"] = json!({ "startLine": line, "startColumn": column });
     }
     physical
+}
+
+/// A path as its repository knows it: that is what code hosts call the source root. A project may
+/// lie further down.
+fn in_repository(path: &Path) -> Option<&Path> {
+    let root = path.ancestors().skip(1).find(|directory| directory.join(".git").exists())?;
+    path.strip_prefix(root).ok()
 }
 
 /// A path as the path of a URI: slashes between its names, everything else escaped where it must be.
@@ -106,7 +114,16 @@ fn escape(text: &str, into: &mut String) {
 mod tests {
     use std::path::Path;
 
-    use super::uri;
+    use super::{in_repository, uri};
+
+    #[test]
+    fn a_project_may_lie_below_the_root_of_its_repository() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("svc/prompts/x.md");
+        std::fs::create_dir_all(home.path().join(".git")).expect("it can be made");
+        assert_eq!(in_repository(&path), Some(Path::new("svc/prompts/x.md")));
+        assert_eq!(in_repository(Path::new("personas.toml")), None);
+    }
 
     #[test]
     fn paths_become_uris() {
