@@ -23,15 +23,17 @@ use crate::hot::HotReader;
 use crate::sessions::SessionFile;
 use crate::{Error, Location, Result};
 
-/// How long a writer waits for another process that holds the SQLite file.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a writer waits for others that hold the SQLite file, or a file of personas. Whoever
+/// waits is not first in line: eight processes that write ten times each, on a disk that takes
+/// 200 ms for each, keep the last of them for a quarter of a minute.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Connections that read a SQLite file at once.
 const SQLITE_READERS: u32 = 4;
 /// Connections that read from PostgreSQL at once, and as many that write.
 const POSTGRES_CONNECTIONS: u32 = 12;
 /// How long a connection may lie idle and still be trusted to be alive.
 const POSTGRES_UNTESTED: Duration = Duration::from_secs(1);
-/// How long a request waits for a connection.
+/// How long a request waits for a connection to PostgreSQL.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much of a SQLite file is mapped into memory; the system gives back what is not in use.
 pub(crate) const SQLITE_MMAP_BYTES: i64 = 256 * 1024 * 1024;
@@ -164,7 +166,7 @@ impl Engine {
         let pool = |connections: u32| {
             SqlitePoolOptions::new()
                 .max_connections(connections)
-                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .acquire_timeout(BUSY_TIMEOUT)
                 .test_before_acquire(false)
                 .idle_timeout(None)
                 .max_lifetime(None)

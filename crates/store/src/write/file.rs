@@ -7,20 +7,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use persona::{AnyEntity, Kind, Meta, Name, Persona, Scope, Stored};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{Action, Attribution, Held, Keep};
-use crate::engine::Value;
+use crate::engine::{BUSY_TIMEOUT, Value};
 use crate::files::{Document, Edit, Edited, Entry, Level, Lock, Problem, ReplaceError, disk, document, edit};
 use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot, put_origin};
 use crate::state::{self, Owner};
 use crate::{Change, Error, Result};
-
-/// How long a change waits for another one of the same file, in this process or another.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An open change of a file. Dropped without [`FileWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -57,10 +53,10 @@ impl FileWrite {
         file: Arc<ScopeFile>,
         attribution: Attribution,
     ) -> Result<Self> {
-        let busy = tokio::time::timeout(LOCK_TIMEOUT, file.busy.clone().lock_owned()).await;
+        let busy = tokio::time::timeout(BUSY_TIMEOUT, file.busy.clone().lock_owned()).await;
         let busy = busy.map_err(|_| Error::FileBusy { path: file.path.display().to_string() })?;
         let (locks, origin) = (scopes.locks().to_owned(), file.origin.clone());
-        let lock = tokio::task::spawn_blocking(move || Lock::acquire(&locks, &origin, LOCK_TIMEOUT)).await;
+        let lock = tokio::task::spawn_blocking(move || Lock::acquire(&locks, &origin, BUSY_TIMEOUT)).await;
         let lock = lock.map_err(|error| Error::Invalid(format!("waiting was interrupted: {error}")))??;
         let text = scopes.reload_held(&file).await?;
         let snapshot = file.current();
