@@ -139,8 +139,10 @@ pub enum ErrorCode {
     Rejected,
     /// No configured provider has that name.
     UnknownProvider,
-    /// The persona could not be loaded or assembled.
+    /// A text of the persona could not be filled in.
     Persona,
+    /// The persona could not be loaded or assembled any more.
+    UnknownPersona,
     /// The session could not be kept.
     Storage,
     /// Tools could not be had.

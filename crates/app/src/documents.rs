@@ -56,34 +56,14 @@ impl<'a> TomlText<'a> {
         if let Some(first) = errors.first() {
             return Err(wrong(first));
         }
-        warnings.extend(self.connections());
-        let entities = document.all().map(|entry| entry.entity.clone()).collect();
-        Ok((entities, warnings))
-    }
-
-    /// The tables that name servers and providers count in a file that stays where it is; they are
-    /// nothing that a library keeps.
-    fn connections(self) -> Vec<Problem> {
-        let tables: toml::Table = self.text.parse().unwrap_or_default();
-        let named = document::CONNECTIONS.into_iter().filter(|table| tables.contains_key(*table));
-        let told = named.map(|table| {
+        // What names servers and providers counts in a file that stays where it is; no library keeps it.
+        warnings.extend(document.connections.iter().map(|table| {
             let message = format!("[{table}] is no entity, and is left out");
             let hint = Some("write it into the personas.toml of the project itself".to_owned());
             Problem { level: Level::Warning, ..Problem::of_file(self.name, message, hint) }
-        });
-        told.collect()
-    }
-}
-
-impl<'a> From<&'a str> for TomlText<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::named("import", text)
-    }
-}
-
-impl<'a> From<&'a String> for TomlText<'a> {
-    fn from(text: &'a String) -> Self {
-        text.as_str().into()
+        }));
+        let entities = document.all().map(|entry| entry.entity.clone()).collect();
+        Ok((entities, warnings))
     }
 }
 

@@ -59,22 +59,9 @@ impl Library {
         if_revision: Option<i64>,
         message: Option<String>,
     ) -> Result<Written> {
-        self.save_as(author, scope, &entity, Action::Create, if_revision, message).await
-    }
-
-    /// The same; where the scope does not have it, it is recorded as this action.
-    pub(crate) async fn save_as(
-        &self,
-        author: &Author,
-        scope: Scope,
-        entity: &AnyEntity,
-        made: Action,
-        if_revision: Option<i64>,
-        message: Option<String>,
-    ) -> Result<Written> {
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let mut copied = Vec::new();
-        let written = self.put_any(&mut write, entity, made, if_revision, &mut copied).await?;
+        let written = self.put_any(&mut write, &entity, Action::Create, if_revision, &mut copied).await?;
         if written.changed {
             write.commit().await?;
         }

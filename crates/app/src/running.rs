@@ -39,6 +39,7 @@ use crate::Library;
 use begin::LEASE;
 use live::Live;
 
+pub use calls::NOBODY_TO_ASK;
 pub use drive::Approvals;
 pub use live::{EventId, Told};
 pub use models::ProviderModels;

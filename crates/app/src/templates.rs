@@ -68,22 +68,14 @@ impl Library {
     /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
     pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
         let whole = self.whole(input, &persona::Request::default()).await?;
-        let Persona {
-            tool_preset,
-            bias_profile,
-            context_preset,
-            aggregation_strategy,
-            max_tool_rounds,
-            plan_persona,
-            ..
-        } = persona::explain::flat(whole.bundle());
+        let flat = persona::explain::flat(whole.bundle());
         Ok(Settings {
-            tool_preset,
-            bias_profile,
-            context_preset,
-            aggregation_strategy,
-            max_tool_rounds,
-            plan_persona,
+            tool_preset: flat.tool_preset,
+            bias_profile: flat.bias_profile,
+            context_preset: flat.context_preset,
+            aggregation_strategy: flat.aggregation_strategy,
+            max_tool_rounds: flat.max_tool_rounds,
+            plan_persona: flat.plan_persona,
         })
     }
 

@@ -67,8 +67,8 @@ mod schema;
 mod trust;
 
 /// What is in force of entries with a mistake.
-const LAST_GOOD: &str = "until they are mended, entries with a mistake stay in force as they last were, if they \
-                         were ever good";
+const LAST_GOOD: &str = "until they are mended, entries with a mistake stay in force as they last were, if \
+                         they were ever good";
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;
@@ -180,10 +180,13 @@ fn tell_other_problems(
 ) -> Result<()> {
     let mut warnings = of_config(session);
     if verbose || session.library.has_errors() {
-        let is_failure = |problem: &Problem| matches!(failure, Some(Failure::Told { message, .. }) if message.contains(&problem.to_string()));
+        let failed = match failure {
+            Some(Failure::Told { message, .. }) => message.as_str(),
+            _ => "",
+        };
         let problems = session.library.problems().into_iter();
         let told = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
-        let told: Vec<Problem> = told.filter(|problem| !is_failure(problem)).collect();
+        let told: Vec<Problem> = told.filter(|problem| !failed.contains(&problem.to_string())).collect();
         let hides = |problem: &Problem| problem.level == ProblemLevel::Error && problem.entry.is_some();
         let entries = told.iter().any(hides);
         warnings.extend(told.into_iter().map(Warning::File));

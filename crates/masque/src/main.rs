@@ -34,6 +34,10 @@ use output::{ColorChoice, Output};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(line) = tools::kept_command(std::env::args_os()) {
+        return tools::keep(&line);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

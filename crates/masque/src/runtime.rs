@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::{Runtime, RuntimeOptions};
-use providers::{Found, Providers, Settings};
-use tools::{McpServers, ServerSettings};
+use providers::{Providers, Settings};
+use tools::{McpServers, ServerSettings, ShellSettings};
 
 use crate::config::Config;
 use crate::failure::{Failure, Result};
@@ -22,11 +22,6 @@ const TOLD_NAMES: usize = 10;
 
 /// The runtime for an open library. What of the project is not in force is told on standard error.
 pub(crate) async fn open(session: &Session) -> Result<Runtime> {
-    Ok(open_with(session).await?.0)
-}
-
-/// The same, with the providers that are set up.
-pub(crate) async fn open_with(session: &Session) -> Result<(Runtime, Vec<Found>)> {
     let Session { library, config, project, directories, audience, .. } = session;
     let root = root(project.as_ref(), *audience);
     // Without a root there is no project either, whatever lies around a server.
@@ -37,10 +32,9 @@ pub(crate) async fn open_with(session: &Session) -> Result<(Runtime, Vec<Found>)
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(reach.providers, &environment)
         .map_err(|error| Failure::invalid(format!("{error}; see `masque doctor`")))?;
-    let found = providers.found().cloned().collect();
     let options = RuntimeOptions {
         mcp_servers: McpServers::new(reach.mcp_servers),
-        shell: config.shell.clone(),
+        shell: shell(config),
         fetch: config.fetch.clone(),
         env_allow: config.env_allow.clone(),
         environment: Arc::new(environment),
@@ -50,7 +44,16 @@ pub(crate) async fn open_with(session: &Session) -> Result<(Runtime, Vec<Found>)
         max_tool_rounds: config.max_tool_rounds,
         ..RuntimeOptions::new(providers)
     };
-    Ok((Runtime::new(library.clone(), options), found))
+    Ok(Runtime::new(library.clone(), options))
+}
+
+/// Commands are kept by this very program, whatever has become of its file.
+fn shell(config: &Config) -> ShellSettings {
+    ShellSettings {
+        #[cfg(target_os = "linux")]
+        keeper: Some(PathBuf::from("/proc/self/exe")),
+        ..config.shell.clone()
+    }
 }
 
 /// The directory that sessions may see. A command works where it is called; a server only in a

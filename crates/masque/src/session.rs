@@ -143,9 +143,46 @@ async fn patiently<T>(opening: impl Future<Output = T>) -> T {
     opening.await
 }
 
-/// The user's name, for the history.
+/// The user's name, for the history: as the environment says, else as the system knows the user.
 fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let mut named = named.filter(|name| !name.trim().is_empty());
-    named.next().unwrap_or_else(|| "someone".to_owned())
+    named.next().unwrap_or_else(user_of_the_process)
+}
+
+#[cfg(unix)]
+fn user_of_the_process() -> String {
+    let id = rustix::process::geteuid().as_raw();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_of(id, &users).map_or_else(|| format!("user {id}"), str::to_owned)
+}
+
+#[cfg(not(unix))]
+fn user_of_the_process() -> String {
+    "someone".to_owned()
+}
+
+/// The name that a passwd file gives to an id.
+#[cfg(unix)]
+fn name_of(id: u32, users: &str) -> Option<&str> {
+    let mut entries = users.lines().map(|line| line.split(':'));
+    entries.find_map(|mut fields| {
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)?.parse() == Ok(id)).then_some(name)
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn a_user_without_a_name_in_the_environment_has_one() {
+        let users = "root:x:0:0::/root:/bin/sh\n# a note\n::7\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbad:x";
+        let check = |id: u32, name: Option<&str>| assert_eq!(name_of(id, users), name, "{id}");
+        check(0, Some("root"));
+        check(1000, Some("ada"));
+        check(7, None);
+        check(1001, None);
+    }
 }

@@ -38,36 +38,53 @@ impl Signal {
 
 /// Listens from the moment it is made, so that no request is missed from then on.
 #[derive(Debug)]
-#[cfg(unix)]
 pub(crate) struct Signals {
+    #[cfg(unix)]
     interrupt: unix::Signal,
-    terminate: unix::Signal,
-    /// None where nobody wants to hear of it, as under `nohup`.
-    hang_up: Option<unix::Signal>,
+    #[cfg(windows)]
+    interrupt: windows::CtrlC,
+    ends: Ends,
 }
 
-#[cfg(unix)]
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
-        let hear = |kind| unix::signal(kind).map_err(|error| unheard(&error));
-        Ok(Self {
-            interrupt: hear(SignalKind::interrupt())?,
-            terminate: hear(SignalKind::terminate())?,
-            hang_up: if ignores_hang_up() { None } else { Some(hear(SignalKind::hangup())?) },
-        })
+        #[cfg(unix)]
+        let interrupt = unix::signal(SignalKind::interrupt());
+        #[cfg(windows)]
+        let interrupt = windows::ctrl_c();
+        Ok(Self { interrupt: interrupt.map_err(|error| unheard(&error))?, ends: Ends::listen()? })
     }
 
     /// The next one of any kind.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
-            _ = self.terminate.recv() => Signal::Terminate,
-            () = hung_up(&mut self.hang_up) => Signal::HangUp,
+            signal = self.ends.next() => signal,
         }
     }
+}
 
-    /// The next one that ends the process whatever it is doing, as Ctrl-C need not.
-    async fn next_end(&mut self) -> Signal {
+/// Those that end the process whatever it is doing, as Ctrl-C need not. That one is not listened for:
+/// where nobody waits for it, it still ends the process by itself.
+#[derive(Debug)]
+#[cfg(unix)]
+struct Ends {
+    terminate: unix::Signal,
+    /// None where nobody wants to hear of it, as under `nohup`.
+    hang_up: Option<unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Ends {
+    fn listen() -> Result<Self> {
+        let hear = |kind| unix::signal(kind).map_err(|error| unheard(&error));
+        Ok(Self {
+            terminate: hear(SignalKind::terminate())?,
+            hang_up: if ignores_hang_up() { None } else { Some(hear(SignalKind::hangup())?) },
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::Terminate,
             () = hung_up(&mut self.hang_up) => Signal::HangUp,
@@ -106,28 +123,16 @@ fn ignores_hang_up() -> bool {
 
 #[derive(Debug)]
 #[cfg(windows)]
-pub(crate) struct Signals {
-    interrupt: windows::CtrlC,
-    close: windows::CtrlClose,
-}
+struct Ends(windows::CtrlClose);
 
 #[cfg(windows)]
-impl Signals {
-    pub(crate) fn listen() -> Result<Self> {
-        let interrupt = windows::ctrl_c().map_err(|error| unheard(&error))?;
-        let close = windows::ctrl_close().map_err(|error| unheard(&error))?;
-        Ok(Self { interrupt, close })
+impl Ends {
+    fn listen() -> Result<Self> {
+        windows::ctrl_close().map(Self).map_err(|error| unheard(&error))
     }
 
-    pub(crate) async fn next(&mut self) -> Signal {
-        tokio::select! {
-            _ = self.interrupt.recv() => Signal::Interrupt,
-            _ = self.close.recv() => Signal::HangUp,
-        }
-    }
-
-    async fn next_end(&mut self) -> Signal {
-        self.close.recv().await;
+    async fn next(&mut self) -> Signal {
+        self.0.recv().await;
         Signal::HangUp
     }
 }
@@ -154,10 +159,10 @@ impl Ending {
     /// Listens from now on, for as long as the process lives. The first request is told to everybody;
     /// with another one, of any kind, the process ends at once.
     pub(crate) fn listen() -> Result<Self> {
-        let mut signals = Signals::listen()?;
+        let mut ends = Ends::listen()?;
         let (tell, told) = watch::channel(None);
         tokio::spawn(async move {
-            tell.send_replace(Some(signals.next_end().await));
+            tell.send_replace(Some(ends.next().await));
             end_at_next().await;
         });
         Ok(Self(told))

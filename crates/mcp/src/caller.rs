@@ -25,16 +25,22 @@ pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Under whose name a change is recorded: the client program's, as it introduced itself.
-pub(crate) fn author(context: &RequestContext<RoleServer>) -> Author {
+/// Under whose name a change is recorded: the user's for whom the client acts, and the client
+/// program's, as it introduced itself.
+pub(crate) fn author(context: &RequestContext<RoleServer>, user: Option<&str>) -> Author {
     // A stateless request speaks for itself; what stands in for a handshake there is made up.
     let client = if context.meta.protocol_version().is_some() {
         context.meta.client_info()
     } else {
         context.peer.peer_info().map(|info| info.client_info.clone())
     };
-    let who = client.map(|client| described(&client)).filter(|who| !who.is_empty());
-    Author::new(who.unwrap_or_else(|| FRONT.to_owned()), FRONT)
+    let client = client.map(|client| described(&client)).filter(|client| !client.is_empty());
+    let who = match (user, client) {
+        (Some(user), Some(client)) => format!("{user} with {client}"),
+        (Some(user), None) => user.to_owned(),
+        (None, client) => client.unwrap_or_else(|| FRONT.to_owned()),
+    };
+    Author::new(who, FRONT)
 }
 
 fn described(client: &Implementation) -> String {

@@ -1,6 +1,6 @@
 //! The protocol's requests, each handed to the module that answers it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use app::Library;
 use http::request::Parts;
@@ -23,12 +23,14 @@ use crate::uri::ResourceUri;
 use crate::{caller, completion, info, prompts, resources, skills, tools};
 
 /// How the protocol is served.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct McpOptions {
     /// The tools of a connection that does not choose by itself.
     pub tools: ToolSelection,
     /// Adds the fixtures of the published conformance suite.
     pub conformance: bool,
+    /// For whom clients make their changes: whoever runs the server.
+    pub user: Option<Arc<str>>,
 }
 
 /// The library as an MCP server. One is made for every session of the older era and for every
@@ -37,6 +39,7 @@ pub struct McpOptions {
 pub struct Masque {
     library: Library,
     tools: ToolSelection,
+    user: Option<Arc<str>>,
     /// Cancelled when the client is gone; over HTTP every request carries its own.
     gone: CancellationToken,
     /// What a session of the older era watches; set when it has a client to tell.
@@ -46,8 +49,10 @@ pub struct Masque {
 type Context = RequestContext<RoleServer>;
 
 impl Masque {
-    pub fn new(library: Library, tools: ToolSelection) -> Self {
-        Self { library, tools, gone: CancellationToken::new(), watch: OnceLock::new() }
+    pub fn new(library: Library, options: &McpOptions) -> Self {
+        let McpOptions { tools, user, .. } = options;
+        let (tools, user) = (*tools, user.clone());
+        Self { library, tools, user, gone: CancellationToken::new(), watch: OnceLock::new() }
     }
 
     /// Ends open streams when the token is cancelled, with a last word to their client.
@@ -103,7 +108,8 @@ impl ServerHandler for Masque {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let selection = caller::selection(&context, self.tools);
-        let call = tools::Call { library: &self.library, context: &context, selection };
+        let user = self.user.as_deref();
+        let call = tools::Call { library: &self.library, context: &context, selection, user };
         let arguments = request.arguments.unwrap_or_default();
         let result = tools::call(&request.name, arguments, call).await?;
         Ok(result.with_meta(meta(&context)).into())

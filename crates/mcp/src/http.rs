@@ -42,12 +42,11 @@ pub struct Stopping(pub CancellationToken);
 
 /// The endpoint `/mcp`, guarded: nothing but loopback hosts and origins get through.
 pub fn router(library: Library, options: McpOptions) -> Router {
-    let tools = options.tools;
     if options.conformance {
         let triggers = Triggers::default();
-        mount(move || Conformance::new(Masque::new(library.clone(), tools), triggers.clone()))
+        mount(move || Conformance::new(Masque::new(library.clone(), &options), triggers.clone()))
     } else {
-        mount(move || Masque::new(library.clone(), tools))
+        mount(move || Masque::new(library.clone(), &options))
     }
 }
 

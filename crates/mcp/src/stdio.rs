@@ -43,7 +43,7 @@ where
 {
     let gone = CancellationToken::new();
     let input = UntilEnd { input, ended: gone.clone() };
-    let masque = Masque::new(library, options.tools).until(gone);
+    let masque = Masque::new(library, &options).until(gone);
     if options.conformance {
         serve(Conformance::new(masque, Triggers::default()), input, output).await
     } else {

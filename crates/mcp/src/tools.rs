@@ -45,6 +45,8 @@ pub(crate) struct Call<'a> {
     pub(crate) library: &'a Library,
     pub(crate) context: &'a RequestContext<RoleServer>,
     pub(crate) selection: ToolSelection,
+    /// For whom the client acts.
+    pub(crate) user: Option<&'a str>,
 }
 
 /// The same answer twice: for programs, and as text for models.

@@ -41,6 +41,16 @@ pub struct PromptProblem {
     pub problem: EnvProblem,
 }
 
+/// The field whose text only plans have.
+const PLAN_INSTRUCTION: &str = "plan_persona.instruction";
+
+impl PromptProblem {
+    /// Whether it matters while planning alone.
+    pub fn is_of_plans(&self) -> bool {
+        self.place.ends_with(PLAN_INSTRUCTION)
+    }
+}
+
 /// Fills in the placeholders of whatever stands in a file. What came from the database or is
 /// builtin keeps its text, whoever refers to it. Each layer says for itself where its pieces are
 /// from: a part of the stage is not filled in because the persona's own of that name is.
@@ -118,7 +128,7 @@ impl Filler<'_> {
         ];
         self.fields("persona", name, fields);
         if let Some(PlanPersona { instruction, .. }) = plan_persona {
-            self.fields("persona", name, [("plan_persona.instruction", instruction)]);
+            self.fields("persona", name, [(PLAN_INSTRUCTION, instruction)]);
         }
     }
 

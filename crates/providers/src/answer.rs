@@ -45,20 +45,20 @@ impl Answer {
     }
 
     /// Pieces that arrive together are one delta.
-    pub(crate) fn text(&mut self, text: &str) {
-        self.text_bytes += text.len();
+    pub(crate) fn text(&mut self, text: impl Into<String> + AsRef<str>) {
+        self.text_bytes += text.as_ref().len();
         match self.events.back_mut() {
-            _ if text.is_empty() => {}
-            Some(Event::TextDelta(delta)) => delta.push_str(text),
-            _ => self.events.push_back(Event::TextDelta(text.to_owned())),
+            _ if text.as_ref().is_empty() => {}
+            Some(Event::TextDelta(delta)) => delta.push_str(text.as_ref()),
+            _ => self.events.push_back(Event::TextDelta(text.into())),
         }
     }
 
-    pub(crate) fn reasoning(&mut self, text: &str) {
+    pub(crate) fn reasoning(&mut self, text: impl Into<String> + AsRef<str>) {
         match self.events.back_mut() {
-            _ if text.is_empty() => {}
-            Some(Event::ReasoningDelta(delta)) => delta.push_str(text),
-            _ => self.events.push_back(Event::ReasoningDelta(text.to_owned())),
+            _ if text.as_ref().is_empty() => {}
+            Some(Event::ReasoningDelta(delta)) => delta.push_str(text.as_ref()),
+            _ => self.events.push_back(Event::ReasoningDelta(text.into())),
         }
     }
 

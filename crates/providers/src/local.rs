@@ -6,12 +6,18 @@ use serde_json::Value;
 
 use crate::client;
 
-const OLLAMA: &str = "http://127.0.0.1:11434";
-const LLAMACPP: &str = "http://127.0.0.1:8080";
+/// What they are called.
+pub(crate) const OLLAMA: &str = "ollama";
+pub(crate) const LLAMACPP: &str = "llamacpp";
+
+const OLLAMA_URL: &str = "http://127.0.0.1:11434";
+const LLAMACPP_URL: &str = "http://127.0.0.1:8080";
 
 /// Where Ollama listens: `OLLAMA_HOST` is a host, a port, both, or a URL, as Ollama itself reads it.
 pub(crate) fn ollama_url(host: Option<&str>) -> Option<Url> {
-    let Some(host) = host.map(str::trim).filter(|host| !host.is_empty()) else { return OLLAMA.parse().ok() };
+    let Some(host) = host.map(str::trim).filter(|host| !host.is_empty()) else {
+        return OLLAMA_URL.parse().ok();
+    };
     let (with_scheme, text) = match host.split_once("://") {
         Some(_) => (true, host.to_owned()),
         None if host.starts_with(':') => (false, format!("http://127.0.0.1{host}")),
@@ -33,7 +39,7 @@ pub(crate) fn ollama_url(host: Option<&str>) -> Option<Url> {
 }
 
 pub(crate) fn llamacpp_url() -> Option<Url> {
-    LLAMACPP.parse().ok()
+    LLAMACPP_URL.parse().ok()
 }
 
 /// Asks both at the same time who is there; what is there comes with the address of its models.
@@ -42,11 +48,11 @@ pub(crate) async fn find(ollama: Option<Url>, llamacpp: Option<Url>) -> Vec<(&'s
     let (ollama, llamacpp) = join(
         async {
             let url = ollama?;
-            is_ollama(&client, &url).await.then(|| ("ollama", below(&url, &["v1"])))
+            is_ollama(&client, &url).await.then(|| (OLLAMA, below(&url, &["v1"])))
         },
         async {
             let url = llamacpp?;
-            is_llamacpp(&client, &url).await.then(|| ("llamacpp", below(&url, &["v1"])))
+            is_llamacpp(&client, &url).await.then(|| (LLAMACPP, below(&url, &["v1"])))
         },
     )
     .await;

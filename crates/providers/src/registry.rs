@@ -26,6 +26,14 @@ type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// Secrets shorter than this are not looked for in messages: they would be found everywhere.
 const LEAST_SECRET: usize = 8;
 
+/// Providers that a key in the environment configures: name, kind, and the variable that may hold
+/// another address.
+const USUAL: [(&str, Kind, Option<&str>); 3] = [
+    ("anthropic", Kind::Anthropic, Some("ANTHROPIC_BASE_URL")),
+    ("openai", Kind::OpenaiResponses, Some("OPENAI_BASE_URL")),
+    ("gemini", Kind::Gemini, None),
+];
+
 /// A provider, as people are told of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
@@ -83,8 +91,16 @@ impl std::fmt::Debug for Providers {
 }
 
 impl Providers {
-    /// The providers of the settings, and one for each usual key in the environment whose name
-    /// (`anthropic`, `openai`, `gemini`) the settings leave free.
+    /// The names of those that [`Self::find_local`] looks for.
+    pub const LOCAL: [&str; 2] = [local::OLLAMA, local::LLAMACPP];
+
+    /// Every provider that a key in the environment configures, with the variable of its key.
+    pub fn usual() -> impl Iterator<Item = (&'static str, &'static str)> {
+        USUAL.iter().map(|(name, kind, _)| (*name, kind.official_key()))
+    }
+
+    /// The providers of the settings, and the [usual](Self::usual) ones whose key is there and whose
+    /// name the settings leave free.
     pub fn build(
         settings: BTreeMap<String, Settings>,
         environment: &dyn Fn(&str) -> Option<String>,
@@ -100,12 +116,7 @@ impl Providers {
             settings.check(&name)?;
             providers.add(name, &settings, Origin::Config, environment)?;
         }
-        let usual = [
-            ("anthropic", Kind::Anthropic, Some("ANTHROPIC_BASE_URL")),
-            ("openai", Kind::OpenaiResponses, Some("OPENAI_BASE_URL")),
-            ("gemini", Kind::Gemini, None),
-        ];
-        for (name, kind, url_variable) in usual {
+        for (name, kind, url_variable) in USUAL {
             let key = kind.official_key();
             if providers.entries.contains_key(name) || environment(key).is_none() {
                 continue;
@@ -264,8 +275,8 @@ impl Credentials {
     ) {
         let secret = environment(variable).map(|value| SecretString::from(value.trim()));
         let Some(secret) = secret else {
-            self.problems.push(format!("no {what}: {variable} is not set"));
-            self.miss(variable, format!("the {what} is missing: set the variable {variable}"));
+            let advice = format!("the {what} is missing: set the variable {variable}");
+            self.miss(what, variable, "is not set", advice);
             return;
         };
         let value = SecretString::from(format!("{prefix}{}", secret.expose_secret()));
@@ -278,12 +289,8 @@ impl Credentials {
                 }
             }
             Err(_) => {
-                self.problems
-                    .push(format!("no {what}: {variable} holds characters that no header can carry"));
-                self.miss(
-                    variable,
-                    format!("the variable {variable} holds characters that no header can carry; set it anew"),
-                );
+                let why = "holds characters that no header can carry";
+                self.miss(what, variable, why, format!("the variable {variable} {why}; set it anew"));
             }
         }
         if secret.expose_secret().len() >= LEAST_SECRET {
@@ -291,11 +298,12 @@ impl Credentials {
         }
     }
 
-    fn miss(&mut self, variable: &str, problem: String) {
+    fn miss(&mut self, what: &str, variable: &str, why: &str, advice: String) {
+        self.problems.push(format!("no {what}: {variable} {why}"));
         // The first one that is missing: the key itself, where that is.
         if !matches!(self.key, Key::Missing(_)) {
             self.key = Key::Missing(variable.to_owned());
         }
-        self.unusable.get_or_insert(problem);
+        self.unusable.get_or_insert(advice);
     }
 }

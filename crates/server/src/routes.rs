@@ -24,7 +24,7 @@ pub struct ServerOptions {
     pub tools: ToolSelection,
     /// Adds the fixtures of the published MCP conformance suite.
     pub conformance: bool,
-    /// Whose changes those that come over plain HTTP are; on loopback, whoever runs the server.
+    /// Whose changes those are that arrive here; on loopback, whoever runs the server.
     pub user: Option<String>,
     /// What lint knows of the surroundings; what it looks at, each request says.
     pub lint: LintOptions,
@@ -34,6 +34,7 @@ pub struct ServerOptions {
 pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
     let ServerOptions { tools, conformance, user, lint } = options;
     let library = runtime.library().clone();
+    let mcp_user = user.as_deref().map(Into::into);
     let plain = Router::new()
         .route("/healthz", get(healthz))
         .with_state(library.clone())
@@ -45,7 +46,7 @@ pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
         .fallback(not_found)
         .layer(from_fn(guard));
     // MCP is guarded by itself, since it refuses in its own form.
-    plain.merge(mcp::http::router(library, McpOptions { tools, conformance }))
+    plain.merge(mcp::http::router(library, McpOptions { tools, conformance, user: mcp_user }))
 }
 
 async fn guard(request: Request, next: Next) -> Response {

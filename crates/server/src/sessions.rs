@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agent::{Mode, limits};
 use app::Runtime;
 use app::inputs::parse;
-use app::running::{CreateSession, SendOptions, SessionList, SessionView};
+use app::running::{Approvals, CreateSession, SendOptions, SessionList, SessionView};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, patch, post};
@@ -130,6 +130,29 @@ struct MessageInput {
     /// In place of what the persona says.
     #[serde(default)]
     max_tool_rounds: Option<u32>,
+    /// What becomes of calls that need permission; without it, whoever watches is asked.
+    #[serde(default)]
+    approve: Option<Approve>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Approve {
+    /// The run waits for an answer also where nobody watches.
+    Ask,
+    Read,
+    All,
+}
+
+impl Approve {
+    fn approvals(asked: Option<Self>) -> Approvals {
+        match asked {
+            None => Approvals::AskViewer,
+            Some(Self::Ask) => Approvals::Ask,
+            Some(Self::Read) => Approvals::Read,
+            Some(Self::All) => Approvals::All,
+        }
+    }
 }
 
 /// Says something; the answer is what comes of it, to the end of the run.
@@ -139,14 +162,14 @@ async fn messages(
     stop: Stop,
     Input(input): Input<MessageInput>,
 ) -> Answer<Response> {
-    let MessageInput { content, detached, max_tool_rounds } = input;
+    let MessageInput { content, detached, max_tool_rounds, approve } = input;
     if max_tool_rounds.is_some_and(|rounds| !(1..=limits::MOST_TOOL_ROUNDS).contains(&rounds)) {
         let most = limits::MOST_TOOL_ROUNDS;
         return Err(Problem::invalid(format!("max_tool_rounds: must be from 1 to {most}")));
     }
     let slot = sessions.slot()?;
     let runtime = sessions.runtime.clone();
-    let options = SendOptions { detached, max_tool_rounds, ..SendOptions::default() };
+    let options = SendOptions { approvals: Approve::approvals(approve), detached, max_tool_rounds };
     let subscription = whole(async move { runtime.send(id, content, options).await }).await?;
     Ok(stream::answer(subscription, stopping(stop), slot, Opening::Plain))
 }

@@ -8,7 +8,6 @@ pub mod document;
 pub use document::{Document, Entry};
 
 mod hint;
-pub(crate) use hint::of_syntax;
 
 pub mod edit;
 pub use edit::{Edit, EditError, Edited};

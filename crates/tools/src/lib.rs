@@ -23,7 +23,11 @@ mod files;
 pub use files::{Root, RootError, files};
 
 mod environment;
+#[cfg(target_os = "linux")]
+mod keeper;
 mod process;
+#[cfg(target_os = "linux")]
+pub use keeper::{keep, kept_command};
 
 mod shell;
 pub use shell::{ShellSettings, shell};

@@ -68,6 +68,8 @@ pub const OUTPUT_TAIL_BYTES: usize = 40 * 1024;
 pub const OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 /// How long the rest of the output is waited for when a command has ended.
 pub const DRAIN_TIME: Duration = Duration::from_millis(500);
+/// How long a keeper may take to end a command and all that it started.
+pub const KEEPER_TIME: Duration = Duration::from_secs(1);
 /// Rounds in which the children of a killed process are looked for.
 pub const KILL_ROUNDS: usize = 20;
 

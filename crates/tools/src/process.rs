@@ -1,9 +1,13 @@
 //! Starting programs so that nothing of them is left over.
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
 use tokio::process::Command;
 
 use crate::limits;
@@ -16,6 +20,30 @@ const MARK: &str = "MASQUE_PROCESS";
 pub(crate) struct Family {
     leader: Option<Pid>,
     mark: String,
+    /// Where a keeper does the killing: it begins when this is closed.
+    keeper: Option<UnixStream>,
+}
+
+/// What a keeper says when all is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// The command's, as the system tells it.
+    pub(crate) status: i32,
+    /// Whether something had to be killed when the command had ended.
+    pub(crate) left_over: bool,
+}
+
+impl Report {
+    const BYTES: usize = 5;
+
+    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let [a, b, c, d] = self.status.to_le_bytes();
+        [a, b, c, d, u8::from(self.left_over)]
+    }
+
+    fn of_bytes([a, b, c, d, left_over]: [u8; Self::BYTES]) -> Self {
+        Self { status: i32::from_le_bytes([a, b, c, d]), left_over: left_over != 0 }
+    }
 }
 
 impl Family {
@@ -28,7 +56,31 @@ impl Family {
         command.wrap(ProcessSession);
         let child = command.spawn()?.into_inner();
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok((Self { leader, mark }, child))
+        Ok((Self { leader, mark, keeper: None }, child))
+    }
+
+    /// The same for a command that a keeper runs: no program gets away from it.
+    pub(crate) fn spawn_kept(mut keeper: Command) -> io::Result<(Self, Box<dyn ChildWrapper>)> {
+        let (ours, theirs) = StdUnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        keeper.stdin(OwnedFd::from(theirs));
+        let (mut family, child) = Self::spawn(keeper)?;
+        family.keeper = Some(UnixStream::from_std(ours)?);
+        Ok((family, child))
+    }
+
+    /// Has a keeper end what is left, waits for that, and hears how the command itself ended. None
+    /// where there is no keeper, or where it was killed.
+    pub(crate) async fn let_go(&mut self, child: &mut dyn ChildWrapper) -> Option<Report> {
+        let mut keeper = self.keeper.take()?;
+        let mut bytes = [0; Report::BYTES];
+        let ended = async {
+            keeper.shutdown().await.ok()?;
+            keeper.read_exact(&mut bytes).await.ok()?;
+            child.wait().await.ok()
+        };
+        tokio::time::timeout(limits::KEEPER_TIME, ended).await.ok()??;
+        Some(Report::of_bytes(bytes))
     }
 
     /// Kills whatever is left, and tells whether there was anything.
@@ -47,7 +99,10 @@ impl Family {
 
 impl Drop for Family {
     fn drop(&mut self) {
-        self.kill();
+        // A keeper hears that this is gone, and must live to do its work.
+        if self.keeper.is_none() {
+            self.kill();
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +37,11 @@ pub struct ShellSettings {
     pub env_pass: Vec<String>,
     /// Seconds that a command may take where it asks for no other time; 120, and at most 600.
     pub timeout_s: Option<u64>,
+    /// A program that calls `kept_command` and `keep` first of all, and so holds together all that a
+    /// command starts. Without it, a program that does not want to be found is not.
+    #[cfg(target_os = "linux")]
+    #[serde(skip)]
+    pub keeper: Option<PathBuf>,
 }
 
 /// The set `shell`: `run_command`.
@@ -66,7 +73,7 @@ pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
     };
     let handler = RunCommand {
         root: root.clone(),
-        env_pass: settings.env_pass.clone(),
+        settings: settings.clone(),
         default_time: Duration::from_secs(default),
     };
     vec![Registered::new(tool, Arc::new(handler))]
@@ -75,7 +82,7 @@ pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
 #[derive(Debug)]
 struct RunCommand {
     root: Root,
-    env_pass: Vec<String>,
+    settings: ShellSettings,
     default_time: Duration,
 }
 
@@ -105,18 +112,32 @@ impl Handler for RunCommand {
     }
 }
 
+impl ShellSettings {
+    /// The keeper of a command line, where there is one.
+    fn keeper(&self, line: &str) -> Option<Command> {
+        #[cfg(target_os = "linux")]
+        return self.keeper.as_ref().map(|program| crate::keeper::command(program, line));
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+}
+
 impl RunCommand {
     fn start(&self, line: &str) -> io::Result<Running> {
         // One pipe for both keeps what is written in order.
         let (reader, writer) = io::pipe()?;
         let variables: Vec<_> = std::env::vars_os().collect();
-        let mut command = Command::new("sh");
+        let keeper = self.settings.keeper(line);
+        let is_kept = keeper.is_some();
+        let mut command = keeper.unwrap_or_else(|| {
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(line);
+            command
+        });
         command
-            .arg("-c")
-            .arg(line)
             .current_dir(self.root.path())
             .env_clear()
-            .envs(environment::for_commands(variables.into_iter(), &self.env_pass))
+            .envs(environment::for_commands(variables.into_iter(), &self.settings.env_pass))
             .env("PWD", self.root.path())
             // Nobody is there to turn a page or to type a password.
             .env("PAGER", "cat")
@@ -124,7 +145,7 @@ impl RunCommand {
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        let (family, child) = Family::spawn(command)?;
+        let (family, child) = if is_kept { Family::spawn_kept(command)? } else { Family::spawn(command)? };
         Ok(Running {
             family,
             child,
@@ -151,8 +172,12 @@ enum Ended {
 
 impl Running {
     async fn finish(mut self, time: Duration, cancelled: &CancellationToken) -> Answer {
-        let ended = self.watch(time, cancelled).await;
-        let left_over = self.family.kill();
+        let mut ended = self.watch(time, cancelled).await;
+        let report = self.family.let_go(self.child.as_mut()).await;
+        if let (Ended::Exited(_), Some(report)) = (&ended, report) {
+            ended = Ended::Exited(Ok(ExitStatus::from_raw(report.status)));
+        }
+        let left_over = self.family.kill() || report.is_some_and(|report| report.left_over);
         // With all writers dead the pipe has an end; a process that escaped must not hold the answer up.
         let mut buffer = vec![0; 16 * 1024];
         let drain = async {

@@ -64,6 +64,7 @@ fn a_wait_in_passing() {
 fn a_run_goes_on_after_a_warning() {
     for (code, is_warning) in [
         (ErrorCode::Persona, true),
+        (ErrorCode::UnknownPersona, false),
         (ErrorCode::Tools, true),
         (ErrorCode::Storage, false),
         (ErrorCode::Interrupted, false),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use persona::{AnyEntity, Scope, Stored, with_entity};
+use store::files::disk;
 use store::{Keep, Write};
 
 use super::Cargo;
@@ -20,8 +21,8 @@ impl Library {
             // Dropped without a commit, it leaves no trace.
             with_entity!(entity, entity => remove(&mut write, entity).await?);
         }
-        let checked = tokio::task::spawn_blocking(move || check_replaceable(&path)).await;
-        checked.map_err(|error| Error::Invalid(format!("looking was interrupted: {error}")))?
+        let checked = tokio::task::spawn_blocking(move || disk::check_replaceable(&path)).await;
+        Ok(checked.map_err(|error| Error::Invalid(format!("looking was interrupted: {error}")))??)
     }
 
     /// Deletes what was carried from where it was, users first; what others use there stays.
@@ -100,33 +101,4 @@ async fn remove_unused<T: Keep>(write: &mut Write, like: &T) -> Result<bool> {
     }
     write.remove(&held).await?;
     Ok(true)
-}
-
-/// Refuses a file that another cannot take the place of: that takes a new one beside it.
-fn check_replaceable(path: &Path) -> Result<()> {
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let beside = real.with_file_name(format!(".personas-{}.tmp", uuid::Uuid::new_v4()));
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
-    made.and_then(|_| std::fs::remove_file(&beside))
-        .map_err(|source| store::Error::File { path: path.display().to_string(), source }.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_replaceable;
-
-    #[test]
-    fn a_file_is_replaced_from_beside_it() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("personas.toml");
-        std::fs::write(&file, "").expect("it is written");
-        assert!(check_replaceable(&file).is_ok());
-        assert_eq!(std::fs::read_dir(directory.path()).expect("it is there").count(), 1);
-        // Nobody makes files there, whoever asks.
-        #[cfg(target_os = "linux")]
-        {
-            let error = check_replaceable(std::path::Path::new("/proc/self/status")).expect_err("refused");
-            assert!(error.to_string().starts_with("/proc/self/status: "), "{error}");
-        }
-    }
 }

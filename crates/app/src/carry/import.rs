@@ -14,25 +14,20 @@ use crate::{Author, Error, Library, Result};
 impl Library {
     /// What an import would do, or why it would be refused: the very steps of one, which are not
     /// kept.
-    pub async fn plan_import<'a>(
-        &self,
-        text: impl Into<TomlText<'a>>,
-        scope: Option<Scope>,
-    ) -> Result<ImportPlan> {
-        let preview = Author::new("masque", "preview");
-        let (plan, _) = self.prepare_import(&preview, text.into(), scope, None).await?;
+    pub async fn plan_import(&self, text: TomlText<'_>, scope: Option<Scope>) -> Result<ImportPlan> {
+        let (plan, _) = self.prepare_import(&Author::new("masque", "preview"), text, scope, None).await?;
         Ok(plan)
     }
 
     /// Brings the entities of a personas.toml into a scope, all or none.
-    pub async fn import<'a>(
+    pub async fn import(
         &self,
         author: &Author,
-        text: impl Into<TomlText<'a>>,
+        text: TomlText<'_>,
         scope: Option<Scope>,
         message: Option<String>,
     ) -> Result<ImportPlan> {
-        let (plan, write) = self.prepare_import(author, text.into(), scope, message).await?;
+        let (plan, write) = self.prepare_import(author, text, scope, message).await?;
         write.commit().await?;
         Ok(plan)
     }

@@ -208,7 +208,9 @@ impl FileRule {
     const fn description(self) -> &'static str {
         match self {
             Self::BrokenFile => "A personas.toml cannot be read, so that its last good state stays in force.",
-            Self::InvalidEntry => "An entry of a personas.toml is not valid, so that it is not in force.",
+            Self::InvalidEntry => {
+                "An entry of a personas.toml is not valid; its last good state stays in force."
+            }
             Self::UnknownKey => "A personas.toml has a table or a key that means nothing, and has no effect.",
         }
     }

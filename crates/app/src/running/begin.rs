@@ -30,7 +30,11 @@ const INTERRUPTED: &str = "This tool was interrupted: its run was cut off before
                            had begun may be done in part.";
 
 pub(super) enum Begin {
-    Message(String),
+    Message {
+        content: String,
+        /// In place of what the persona says; it also holds after a wait.
+        max_tool_rounds: Option<u32>,
+    },
     /// Permission was given or refused.
     Resume,
 }
@@ -40,19 +44,9 @@ pub(super) struct Starting {
     pub(super) approvals: Approvals,
     /// Goes on when nobody watches.
     pub(super) detached: bool,
-    /// In place of what the persona says. A run that goes on has what it began with.
-    pub(super) max_tool_rounds: Option<u32>,
     /// The session that delegated.
     pub(super) parent: Option<Arc<Live>>,
     pub(super) cancel: CancellationToken,
-}
-
-/// What a user said, and what goes with it.
-struct Message {
-    content: String,
-    /// The model that it goes to, where that is known.
-    note: Option<Note>,
-    max_tool_rounds: Option<u32>,
 }
 
 impl Inner {
@@ -63,7 +57,7 @@ impl Inner {
         session: Session,
         starting: Starting,
     ) -> Result<(Driver, i64)> {
-        let Starting { begin, approvals, detached, max_tool_rounds, parent, cancel } = starting;
+        let Starting { begin, approvals, detached, parent, cancel } = starting;
         let id = session.id;
         let mut prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
         let (toolset, problems) = self.toolset(&session, &prepared).await?;
@@ -73,11 +67,11 @@ impl Inner {
             _ => self.store().turns(id).await?,
         };
         let (started, entries, told_model) = match begin {
-            Begin::Message(content) => {
+            Begin::Message { content, max_tool_rounds } => {
                 let first = self.first_model_of(&session, &prepared).await;
                 let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
-                let message = Message { content, note, max_tool_rounds };
-                let (started, entries) = self.take(&session, &mut turns, message).await?;
+                let (started, entries) =
+                    self.take(&session, &mut turns, content, note, max_tool_rounds).await?;
                 (started, entries, first.map(|(model, _)| model))
             }
             Begin::Resume => {
@@ -137,15 +131,16 @@ impl Inner {
         &self,
         session: &Session,
         turns: &mut Vec<Turn>,
-        message: Message,
+        content: String,
+        note: Option<Note>,
+        max_tool_rounds: Option<u32>,
     ) -> Result<(Started, Vec<Entry>)> {
-        let Message { content, note, max_tool_rounds } = message;
         let title = session.title.is_none().then(|| title(&content));
         let message = entry(NewTurn::from(TurnBody::User { content }));
         let mut held: Option<DateTime<Utc>> = None;
         let (mut after, mut reads) = (session.last_seq, 0);
         loop {
-            let open = open_calls(turns).into_iter().map(interrupted).map(entry);
+            let open = interrupted_calls(turns);
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let (lease, title) = (self.lease(), title.as_deref());
             match self.store().begin_run(session.id, &lease, after, &entries, title, max_tool_rounds).await? {
@@ -221,9 +216,12 @@ impl Inner {
     }
 }
 
-pub(super) fn interrupted(tool_use_id: &str) -> NewTurn {
-    let (tool_use_id, output) = (tool_use_id.to_owned(), INTERRUPTED.to_owned());
-    NewTurn::from(TurnBody::ToolResult { tool_use_id, output, is_error: true })
+/// Results for the calls that have none: their run was cut off.
+pub(super) fn interrupted_calls(turns: &[Turn]) -> impl Iterator<Item = Entry> {
+    open_calls(turns).into_iter().map(|tool_use_id| {
+        let (tool_use_id, output) = (tool_use_id.to_owned(), INTERRUPTED.to_owned());
+        entry(NewTurn::from(TurnBody::ToolResult { tool_use_id, output, is_error: true }))
+    })
 }
 
 /// The beginning of the first message, on one line.

@@ -20,6 +20,9 @@ use super::delegate::Delegation;
 use super::drive::{Approvals, Driver, NotKept, entry, noted};
 use super::toolset::{DELEGATE, LOAD_SKILL, PLAN_EXIT, is_allowed, text};
 
+/// What a call is told that needs permission where nobody can give it.
+pub const NOBODY_TO_ASK: &str = "it needs somebody's approval, and nobody is there to give it";
+
 /// What came of a call.
 pub(super) enum Outcome {
     Answered(Answer),
@@ -178,8 +181,9 @@ impl Driver {
             Approvals::All => Judged::Run(selected),
             Approvals::Read if reads => Judged::Run(selected),
             Approvals::Ask => Judged::Ask,
-            Approvals::Read | Approvals::Refuse => Judged::Refuse(format!(
-                "{} was not run: it needs somebody's approval, and nobody is there to give it. Go on without it, or say what it would have been for.",
+            Approvals::AskViewer if self.live.is_watched() => Judged::Ask,
+            Approvals::AskViewer | Approvals::Read | Approvals::Refuse => Judged::Refuse(format!(
+                "{} was not run: {NOBODY_TO_ASK}. Go on without it, or say what it would have been for.",
                 call.tool_name
             )),
         }

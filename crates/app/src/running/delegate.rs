@@ -59,10 +59,9 @@ impl Delegation {
         };
         self.runtime.store().create_session(&below).await?;
         let starting = Starting {
-            begin: Begin::Message(task.to_owned()),
+            begin: Begin::Message { content: task.to_owned(), max_tool_rounds: None },
             approvals: self.approvals,
             detached: true,
-            max_tool_rounds: None,
             parent: Some(Arc::clone(&self.live)),
             cancel: self.cancel.clone(),
         };

@@ -20,6 +20,8 @@ pub enum Approvals {
     /// The run waits until somebody answers.
     #[default]
     Ask,
+    /// The same where somebody watches when it comes to that; else it is refused.
+    AskViewer,
     /// Nobody is there: it is refused.
     Refuse,
     /// It is allowed if the tool only reads, otherwise refused.

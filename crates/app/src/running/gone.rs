@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use agent::{End, Entry, ErrorCode, Event, Note, Session, SessionStatus, Turn, open_calls};
+use agent::{End, Entry, ErrorCode, Event, Note, Session, SessionStatus, Turn};
 use chrono::Utc;
 use store::{After, Began, RunChange};
 use uuid::Uuid;
 
 use super::Inner;
-use super::begin::{interrupted, missing};
-use super::drive::{entry, noted};
+use super::begin::{interrupted_calls, missing};
+use super::drive::noted;
 use crate::Result;
 
 const GONE: &str =
@@ -84,7 +84,6 @@ impl Inner {
 
 /// What ends a run that was cut off after these turns: no call stays without a result.
 pub(super) fn last_entries(turns: &[Turn], end: End, error: Option<Note>) -> Vec<Entry> {
-    let results = open_calls(turns).into_iter().map(interrupted).map(entry);
     let told = error.into_iter().chain([Note::Done { stop_reason: end }]);
-    results.chain(told.map(noted)).collect()
+    interrupted_calls(turns).chain(told.map(noted)).collect()
 }

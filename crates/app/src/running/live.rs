@@ -238,6 +238,11 @@ impl Live {
         (Viewer(Arc::clone(self)), self.told.subscribe(), state.before)
     }
 
+    /// Whether somebody watches this session, or one that delegated to it.
+    pub(super) fn is_watched(&self) -> bool {
+        self.state().viewers > 0 || self.parent.as_ref().is_some_and(|parent| parent.is_watched())
+    }
+
     pub(super) fn since(&self, position: u64) -> Heard {
         let state = self.state();
         let end = state.before + state.buffer.len() as u64;

@@ -90,7 +90,7 @@ impl Inner {
             }
         }
         for preferred in &prepared.models {
-            let Some(provider) = self.usable(&preferred.provider) else { continue };
+            let Some(provider) = self.preferred(&preferred.provider).await else { continue };
             let model = ModelRef { provider: preferred.provider.clone(), model: preferred.model.clone() };
             let reason = SelectionReason::Preferred;
             candidates.push(Candidate { model, sampling: sampling(preferred), reason, provider });
@@ -158,10 +158,20 @@ pub struct ProviderModels {
 }
 
 impl Runtime {
+    /// The providers that are set up, whether they can be called or not.
+    pub fn providers(&self) -> impl Iterator<Item = &Found> {
+        self.0.options.providers.found()
+    }
+
+    /// The providers on this machine that nobody had to set up.
+    pub async fn local_providers(&self) -> Vec<&str> {
+        self.0.local().await.into_iter().flat_map(Providers::names).collect()
+    }
+
     /// Every provider that is configured or found on this machine, and what it has.
     pub async fn models(&self) -> Vec<ProviderModels> {
         let local = self.0.local().await;
-        let all = self.0.options.providers.found().chain(local.into_iter().flat_map(Providers::found));
+        let all = self.providers().chain(local.into_iter().flat_map(Providers::found));
         let asked = all.map(|found| async move {
             let configured = self.0.options.providers.get(&found.name);
             let provider = configured.or_else(|| local.and_then(|local| local.get(&found.name)));
@@ -214,7 +224,16 @@ impl Inner {
         })
     }
 
-    /// A provider that could answer.
+    /// One that a persona prefers, if it could answer. Nobody looks around on this machine for one that
+    /// cannot be there.
+    async fn preferred(&self, name: &str) -> Option<Arc<dyn Provider>> {
+        if self.options.providers.get(name).is_none() && Providers::LOCAL.contains(&name) {
+            return self.local().await?.get(name);
+        }
+        self.usable(name)
+    }
+
+    /// A provider that is set up and could answer.
     fn usable(&self, name: &str) -> Option<Arc<dyn Provider>> {
         let found = self.options.providers.found().find(|found| found.name == name)?;
         match found.key {

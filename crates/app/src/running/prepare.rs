@@ -14,9 +14,6 @@ use super::Inner;
 use super::toolset::LOAD_SKILL;
 use crate::{Library, Result};
 
-/// How the place of a problem ends that lies in a text which only plans have.
-const PLAN_INSTRUCTION: &str = " plan_persona.instruction";
-
 /// Everything about a persona that a run needs.
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -81,9 +78,8 @@ impl Inner {
         let environment =
             Environment { allowed: &self.options.env_allow, lookup: self.options.environment.as_ref() };
         let problems = expand_bundle(&mut bundle, environment).into_iter();
-        let (plan_problems, problems): (Vec<_>, Vec<_>) =
-            problems.partition(|problem| problem.place.ends_with(PLAN_INSTRUCTION));
-        let told = |problems: &[PromptProblem]| {
+        let (plan_problems, problems): (Vec<_>, Vec<_>) = problems.partition(PromptProblem::is_of_plans);
+        let told = |problems: Vec<PromptProblem>| {
             problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
         };
         let assembled = self.library.assemble(&bundle, &request).await?;
@@ -123,8 +119,8 @@ impl Inner {
             plan_preset: plan_preset.map(|(preset, _)| preset),
             bias: bias.map(|(bias, _)| bias),
             auto_counts,
-            problems: told(&problems),
-            plan_problems: told(&plan_problems),
+            problems: told(problems),
+            plan_problems: told(plan_problems),
         })
     }
 }

@@ -164,10 +164,9 @@ impl Runtime {
         // Somebody watches before anything happens, so that the run is not nobody's.
         let watched = live.watch();
         let starting = Starting {
-            begin: Begin::Message(content),
+            begin: Begin::Message { content, max_tool_rounds: options.max_tool_rounds },
             approvals: options.approvals,
             detached: options.detached,
-            max_tool_rounds: options.max_tool_rounds,
             parent: None,
             cancel: CancellationToken::new(),
         };

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 
+pub(super) use agent::PLAN_EXIT;
 use agent::{Annotations, Chosen, Mode, Permission, Selected, Session, Tool, limits, select};
 use llm::{Schema, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -14,7 +15,6 @@ use crate::Result;
 
 pub(super) const LOAD_SKILL: &str = "load_skill";
 pub(super) const DELEGATE: &str = "delegate";
-pub(super) const PLAN_EXIT: &str = agent::PLAN_EXIT;
 /// Directories whose tools are kept ready.
 const MOST_ROOTS: usize = 64;
 /// How the names of MCP servers' tools begin.

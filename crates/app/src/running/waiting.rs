@@ -46,7 +46,6 @@ impl Inner {
             begin: Begin::Resume,
             approvals: Approvals::Ask,
             detached: false,
-            max_tool_rounds: None,
             parent: None,
             cancel: CancellationToken::new(),
         };
@@ -73,7 +72,7 @@ impl Inner {
     pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
         let ended = async {
             self.take_again(id).await?;
-            let error = error.map(|message| Note::Error { code: ErrorCode::Persona, message });
+            let error = error.map(|message| Note::Error { code: ErrorCode::UnknownPersona, message });
             self.end_taken(id, end, error).await
         };
         if let Err(error) = ended.await {
@@ -200,7 +199,6 @@ impl Inner {
             begin: Begin::Resume,
             approvals: Approvals::Refuse,
             detached: true,
-            max_tool_rounds: None,
             parent: None,
             cancel,
         };

@@ -7,6 +7,11 @@ use serde_json::{Value, json};
 
 use crate::world::{World, in_each_world, input, name, refused, with_files};
 
+/// A text that came from no file.
+fn unnamed(text: &str) -> TomlText<'_> {
+    TomlText::named("import", text)
+}
+
 fn changes(plan: &ImportPlan) -> Vec<(Kind, &str, ImportChange)> {
     plan.items.iter().map(|item| (item.kind, item.name.as_str(), item.change)).collect()
 }
@@ -40,7 +45,7 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
 
         for scope in [Scope::Shared, Scope::Global, Scope::Project] {
             with_files("", "", async |other| {
-                let plan = other.library.plan_import(&bundle, Some(scope)).await.unwrap();
+                let plan = other.library.plan_import(unnamed(&bundle), Some(scope)).await.unwrap();
                 assert_eq!(
                     changes(&plan),
                     [
@@ -60,11 +65,12 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
                     "a preview does nothing"
                 );
                 assert_eq!(other.text(Scope::Project), "");
-                let done = other.library.import(&other.author, &bundle, Some(scope), None).await.unwrap();
+                let done =
+                    other.library.import(&other.author, unnamed(&bundle), Some(scope), None).await.unwrap();
                 assert_eq!(done, plan);
                 let imported = other.library.prompt(&input(json!({ "name": "coder", "detail": true }))).await;
                 assert_eq!(imported.unwrap(), prompt);
-                let again = other.library.plan_import(&bundle, Some(scope)).await.unwrap();
+                let again = other.library.plan_import(unnamed(&bundle), Some(scope)).await.unwrap();
                 let rest: Vec<_> = changes(&again)
                     .into_iter()
                     .filter(|(_, _, change)| {
@@ -88,7 +94,7 @@ async fn an_import_says_which_fields_change() {
         let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
         let changed =
             bundle.replace("temperature = 0.25", "temperature = 0.5").replace("Be very calm.", "Breathe.");
-        let plan = world.library.plan_import(&changed, Some(Scope::Project)).await.unwrap();
+        let plan = world.library.plan_import(unnamed(&changed), Some(Scope::Project)).await.unwrap();
         let updates: Vec<(&str, Vec<&str>)> = plan
             .items
             .iter()
@@ -105,7 +111,7 @@ async fn an_import_says_which_fields_change() {
         );
         let done = world
             .library
-            .import(&world.author, &changed, Some(Scope::Project), Some("from a friend".into()))
+            .import(&world.author, unnamed(&changed), Some(Scope::Project), Some("from a friend".into()))
             .await;
         assert_eq!(done.unwrap(), plan);
         let history = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
@@ -122,7 +128,8 @@ async fn a_builtin_that_is_hidden_is_imported() {
     in_each_world(async |world| {
         let bundle = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap();
         world.part(Scope::Shared, "critic-voice", "voice", "Whisper.").await;
-        let plan = world.library.import(&world.author, &bundle, Some(Scope::Project), None).await.unwrap();
+        let plan =
+            world.library.import(&world.author, unnamed(&bundle), Some(Scope::Project), None).await.unwrap();
         let created: Vec<&str> = plan
             .items
             .iter()
@@ -141,8 +148,8 @@ async fn refused_import(world: &World, text: &str, scope: Scope) -> String {
 }
 
 async fn refused_import_of(world: &World, text: &str, scope: Scope) -> (ErrorKind, String) {
-    let preview = refused(world.library.plan_import(text, Some(scope)).await);
-    let import = refused(world.library.import(&world.author, text, Some(scope), None).await);
+    let preview = refused(world.library.plan_import(unnamed(text), Some(scope)).await);
+    let import = refused(world.library.import(&world.author, unnamed(text), Some(scope), None).await);
     assert_eq!(preview, import, "the preview says what would happen");
     import
 }
@@ -179,10 +186,10 @@ async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
             );
         }
         let parts = "[personas.a]\nparts = [\"nowhere\"]\n";
-        let (kind, said) = refused(world.library.import(&world.author, parts, None, None).await);
+        let (kind, said) = refused(world.library.import(&world.author, unnamed(parts), None, None).await);
         assert_eq!(kind, ErrorKind::Missing);
         assert!(said.starts_with("no part is named \"nowhere\""), "{said}");
-        let warned = world.library.plan_import(&format!("{fine}[prats.x]\n"), None).await.unwrap();
+        let warned = world.library.plan_import(unnamed(&format!("{fine}[prats.x]\n")), None).await.unwrap();
         assert!(
             warned.warnings[0].starts_with("import:4:2: unknown table \"prats\""),
             "{:?}",

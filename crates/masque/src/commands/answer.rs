@@ -104,7 +104,9 @@ fn kind(code: ErrorCode) -> ErrorKind {
     match code {
         ErrorCode::RateLimited => ErrorKind::Busy,
         ErrorCode::Unauthorized => ErrorKind::Denied,
-        ErrorCode::UnknownModel | ErrorCode::UnknownProvider => ErrorKind::Missing,
+        ErrorCode::UnknownModel | ErrorCode::UnknownProvider | ErrorCode::UnknownPersona => {
+            ErrorKind::Missing
+        }
         ErrorCode::Transport
         | ErrorCode::ContextExceeded
         | ErrorCode::Rejected
@@ -127,6 +129,7 @@ pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
         | ErrorCode::Persona
         | ErrorCode::Storage
         | ErrorCode::Tools
+        | ErrorCode::UnknownPersona
         | ErrorCode::Interrupted => return message.to_owned(),
     };
     // Whoever made the message may have said it already.

@@ -54,7 +54,7 @@ pub(super) async fn run(args: ChatArgs, session: &Session, verbose: bool, output
         return Err(Failure::invalid("a chat is for people; `masque run NAME \"…\" --json` prints events"));
     }
     let ending = Ending::listen()?;
-    let (runtime, found) = runtime::open_with(session).await?;
+    let runtime = runtime::open(session).await?;
     let (view, is_new) = opening::open(&runtime, name, &opening).await?;
     let is_live = io::stdin().is_terminal() && output.is_terminal();
     let id = view.session.id;
@@ -68,7 +68,7 @@ pub(super) async fn run(args: ChatArgs, session: &Session, verbose: bool, output
         viewer: Viewer::Person(Box::new(Teller::new(true, verbose, output))),
         failure: None,
     };
-    let talked = match opening::ready(&runtime, &found, &view.session, session, output).await {
+    let talked = match opening::ready(&runtime, &view.session, session, output).await {
         Ok(()) => chat.talk(&view, output).await,
         Err(failure) => Err(failure),
     };

@@ -112,12 +112,10 @@ fn field_changes(changes: &[FieldChange], output: &mut Output) -> Result<()> {
     let width = output.width().unwrap_or(LINE_COLUMNS).saturating_sub(taken) / 2;
     for FieldChange { field, from, to } in changes {
         let values = [from, to].map(|value| value.as_ref().map(shown));
-        let [old, new] =
-            [(from, "not set"), (to, "cleared")].map(|(value, none)| value.is_none().then_some(none));
         let excerpts = excerpts(&values, width.max(LEAST_COLUMNS));
-        let [old, new] = [(0, old), (1, new)].map(|(at, none)| match none {
-            Some(word) => output.styled(Style::Faint, format!("({word})")),
-            None => clean(&excerpts[at]).into_owned(),
+        let [old, new] = [(0, "(not set)"), (1, "(cleared)")].map(|(at, absent)| match values[at] {
+            Some(_) => clean(&excerpts[at]).into_owned(),
+            None => output.styled(Style::Faint, absent),
         });
         let name = output.styled(Style::Name, format!("{field:<longest$}"));
         output.styled_line(&format!("{:INDENT$}{name}{:GAP$}{old}{ARROW}{new}", "", ""))?;

@@ -8,6 +8,7 @@ use app::LintOptions;
 use app::outputs::{LintFinding, LintReport, LintRule, Written};
 use persona::lint::Level;
 use persona::{Kind, Name, Scope};
+use providers::Providers;
 
 use crate::cli::{Deny, LintArgs, LintFormat, ShowArgs};
 use crate::config::Config;
@@ -19,10 +20,6 @@ use crate::session::Session;
 mod sarif;
 mod text;
 
-/// Providers whose key may stand in the environment, under one of these names.
-const KEYS: [(&str, &[&str]); 3] =
-    [("anthropic", &["ANTHROPIC_API_KEY"]), ("openai", &["OPENAI_API_KEY"]), ("gemini", &["GEMINI_API_KEY"])];
-
 /// Entries up to which lint looks at the files along with other commands.
 const REMINDED: usize = 2_000;
 
@@ -30,8 +27,8 @@ const REMINDED: usize = 2_000;
 /// would keep somebody waiting.
 pub(super) const EXAMINED: usize = 20_000;
 
-/// Providers that need no key.
-const KEYLESS: [&str; 3] = ["llamacpp", "ollama", "rehearsal"];
+/// The provider that plays a script.
+const REHEARSAL: &str = "rehearsal";
 
 /// Whether somebody has just read what lint found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,9 +94,9 @@ pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec
     LintOptions {
         scopes,
         part_tokens: config.lint_part_tokens,
-        providers: providers(config.providers.keys().chain(of_project).map(String::as_str), |name| {
+        providers: Some(providers(config.providers.keys().chain(of_project).map(String::as_str), |name| {
             std::env::var_os(name).is_some_and(|key| !key.is_empty())
-        }),
+        })),
         env_allowed,
         env_set,
     }
@@ -192,19 +189,21 @@ async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
     Ok(Report { found, root })
 }
 
-/// The providers that a model may name. Where nothing is configured yet, none can be called wrong.
+/// The providers that a model may name: those that are configured or have their key here, and those
+/// that need none. Where nothing is configured yet, as where a code host checks the files, all that
+/// a key would configure are meant.
 fn providers<'a>(
     configured: impl IntoIterator<Item = &'a str>,
     is_set: impl Fn(&str) -> bool,
-) -> Option<BTreeSet<String>> {
-    let keyed = KEYS.iter().filter(|(_, names)| names.iter().any(|name| is_set(name)));
-    let keyed = keyed.map(|(provider, _)| *provider);
-    let mut known: BTreeSet<String> = configured.into_iter().chain(keyed).map(str::to_owned).collect();
+) -> BTreeSet<String> {
+    let keyed = Providers::usual().filter(|(_, key)| is_set(key)).map(|(name, _)| name);
+    let mut known: BTreeSet<&str> = configured.into_iter().chain(keyed).collect();
     if known.is_empty() {
-        return None;
+        known.extend(Providers::usual().map(|(name, _)| name));
     }
-    known.extend(KEYLESS.map(str::to_owned));
-    Some(known)
+    known.extend(Providers::LOCAL);
+    known.insert(REHEARSAL);
+    known.into_iter().map(str::to_owned).collect()
 }
 
 impl Report {
@@ -220,9 +219,10 @@ mod tests {
 
     #[test]
     fn providers_are_known_by_configuration_or_key() {
-        assert_eq!(providers([], |_| false), None);
+        let none: Vec<_> = providers([], |_| false).into_iter().collect();
+        assert_eq!(none, ["anthropic", "gemini", "llamacpp", "ollama", "openai", "rehearsal"]);
         let known = |configured: &[&'static str], key: &str| {
-            let known = providers(configured.iter().copied(), |name| name == key).expect("some are known");
+            let known = providers(configured.iter().copied(), |name| name == key);
             known.into_iter().collect::<Vec<_>>().join(" ")
         };
         assert_eq!(known(&["work"], ""), "llamacpp ollama rehearsal work");

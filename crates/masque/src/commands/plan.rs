@@ -26,7 +26,7 @@ struct Answer<'a> {
 
 pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
     let PlanArgs { session: id, approve, send_back } = args;
-    let (runtime, found) = runtime::open_with(session).await?;
+    let runtime = runtime::open(session).await?;
     let id = opening::find(&runtime, &id).await?;
     if let Some(why) = send_back {
         let why = why.trim().to_owned();
@@ -37,7 +37,7 @@ pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output
         }
         let ending = Ending::listen()?;
         let view = runtime.session(id).await?;
-        opening::ready(&runtime, &found, &view.session, session, output).await?;
+        opening::ready(&runtime, &view.session, session, output).await?;
         let view = runtime.decide_plan(id, false).await?;
         if view.session.mode != Mode::Plan {
             runtime.set_mode(id, Mode::Plan).await?;

@@ -24,19 +24,19 @@ pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output:
     let RunArgs { name, prompt, opening, approve, max_rounds } = args;
     let message = message(prompt, read_input().await?)?;
     let ending = Ending::listen()?;
-    let (runtime, found) = runtime::open_with(session).await?;
+    let runtime = runtime::open(session).await?;
     let (view, is_new) = opening::open(&runtime, Some(name), &opening).await?;
     let id = view.session.id;
     let allowed = Allowed { approve, max_rounds };
     let said = async {
-        opening::ready(&runtime, &found, &view.session, session, output).await?;
+        opening::ready(&runtime, &view.session, session, output).await?;
         if output.is_json() {
             opened(&view.session, output)?;
         }
         say(&runtime, id, message, allowed, verbose, &ending, output).await
     };
-    let outcome = said.await;
-    let outcome = match answer::stop(&runtime, &ending, outcome).await {
+    let said = said.await;
+    let outcome = match answer::stop(&runtime, &ending, said).await {
         Ok(outcome) => outcome,
         Err(failure) => {
             // Nothing was said in it, so nobody will look for it.
@@ -169,7 +169,7 @@ fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
 fn tag_for(input: &str) -> String {
     let input = input.to_ascii_lowercase();
     let ends: BTreeSet<Option<u64>> = input
-        .split("</stdin")
+        .split(&format!("</{TAG}"))
         .skip(1)
         .map(|rest| {
             let digits = rest.strip_prefix('-').unwrap_or_default();

@@ -21,6 +21,17 @@ say = [
 ]
 
 [[reply]]
+when = { tool_result_of = "run_command" }
+text = "{{tool_result}}"
+
+[[reply]]
+when = { last_user = "get away" }
+say = [{ tool = "run_command", input = { command = """
+env -i setsid -f /bin/sh -c 'echo $$ > daemon.new; mv daemon.new daemon; exec sleep 600' > /dev/null 2>&1
+while ! test -e daemon; do sleep 0.01; done
+echo started; exit 3""" } }]
+
+[[reply]]
 when = { last_user = "write it" }
 say = [{ tool = "write_file", input = { path = "out.txt", content = "hello\n" } }]
 
@@ -39,8 +50,8 @@ text = "I go on."
 
 [[reply]]
 when = { last_user = "for long" }
-text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-pace_ms = 2000
+text = "one two three four"
+pace_ms = 10000
 
 [[reply]]
 text = "You said {{last_user}}."
@@ -100,6 +111,30 @@ fn a_command_ends_with_its_run_and_the_call_has_a_result() {
             session["turns"].as_array().unwrap().iter().map(|turn| turn["type"].as_str().unwrap()).collect();
         assert_eq!(types, ["user", "assistant_text", "tool_call", "tool_result"], "{signal:?}");
     }
+}
+
+/// A program that leaves its group, its session and its environment behind is found all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_gets_away_from_a_command() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let answer = rehearsed.run(&["run", "worker", "get away", "--approve", "all"]);
+    contains(&answer.stdout, &["exit code 3 (what it had left running was ended)", "started"]);
+    assert!(!lives(&rehearsed.home.path("work/daemon")));
+}
+
+/// Nobody is left to end it but its keeper.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_ends_with_a_process_that_is_killed() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut command = rehearsed.command(&["run", "worker", "run it", "--approve", "all"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = rehearsed.home.path("work/pid");
+    until("the command did not start", || pid.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("the command lives on", || !lives(&pid));
 }
 
 #[test]

@@ -74,6 +74,6 @@ pub(crate) fn hint(manifest: &mut Manifest, selection: ToolSelection) {
 
 impl Call<'_> {
     pub(super) fn author(&self) -> app::Author {
-        author(self.context)
+        author(self.context, self.user)
     }
 }

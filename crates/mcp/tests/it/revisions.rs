@@ -69,3 +69,19 @@ async fn an_edit_by_hand_is_a_revision() {
     let then = wire.call("get_agent_persona", arguments).await;
     assert_eq!((&then["system_prompt"], &then["scope"]), (&json!("You guide."), &json!("project")));
 }
+
+#[tokio::test]
+async fn a_change_names_the_user_and_the_client() {
+    let fixture = Fixture::new().await;
+    for (name, mut wire) in [("old", fixture.legacy().await), ("new", fixture.modern().await)] {
+        let part = json!({ "name": name, "part_type": "tone", "content": "Be calm.", "message": "a try" });
+        wire.call("create_agent_part", part).await;
+        let name = Name::parse(name).expect("a name");
+        let history = fixture.library.history(Kind::Part, &name, None, None).await.expect("a history");
+        let made = &history.revisions[0];
+        assert_eq!(
+            (made.author.as_str(), made.front.as_str(), made.message.as_deref()),
+            ("ada with wire 1.0", "mcp", Some("a try"))
+        );
+    }
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use app::{FileScopes, Library, Location, OpenOptions};
-use mcp::{Masque, ToolSelection};
+use mcp::{Masque, McpOptions, ToolSelection};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{
@@ -118,7 +118,10 @@ pub(crate) struct Wire {
 impl Wire {
     async fn connect(library: &Library, era: Era, tools: ToolSelection) -> Self {
         let (ours, theirs) = tokio::io::duplex(1024 * 1024);
-        let masque = Masque::new(library.clone(), tools);
+        let masque = Masque::new(
+            library.clone(),
+            &McpOptions { tools, user: Some("ada".into()), ..McpOptions::default() },
+        );
         tokio::spawn(async move {
             if let Ok(running) = rmcp::serve_server(masque, theirs).await {
                 let _ = running.waiting().await;

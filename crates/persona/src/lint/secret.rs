@@ -262,16 +262,17 @@ fn is_placeholder(text: &str) -> bool {
         "insert",
         "replace",
     ];
-    /// Equal characters, or ones that follow each other, that no random text has in a row.
-    const IN_A_ROW: usize = 6;
     let folded = text.to_ascii_lowercase();
-    if WORDS.iter().any(|word| folded.contains(word)) {
-        return true;
-    }
-    let (mut equal, mut following) = (1, 1);
-    folded.as_bytes().windows(2).any(|pair| {
-        equal = if pair[0] == pair[1] { equal + 1 } else { 1 };
-        following = if pair[0].checked_add(1) == Some(pair[1]) { following + 1 } else { 1 };
-        equal >= IN_A_ROW || following >= IN_A_ROW
-    })
+    WORDS.iter().any(|word| folded.contains(word)) || is_filled_in(folded.as_bytes())
+}
+
+/// Whether half of a text or more are equal characters, or ones that follow each other, so many in
+/// a row as no random text has.
+fn is_filled_in(text: &[u8]) -> bool {
+    const IN_A_ROW: usize = 6;
+    let follows = |row: fn(u8) -> Option<u8>| {
+        let rows = text.chunk_by(move |one, next| row(*one) == Some(*next));
+        rows.map(<[u8]>::len).filter(|length| *length >= IN_A_ROW).sum::<usize>()
+    };
+    2 * (follows(Some) + follows(|byte| byte.checked_add(1))) >= text.len()
 }

@@ -128,7 +128,7 @@ impl Decoder {
 
     fn delta(&mut self, delta: Delta) {
         match &mut self.open {
-            Some(Open::Text) => self.answer.text(&delta.text.unwrap_or_default()),
+            Some(Open::Text) => self.answer.text(delta.text.unwrap_or_default()),
             Some(Open::Tool { arguments: input, .. } | Open::Other { input, .. }) => {
                 input.push_str(&delta.partial_json.unwrap_or_default());
             }
@@ -136,7 +136,7 @@ impl Decoder {
                 let more = delta.thinking.unwrap_or_default();
                 thinking.push_str(&more);
                 signature.push_str(&delta.signature.unwrap_or_default());
-                self.answer.reasoning(&more);
+                self.answer.reasoning(more);
             }
             None => {}
         }

@@ -119,22 +119,22 @@ impl Decoder {
             let (kept, thinking) = self.thinking.get_or_insert((field, String::new()));
             if *kept == field {
                 thinking.push_str(&text);
-                self.answer.reasoning(&text);
+                self.answer.reasoning(text);
             }
         }
         if let Some(Content(text)) = delta.content {
-            self.text(&text);
+            self.text(text);
         }
         if let Some(text) = delta.refusal {
             self.refused |= !text.is_empty();
-            self.text(&text);
+            self.text(text.into());
         }
         for call in delta.tool_calls.into_iter().flatten() {
             self.call_delta(call);
         }
     }
 
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: Cow<'_, str>) {
         if text.is_empty() {
             return;
         }

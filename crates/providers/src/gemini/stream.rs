@@ -109,7 +109,7 @@ impl Decoder {
         }
         let Some(text) = part.text else { return };
         if part.thought {
-            self.answer.reasoning(&text);
+            self.answer.reasoning(text);
             return;
         }
         // A text has room for one signature; what comes after a signed part is another text.
@@ -119,7 +119,7 @@ impl Decoder {
         if let Some(signature) = part.thought_signature {
             self.signed = Some((signature, self.answer.text_bytes()));
         }
-        self.answer.text(&text);
+        self.answer.text(text);
     }
 
     fn call(&mut self, call: FunctionCall, signature: Option<String>) {

@@ -174,13 +174,13 @@ impl Decode for Decoder {
             return Ok(());
         }
         match kind_of(event)?.as_ref() {
-            "response.output_text.delta" => self.answer.text(&read::<TextDelta>(event.data)?.delta),
+            "response.output_text.delta" => self.answer.text(read::<TextDelta>(event.data)?.delta),
             "response.refusal.delta" => {
                 self.refused = true;
-                self.answer.text(&read::<TextDelta>(event.data)?.delta);
+                self.answer.text(read::<TextDelta>(event.data)?.delta);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.answer.reasoning(&read::<TextDelta>(event.data)?.delta);
+                self.answer.reasoning(read::<TextDelta>(event.data)?.delta);
             }
             "response.output_item.done" => {
                 self.items = true;

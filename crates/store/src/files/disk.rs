@@ -98,10 +98,7 @@ pub enum ReplaceError {
 /// meanwhile stays, and nothing is written.
 pub fn replace(path: &Path, expected: Option<&[u8]>, new: &[u8]) -> std::result::Result<(), ReplaceError> {
     let target = real(path)?;
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let directory = beside(&target);
     make_directory(directory)?;
     let mut temporary = temporary(directory, expected.map(|_| target.as_path()))?;
     temporary.write_all(new)?;
@@ -117,6 +114,20 @@ pub fn replace(path: &Path, expected: Option<&[u8]>, new: &[u8]) -> std::result:
     }
     sync_directory(directory)?;
     Ok(())
+}
+
+/// Refuses a file that another cannot take the place of: that takes a new one beside it.
+pub fn check_replaceable(path: &Path) -> Result<()> {
+    let made = real(path).and_then(|target| temporary(beside(&target), Some(&target)));
+    made.map(drop).map_err(|source| Error::File { path: path.display().to_string(), source })
+}
+
+/// The directory of a file.
+fn beside(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// The file that links lead to; one at the end of a broken link is the one that it names.

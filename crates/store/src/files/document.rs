@@ -15,7 +15,9 @@ use sha2::{Digest, Sha256};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::hint;
 use super::problem::{self, Finding, Level, Problem};
+use super::settle::Stamp;
 
 mod context;
 mod fault;
@@ -66,12 +68,16 @@ pub struct Document {
     pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<Entry>>>,
     /// Entries that the file has but that cannot be read, each of them told in `problems`.
     pub broken: Vec<(Kind, Name)>,
+    /// Tables that it has and that define nothing; see [`CONNECTIONS`].
+    pub connections: Vec<&'static str>,
     /// By place.
     pub problems: Vec<Problem>,
     /// How many more there are than `problems` tells.
     pub more_problems: usize,
     /// Every file that a text comes from, those that are missing too.
     pub included: Vec<PathBuf>,
+    /// How those that could be read were before.
+    pub(crate) seen: BTreeMap<PathBuf, Stamp>,
     /// SHA-256 of the text, and of the included texts where there are any.
     pub hash: String,
     /// How many fields take their text from a file, by its path below the directory.
@@ -92,9 +98,11 @@ impl Document {
             path: path.to_owned(),
             entries: BTreeMap::new(),
             broken: Vec::new(),
+            connections: Vec::new(),
             problems: Vec::new(),
             more_problems: 0,
             included: Vec::new(),
+            seen: BTreeMap::new(),
             hash: hex(&Sha256::digest("")),
             uses: BTreeMap::new(),
             fingerprint: fingerprint(""),
@@ -142,18 +150,21 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
     let table = DeTable::parse(text).map_err(|error| not_toml(path, text, &error))?;
     let context = Context::new(path, overlay);
     let mut reader = Reader { context: &context, canonical: Canonical::default(), broken: Vec::new() };
-    let mut entries = BTreeMap::new();
+    let (mut entries, mut connections) = (BTreeMap::new(), Vec::new());
     for (key, value) in table.get_ref() {
-        match Kind::of_table(key.get_ref()) {
+        let name = key.get_ref().as_ref();
+        match Kind::of_table(name) {
             Some(kind) => {
                 let read = reader.kind(kind, value);
                 if !read.is_empty() {
                     entries.insert(kind, read);
                 }
             }
-            // Whether what they name is used is for the user to say, and not known here.
-            None if CONNECTIONS.contains(&key.get_ref().as_ref()) => {}
-            None => reader.unknown_table(key.get_ref(), key.span().start),
+            None => match CONNECTIONS.into_iter().find(|known| *known == name) {
+                // Whether what they name is used is for the user to say, and not known here.
+                Some(known) => connections.push(known),
+                None => reader.unknown_table(name, key.span().start),
+            },
         }
     }
     let broken = reader.broken;
@@ -163,9 +174,11 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
         path: path.to_owned(),
         entries,
         broken,
+        connections,
         problems: problem::place(path, text, findings),
         more_problems,
         included: includes.read.into_keys().collect(),
+        seen: includes.seen,
         hash,
         uses: includes.uses,
         fingerprint: fingerprint(text),
@@ -197,7 +210,9 @@ fn not_toml(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let offset = error.span().map_or(0, |span| span.start);
     let message = format!("not valid TOML: {}", error.message());
     let finding = Finding { offset, message, hint, entry: None, level: Level::Error };
-    problem::place(path, text, vec![finding]).remove(0)
+    let mut problem = problem::place(path, text, vec![finding]).remove(0);
+    problem.hint = problem.hint.take().or_else(|| hint::of_syntax(&problem, text));
+    problem
 }
 
 fn document_hash(text: &str, included: &BTreeMap<PathBuf, Option<[u8; 32]>>) -> String {

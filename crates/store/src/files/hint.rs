@@ -5,10 +5,9 @@ use super::problem::Problem;
 const SEVERAL_LINES: [&str; 2] = ["\"\"\"", "'''"];
 /// What a merge leaves in a file until somebody has settled it.
 const MERGE_MARKS: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
-const QUOTE_IT: &str = "put the text in quotes: key = \"…\"";
 
 /// A hint for a mistake of syntax, where its cause can be guessed from what stands there.
-pub(crate) fn of_syntax(problem: &Problem, text: &str) -> Option<String> {
+pub(super) fn of_syntax(problem: &Problem, text: &str) -> Option<String> {
     let line = problem.source_line.trim();
     if let Some(hint) = other_language(line) {
         return Some(hint.to_owned());
@@ -50,7 +49,7 @@ pub(crate) fn of_syntax(problem: &Problem, text: &str) -> Option<String> {
     } else if has("must be quoted") && line.contains(['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}']) {
         "use straight quotes: \"…\""
     } else if has("must be quoted") {
-        QUOTE_IT
+        "put the text in quotes: key = \"…\""
     } else if has("invalid unquoted key") {
         "a name has only letters a to z, digits, - and _"
     } else if has("keys cannot be empty") {
@@ -127,13 +126,12 @@ fn left_over(problem: &Problem) -> &'static str {
 mod tests {
     use std::path::Path;
 
-    use super::*;
     use crate::files::document;
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let problem = document::read(Path::new("p.toml"), text).expect_err("it is not TOML");
-        let hint = of_syntax(&problem, text).unwrap_or_default();
+        let hint = problem.hint.unwrap_or_default();
         assert!(hint.contains(expected), "{text:?}: {:?} got {hint:?}", problem.message);
     }
 

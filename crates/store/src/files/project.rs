@@ -20,13 +20,14 @@ pub struct Found {
 pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    if !is_ours(&from) {
+        return None;
+    }
     let mut git_root = None;
     for directory in from.ancestors() {
-        match (directory == from, is_ours(directory)) {
-            (true, false) => return None,
-            (true, true) => {}
-            (false, ours) if ours && home.as_deref() != Some(directory) => {}
-            (false, _) => break,
+        let is_start = directory == from;
+        if !is_start && (home.as_deref() == Some(directory) || !is_ours(directory)) {
+            break;
         }
         if directory.join(FILE_NAME).is_file() {
             return Some(Found { root: directory.to_owned(), has_file: true });

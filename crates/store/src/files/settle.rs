@@ -26,19 +26,26 @@ pub(crate) struct Look {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     file: u64,
     length: u64,
     modified: Option<SystemTime>,
 }
 
 impl Stamp {
-    fn of(data: &Metadata) -> Self {
-        #[cfg(unix)]
-        let file = std::os::unix::fs::MetadataExt::ino(data);
-        #[cfg(not(unix))]
-        let file = 0;
-        Self { file, length: data.len(), modified: data.modified().ok() }
+    pub(crate) fn of(data: &Metadata) -> Self {
+        Self { file: inode(data), length: data.len(), modified: data.modified().ok() }
+    }
+}
+
+/// What tells a file or a directory from another one that takes its place, where the system has such.
+pub(super) fn inode(data: &Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::ino(data);
+    #[cfg(not(unix))]
+    {
+        let _ = data;
+        0
     }
 }
 
@@ -56,6 +63,11 @@ impl Look {
     /// Looks at one more.
     pub(crate) fn add(&mut self, path: PathBuf) {
         let stamp = fs::metadata(&path).ok().map(|data| Stamp::of(&data));
+        self.add_as(path, stamp);
+    }
+
+    /// The same for one that was looked at before.
+    pub(crate) fn add_as(&mut self, path: PathBuf, stamp: Option<Stamp>) {
         self.touched = self.touched.max(stamp.as_ref().and_then(|stamp| stamp.modified));
         self.paths.push(path);
         self.stamps.push(stamp);
@@ -67,6 +79,16 @@ impl Look {
         let mut look = Self::at(paths.next().map_or(Path::new(""), PathBuf::as_path));
         paths.for_each(|path| look.add(path.clone()));
         look
+    }
+
+    /// Looks once more; where something has happened since, this was touched just now.
+    pub(crate) fn unless_touched(self) -> Self {
+        // One that is being emptied has lost its length before the system knows that it was touched.
+        if self.stamps.iter().flatten().any(|stamp| stamp.length == 0) {
+            std::thread::sleep(STEP);
+        }
+        let touched = if self.is_same(&self.again()) { self.touched } else { Some(SystemTime::now()) };
+        Self { touched, ..self }
     }
 
     /// Whether nothing has happened since.

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::settle::inode;
+
 /// A save is over when nothing has happened for this long.
 const CALM: Duration = Duration::from_millis(30);
 /// A burst that does not end is told after this long all the same.
@@ -152,6 +154,9 @@ impl Follower {
     /// directory may have come into being.
     fn arm(&mut self) {
         self.trail = self.paths.iter().flat_map(|path| trail(path)).collect();
+        // A directory that another one took the place of may live on where some program works in it,
+        // so that the system does not say that it is gone.
+        let inode = |directory: &Path| std::fs::metadata(directory).ok().map(|data| inode(&data));
         let nearest = self.trail.iter().filter_map(|path| nearest(path));
         let directories: BTreeMap<PathBuf, Option<u64>> =
             nearest.map(|directory| (directory.clone(), inode(&directory))).collect();
@@ -265,21 +270,6 @@ fn stamp(data: std::io::Result<std::fs::Metadata>) -> Stamp {
     }
     #[cfg(not(unix))]
     Some((0, data.len(), modified, 0))
-}
-
-/// What tells a directory from another one that takes its place. The old one may live on where some
-/// program works in it, so that the system does not say that it is gone.
-fn inode(directory: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata(directory).ok().map(|data| data.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = directory;
-        None
-    }
 }
 
 /// The directory of a path, or the nearest one above it that is there.

@@ -8,7 +8,7 @@ use persona::{Kind, Name};
 
 use super::{ScopeFile, Scopes, Snapshot};
 use crate::files::settle::{LIMIT, LIMIT_WHERE_EMPTY, Look, QUIET, QUIET_WHERE_EMPTY, STEP};
-use crate::files::{Document, InForce, Level, Problem, disk, document, of_syntax};
+use crate::files::{Document, InForce, Level, Problem, disk, document};
 use crate::{Change, Error, Result};
 
 /// How often a file that changes while it is read is read again before it counts as busy.
@@ -76,13 +76,18 @@ enum Reloaded {
 async fn read(path: &Path, old: &Arc<Snapshot>) -> Result<(Read, Look)> {
     let (path, old) = (path.to_owned(), old.clone());
     let read = tokio::task::spawn_blocking(move || {
-        // Looked at first: what changes while it is read is seen by looking again.
+        // Looked at first and last: what was read in between may be neither the one nor the other.
         let mut look = Look::at(&path);
         let read = read_now(&path, &old);
         if let Read::Good { document, .. } = &read {
-            document.included.iter().for_each(|included| look.add(included.clone()));
+            for included in &document.included {
+                match document.seen.get(included) {
+                    Some(stamp) => look.add_as(included.clone(), Some(stamp.clone())),
+                    None => look.add(included.clone()),
+                }
+            }
         }
-        (read, look)
+        (read, look.unless_touched())
     });
     read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))
 }
@@ -106,10 +111,7 @@ fn read_now(path: &Path, old: &Snapshot) -> Read {
             Some(problem) => Read::Broken(problem.clone()),
             None => Read::Good { text, document: Box::new(document) },
         },
-        Err(mut problem) => {
-            problem.hint = problem.hint.take().or_else(|| of_syntax(&problem, &text));
-            Read::Broken(problem)
-        }
+        Err(problem) => Read::Broken(problem),
     }
 }
 
@@ -145,8 +147,7 @@ impl Scopes {
         if let Reloaded::Text(_) = self.reload_settled(file).await? {
             return Ok(());
         }
-        let old = file.current();
-        if old.read {
+        if file.current().read {
             return Ok(());
         }
         let document = self.last_good(file).await;

@@ -177,16 +177,16 @@ impl Server {
                     let mut state = self.state.lock().await;
                     match self.connected(&mut state).await {
                         Ok(connection) => connection,
-                        Err(message) => return self.failure(&message),
+                        Err(message) => return self.failure(message),
                     }
                 };
                 match connection.call(tool, input.clone(), self.settings.call_timeout).await {
                     Ok(answer) => return answer,
                     Err(Failed::Unsent(_)) if !restarted => restarted = true,
                     Err(Failed::Unsent(message)) => {
-                        return self.failure(&format!("{message}; nothing was done"));
+                        return self.failure(format!("{message}; nothing was done"));
                     }
-                    Err(Failed::Sent(message)) => return self.failure(&message),
+                    Err(Failed::Sent(message)) => return self.failure(message),
                 }
             }
         };
@@ -212,8 +212,8 @@ impl Server {
     }
 
     /// A failed call, as the model reads it.
-    fn failure(&self, message: &str) -> Answer {
-        Answer::error(format!("MCP server {}: {}", self.name, self.hushed(message.to_owned())))
+    fn failure(&self, message: String) -> Answer {
+        Answer::error(format!("MCP server {}: {}", self.name, self.hushed(message)))
     }
 
     /// A message without what an address may hold besides a place: some servers have their keys there.

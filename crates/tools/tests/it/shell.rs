@@ -44,7 +44,8 @@ async fn the_environment_holds_no_secret_and_nothing_else_that_is_not_listed() {
     assert!(!text.contains("CARGO_MANIFEST_DIR"), "{text}");
     let root = Root::open(&project.root()).expect("a root");
     let mut toolbox = Toolbox::new();
-    let settings = ShellSettings { env_pass: vec!["CARGO_MANIFEST_DIR".to_owned()], timeout_s: None };
+    let settings =
+        ShellSettings { env_pass: vec!["CARGO_MANIFEST_DIR".to_owned()], ..ShellSettings::default() };
     toolbox.add(tools::shell(&root, &settings));
     let text = toolbox.call("run_command", called(json!({ "command": "env" }))).await.text;
     assert!(text.contains("CARGO_MANIFEST_DIR="), "{text}");

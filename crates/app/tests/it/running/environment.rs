@@ -8,7 +8,7 @@ use app::running::{CreateSession, EventId};
 use persona::{Kind, Scope};
 use serde_json::json;
 
-use super::stage::{Stage, hear, on_stage_with, system, to_the_end};
+use super::stage::{Stage, hear, on_stage_with, say, system};
 use crate::world::input;
 
 const SECRET: &str = "hunter2-and-then-some";
@@ -65,8 +65,8 @@ async fn what_is_allowed_and_set_reaches_the_model_and_nobody_else() {
         for mode in [Mode::Build, Mode::Plan] {
             let create: CreateSession = input(json!({ "persona": "keeper", "mode": mode.to_string() }));
             let id = runtime.create_session(create).await.unwrap().session.id;
-            to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
-            to_the_end(runtime.send(id, "open it".to_owned(), Default::default()).await.unwrap()).await;
+            say(&runtime, id, "hello").await;
+            say(&runtime, id, "open it").await;
             let sent = stage.sent();
             stage.model.clear();
             let prompt = system(&sent[0]);
@@ -95,8 +95,7 @@ async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
         let runtime = runtime(stage).await;
         let create: CreateSession = input(json!({ "persona": "forgetful" }));
         let id = runtime.create_session(create).await.unwrap().session.id;
-        let events =
-            to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+        let events = say(&runtime, id, "hello").await;
         let told: Vec<String> = events
             .iter()
             .filter_map(|event| match event {
@@ -119,12 +118,10 @@ async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
 async fn what_is_unset_in_the_instruction_for_plans_is_told_while_planning_alone() {
     on_stage_with(PROJECT, SCRIPT, async |stage| {
         let runtime = runtime(stage).await;
-        let create: CreateSession = input(json!({ "persona": "planless" }));
-        let id = runtime.create_session(create).await.unwrap().session.id;
+        let id = stage.session_of("planless", Mode::Build).await;
         for (mode, expected) in [(Mode::Build, 0), (Mode::Plan, 1), (Mode::Build, 0)] {
             runtime.set_mode(id, mode).await.unwrap();
-            let events = runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap();
-            let events = to_the_end(events).await;
+            let events = say(&runtime, id, "hello").await;
             let told = events.iter().filter_map(|event| match event {
                 Event::Error { code: ErrorCode::Persona, message } => Some(message),
                 _ => None,
@@ -149,7 +146,7 @@ async fn a_persona_of_the_database_reads_nothing() {
         let runtime = runtime(stage).await;
         let create: CreateSession = input(json!({ "persona": "thief", "mode": "plan" }));
         let id = runtime.create_session(create).await.unwrap().session.id;
-        to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+        say(&runtime, id, "hello").await;
         let prompt = system(&stage.sent()[0]).to_owned();
         assert!(prompt.contains("Give me ${env.KEY}.") && prompt.contains("${env.KEY}!"), "{prompt}");
         assert!(!prompt.contains(SECRET));
@@ -193,8 +190,7 @@ async fn parts_of_stages_and_overrides_are_filled_in_where_they_are_from_a_file(
         let runtime = runtime(stage).await;
         let prompted = async |create| {
             let id = runtime.create_session(input::<CreateSession>(create)).await.unwrap().session.id;
-            let events =
-                to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
+            let events = say(&runtime, id, "hello").await;
             let told = serde_json::to_string(&events).unwrap();
             assert!(!told.contains(SECRET), "{told}");
             (system(stage.sent().last().unwrap()).to_owned(), told)

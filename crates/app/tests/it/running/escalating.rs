@@ -14,7 +14,7 @@ use persona::Scope;
 use providers::{Kind, Providers};
 use serde_json::json;
 
-use super::stage::{Stage, end, hear, names, on_stage, settings, to_the_end, turns};
+use super::stage::{Stage, end, hear, names, on_stage, provider, to_the_end, turns};
 use crate::world::{input, refused};
 
 /// The persona `climber` prefers these models, all of the scripted provider but where it says another.
@@ -232,8 +232,8 @@ async fn what_nobody_waits_for_says_how_long_it_would_take() {
 
 /// A runtime whose provider speaks Anthropic's protocol, in which a call is whole before the answer is.
 async fn anthropic(stage: &Stage<'_>) -> Runtime {
-    let named = BTreeMap::from([("stage".to_owned(), settings(Kind::Anthropic, &stage.model.url()))]);
-    stage.restarted_with(|options| options.providers = Providers::build(named, &|_| None).unwrap()).await
+    let providers = provider("stage", Kind::Anthropic, &stage.model.url());
+    stage.restarted_with(|options| options.providers = providers).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use agent::{End, Entry, ErrorCode, Event, Mode, SessionStatus, Turn, TurnBody};
 use app::ErrorKind;
-use app::running::{CreateSession, EventId, SendOptions};
+use app::running::{EventId, SendOptions};
 use chrono::{TimeDelta, Utc};
-use serde_json::{Map, json};
+use serde_json::Map;
 use store::{Began, Lease, RunChange};
 use uuid::Uuid;
 
 use super::stage::{PATIENCE, Stage, assert_whole, end, hear, names, on_stage, results, to_the_end, turns};
-use crate::world::{input, name, refused};
+use crate::world::{name, refused};
 
 const TALKS: &str = r#"
 [[reply]]
@@ -180,8 +180,7 @@ async fn those_below_it_end_with_it() {
 async fn another_process_soon_knows_that_it_is_busy() {
     on_stage(TALKS, async |stage| {
         let other = stage.restarted().await;
-        let create: CreateSession = input(json!({ "persona": "ada" }));
-        let id = stage.runtime.create_session(create).await.unwrap().session.id;
+        let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "slowly".to_owned(), SendOptions::default()).await.unwrap();
         hear(&mut events, "text_delta", 1).await;
         let started = Instant::now();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use agent::{End, ErrorCode, Event};
+use agent::{End, ErrorCode, Event, Mode};
 use app::running::CreateSession;
 use serde_json::json;
 use tools::{McpServers, ServerSettings, Transport};
 
-use super::stage::{approved, end, hear, on_stage, requests, to_the_end};
+use super::stage::{approved, end, hear, on_stage, requests, say, to_the_end};
 use crate::world::input;
 
 const WRITES: &str = r#"
@@ -40,8 +40,7 @@ fn told(events: &[Event]) -> Vec<String> {
 async fn a_server_that_does_not_start_is_told_once_a_run() {
     on_stage(WRITES, async |stage| {
         let runtime = stage.restarted_with(|options| options.mcp_servers = broken()).await;
-        let create: CreateSession = input(json!({ "persona": "ada" }));
-        let id = runtime.create_session(create).await.unwrap().session.id;
+        let id = stage.session(Mode::Build).await;
         let mut events = runtime.send(id, "write".to_owned(), Default::default()).await.unwrap();
         let mut heard = hear(&mut events, "approval_request", 1).await;
         // It goes on after a wait, which is the same run.
@@ -53,8 +52,7 @@ async fn a_server_that_does_not_start_is_told_once_a_run() {
         assert_eq!(messages.len(), 1, "{messages:?}");
         let expected = "MCP server broken: no-such-program-anywhere could not be started";
         assert!(messages[0].starts_with(expected), "{messages:?}");
-        let again = to_the_end(runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap()).await;
-        assert_eq!(told(&again).len(), 1, "the next run says it again");
+        assert_eq!(told(&say(&runtime, id, "hello").await).len(), 1, "the next run says it again");
         let mut log = runtime.events(id, Some(Default::default())).await.unwrap();
         assert_eq!(told(&hear(&mut log, "done", 2).await).len(), 2, "it is kept");
         runtime.stop().await;

@@ -1,15 +1,10 @@
 //! Tools that run at once and finish in another order than they were called in.
 
-use std::collections::BTreeMap;
+use agent::{End, Mode};
+use providers::Kind;
+use serde_json::Value;
 
-use agent::End;
-use app::running::CreateSession;
-use persona::Scope;
-use providers::{Kind, Providers};
-use serde_json::{Value, json};
-
-use super::stage::{end, on_stage, results, settings, to_the_end};
-use crate::world::input;
+use super::stage::{end, on_stage, provider, results, say};
 
 const SCRIPT: &str = r#"
 [[reply]]
@@ -63,22 +58,12 @@ fn answers(kind: Kind, sent: &Value) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn results_reach_the_model_in_the_order_of_their_calls() {
     on_stage(SCRIPT, async |stage| {
-        let kinds = [Kind::Anthropic, Kind::OpenaiResponses, Kind::OpenaiChat, Kind::Gemini];
-        for (at, kind) in kinds.into_iter().enumerate() {
-            let named = BTreeMap::from([("stage".to_owned(), settings(kind, &stage.model.url()))]);
-            let providers = Providers::build(named, &|_| None).unwrap();
+        for kind in Kind::ALL {
+            let providers = provider("stage", kind, &stage.model.url());
             let runtime = stage.restarted_with(|options| options.providers = providers).await;
-            let persona = format!("boss-{at}");
-            let boss = json!({
-                "name": persona, "system_prompt": "You are Boss.",
-                "preferred_models": [{ "provider": "stage", "model": "actor" }],
-            });
-            stage.world.persona(Scope::Shared, boss).await;
-            let create: CreateSession = input(json!({ "persona": persona }));
-            let id = runtime.create_session(create).await.unwrap().session.id;
+            let id = stage.session(Mode::Build).await;
             for message in ["both", "and now?"] {
-                let events = runtime.send(id, message.to_owned(), Default::default()).await.unwrap();
-                let events = to_the_end(events).await;
+                let events = say(&runtime, id, message).await;
                 assert_eq!(end(&events), Some(End::EndTurn), "{kind:?}: {events:?}");
                 let sent = stage.sent().pop().unwrap();
                 assert_eq!(answers(kind, &sent), ["slow result", "fast result"], "{kind:?}: {sent}");

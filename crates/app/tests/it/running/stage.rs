@@ -128,10 +128,14 @@ pub(crate) fn options(model: &Rehearsal, root: &Path) -> RuntimeOptions {
 
 /// The same for a model that another process has.
 pub(crate) fn options_at(url: &str, root: &Path) -> RuntimeOptions {
-    let providers = BTreeMap::from([("stage".to_owned(), settings(Kind::OpenaiChat, url))]);
-    let mut options = RuntimeOptions::new(Providers::build(providers, &|_| None).unwrap());
+    let mut options = RuntimeOptions::new(provider("stage", Kind::OpenaiChat, url));
     options.root = Some(root.to_path_buf());
     options
+}
+
+/// One provider, which speaks one of the protocols.
+pub(crate) fn provider(name: &str, kind: Kind, url: &str) -> Providers {
+    Providers::build(BTreeMap::from([(name.to_owned(), settings(kind, url))]), &|_| None).unwrap()
 }
 
 /// How a model is reached in one of the protocols.
@@ -143,6 +147,11 @@ pub(crate) fn settings(kind: Kind, url: &str) -> Settings {
     let mut settings = Settings::new(kind);
     settings.base_url = Some(format!("{}{path}", url.trim_end_matches('/')));
     settings
+}
+
+/// The same as [`Stage::say`] where another process runs it.
+pub(crate) async fn say(runtime: &Runtime, id: Uuid, content: &str) -> Vec<Event> {
+    to_the_end(runtime.send(id, content.to_owned(), SendOptions::default()).await.unwrap()).await
 }
 
 pub(crate) async fn to_the_end(mut events: Subscription) -> Vec<Event> {

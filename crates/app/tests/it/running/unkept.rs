@@ -8,7 +8,7 @@ use app::running::{Approvals, SendOptions, Subscription};
 use testkit::{Database, on_each_engine};
 use uuid::Uuid;
 
-use super::stage::{Stage, assert_whole, end, hear, names, results, to_the_end, turns};
+use super::stage::{Stage, assert_whole, end, hear, names, results, say, to_the_end, turns};
 use crate::world::{World, refused};
 
 /// Tools that answer once a file is there.
@@ -118,8 +118,7 @@ async fn a_session_that_nobody_drives_is_not_held_for_ever() {
         // A heartbeat later it is not this process's any more; the other one is still.
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         let elsewhere = stage.restarted().await;
-        let events = elsewhere.send(id, "hello".to_owned(), SendOptions::default()).await.unwrap();
-        assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
+        assert_eq!(end(&say(&elsewhere, id, "hello").await), Some(End::EndTurn));
         let view = stage.view(id).await;
         assert_whole(&view);
         assert_eq!(turns(&view), "user assistant_text tool_call tool_result user assistant_text");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent::{ErrorCode, Event, SessionStatus};
 use app::ErrorKind;
-use app::running::{Decision, Runtime, SendOptions, Subscription};
+use app::running::{Decision, NOBODY_TO_ASK, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
@@ -24,8 +24,6 @@ const LAST_GRACE: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_millis(700);
 /// How long a process that died is waited for, in words.
 const WAITS_FOR_ANOTHER: &str = "Another process had this session, and may be gone; waiting up to 4 s.";
-/// What a call is told that needs permission where nobody can give it.
-const UNASKED: &str = "needs somebody's approval, and nobody is there";
 
 /// Who can be asked for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +70,7 @@ impl Heard {
             }
             Event::ToolResult { tool_use_id, output, is_error, .. } => {
                 let call = self.calls.remove(tool_use_id);
-                if is_error.unwrap_or_default() && output.contains(UNASKED) {
+                if is_error.unwrap_or_default() && output.contains(NOBODY_TO_ASK) {
                     self.refused.extend(call);
                 }
             }

@@ -63,9 +63,8 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
         models,
         error,
     };
-    if let Key::Missing(variable) = &found.key {
-        let problem = found.problem.clone().unwrap_or_else(|| missing(variable));
-        return report(State::KeyMissing, None, Some(problem));
+    if let Some(problem) = &found.problem {
+        return report(State::KeyMissing, None, Some(problem.clone()));
     }
     let Some(provider) = providers.get(&found.name) else { return report(State::DoesNotAnswer, None, None) };
     let answer = tokio::time::timeout(PATIENCE, provider.models()).await;
@@ -79,10 +78,6 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
             report(State::DoesNotAnswer, None, Some(message))
         }
     }
-}
-
-fn missing(variable: &str) -> String {
-    format!("no key: {variable} is not set")
 }
 
 fn advised(failure: &CallFailure, found: &Found) -> String {
@@ -126,7 +121,7 @@ impl ProviderReport {
     }
 
     fn print(&self, output: &mut Output) -> Result<()> {
-        let Found { name, kind, base_url, from, key, .. } = &self.found;
+        let Found { name, kind, base_url, from, key, problem, .. } = &self.found;
         let from = match from {
             Origin::Config if self.of_project => "from the project".to_owned(),
             Origin::Config => "from config.toml".to_owned(),
@@ -135,7 +130,7 @@ impl ProviderReport {
         };
         let key = match key {
             Key::Present(variable) => format!("key in {variable}"),
-            Key::Missing(variable) => self.found.problem.clone().unwrap_or_else(|| missing(variable)),
+            Key::Missing(_) => problem.clone().unwrap_or_default(),
             Key::NotNeeded => "no key needed".to_owned(),
         };
         let state = match (self.state, self.models) {

@@ -5,51 +5,46 @@ use std::path::Path;
 
 use agent::Session as Talk;
 use app::ErrorKind;
-use app::inputs::GetPersona;
+use app::inputs::ByName;
 use app::running::Runtime;
-use persona::{Kind, PreferredModel};
-use providers::{Found, Key, Providers};
+use persona::{Kind, Persona, PreferredModel};
+use providers::Providers;
 
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
 use crate::project::Project;
 use crate::session::Session;
 
-/// The variable that says where Ollama listens.
-const OLLAMA_HOST: &str = "OLLAMA_HOST";
+/// The providers that are set up, each with why every call of it fails, where that is so.
+type SetUp<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 /// Sees that a session can be answered, and says which of the persona's models cannot.
 pub(in crate::commands) async fn ready(
     runtime: &Runtime,
-    found: &[Found],
     talk: &Talk,
     session: &Session,
     output: &mut Output,
 ) -> Result<()> {
-    let input = GetPersona {
-        name: talk.persona.clone(),
-        detail: false,
-        overrides: None,
-        types: None,
-        limit: None,
-        max_tokens: None,
-        compiled: false,
-        revision: None,
-        scope: talk.scope,
-    };
-    let preferred = match runtime.library().get_persona(&input).await {
-        Ok(loaded) => loaded.view().preferred_models.clone(),
-        Err(error) => return Err(elsewhere(error, talk, session)),
-    };
+    let input = ByName { name: talk.persona.clone(), scope: talk.scope };
+    let persona = runtime.library().flat(&input).await.map_err(|error| elsewhere(error, talk, session))?;
     // Whoever names a model is told by the answer what is wrong with it.
     if talk.model.is_some() {
         return Ok(());
     }
-    let is_usable = |found: &Found| !matches!(found.key, Key::Missing(_));
-    if !found.is_empty() && !found.iter().any(is_usable) && !has_local_model().await {
-        return Err(Failure::told(ErrorKind::Denied, without_key(found)));
+    let set_up: SetUp<'_> =
+        runtime.providers().map(|found| (found.name.as_str(), found.problem.as_deref())).collect();
+    let can_none_be_called = !set_up.is_empty() && set_up.values().all(Option::is_some);
+    let wants_local = persona.preferred_models.iter().any(|model| {
+        let provider = model.provider.as_str();
+        Providers::LOCAL.contains(&provider) && !set_up.contains_key(provider)
+    });
+    // Looking around on this machine takes a moment.
+    let local = if can_none_be_called || wants_local { runtime.local_providers().await } else { Vec::new() };
+    if can_none_be_called && local.is_empty() {
+        return Err(Failure::told(ErrorKind::Denied, without_key(&set_up)));
     }
-    output.warn(&skipped(found, talk, &preferred))
+    let set_up = local.into_iter().map(|name| (name, None)).chain(set_up).collect();
+    output.warn(&skipped(&set_up, &persona))
 }
 
 /// The persona may be known where the session was begun.
@@ -73,12 +68,10 @@ fn elsewhere(error: app::Error, talk: &Talk, session: &Session) -> Failure {
     )
 }
 
-fn without_key(found: &[Found]) -> String {
-    let each = found.iter().map(|found| {
-        let problem = found.problem.as_deref().unwrap_or("it has no key");
-        format!("[providers.{}]: {problem}", found.name)
-    });
-    let each: Vec<String> = each.collect();
+fn without_key(set_up: &SetUp<'_>) -> String {
+    let problems = set_up.iter().filter_map(|(name, problem)| Some((name, (*problem)?)));
+    let each: Vec<String> =
+        problems.map(|(name, problem)| format!("[providers.{name}]: {problem}")).collect();
     format!(
         "no provider that is set up can be called. {}. Set the variable, or take the provider out of \
          config.toml; `masque doctor` tries them",
@@ -87,25 +80,17 @@ fn without_key(found: &[Found]) -> String {
 }
 
 /// What the persona would rather have, and why it does not get it.
-fn skipped(found: &[Found], talk: &Talk, preferred: &[PreferredModel]) -> Vec<Warning> {
+fn skipped(set_up: &SetUp<'_>, persona: &Persona) -> Vec<Warning> {
     let mut told: BTreeMap<&str, Warning> = BTreeMap::new();
-    for PreferredModel { provider, model, .. } in preferred {
-        let why = match found.iter().find(|found| found.name == *provider) {
-            Some(Found { key: Key::Present(_) | Key::NotNeeded, .. }) => break,
-            Some(found) => found.problem.clone().unwrap_or_else(|| "it has no key".to_owned()),
+    for PreferredModel { provider, model, .. } in &persona.preferred_models {
+        let why = match set_up.get(provider.as_str()) {
+            Some(None) => break,
+            Some(Some(problem)) => (*problem).to_owned(),
+            None if Providers::LOCAL.contains(&provider.as_str()) => "it does not answer here".to_owned(),
             None => format!("no [providers.{provider}] is set up"),
         };
-        let persona = &talk.persona;
-        let sentence = format!("{persona} prefers {provider}/{model}, which is passed over: {why}");
+        let sentence = format!("{} prefers {provider}/{model}, which is passed over: {why}", persona.name);
         told.entry(provider).or_insert(Warning::Said(sentence));
     }
     told.into_values().collect()
-}
-
-/// Whether a model on this machine answers where no other can.
-async fn has_local_model() -> bool {
-    let environment = |name: &str| (name == OLLAMA_HOST).then(|| std::env::var(name).ok()).flatten();
-    let Ok(mut local) = Providers::build(BTreeMap::new(), &environment) else { return false };
-    local.find_local().await;
-    local.names().next().is_some()
 }

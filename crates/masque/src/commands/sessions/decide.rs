@@ -33,12 +33,12 @@ pub(super) async fn approve(
 ) -> Result<()> {
     let ApproveSessionArgs { id, calls, all: _, reject, reason } = args;
     let ending = Ending::listen()?;
-    let (runtime, found) = runtime::open_with(session).await?;
+    let runtime = runtime::open(session).await?;
     let id = opening::find(&runtime, &id).await?;
     let view = runtime.session(id).await?;
     let waiting = pending(&view);
     let chosen = chosen(id, &waiting, &calls)?;
-    opening::ready(&runtime, &found, &view.session, session, output).await?;
+    opening::ready(&runtime, &view.session, session, output).await?;
     if output.is_json() {
         opened(&view.session, output)?;
     }

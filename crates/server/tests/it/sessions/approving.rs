@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::{sleep, timeout};
 
 use super::world::World;
 use crate::client::{names, only, stop_reason};
+use crate::running::PATIENCE;
 
 const WRITE: &str = r#"
 [[reply]]
@@ -38,6 +40,48 @@ async fn an_answer_may_come_after_a_restart() {
     assert_eq!(names(&events)[0], "approval_answered");
     assert_eq!((only(&events, "tool_result").get("isError"), stop_reason(&events)), (None, "end_turn"));
     assert_eq!(std::fs::read_to_string(world.project_file("new.txt")).expect("a file"), "fresh");
+}
+
+/// Without a viewer, nobody can be asked; unless whoever sent the message says what is to happen.
+#[tokio::test]
+async fn a_call_that_nobody_watches_is_refused() {
+    let late = WRITE.replace("[[reply]]\nsay", "[[reply]]\nfirst_token_ms = 1000\nsay");
+    let world = World::start(&late).await;
+    let say = async |approve: Option<&str>, stays: bool| {
+        let session = world.session().await;
+        let mut message = json!({ "content": "Write it down.", "detached": true });
+        if let Some(approve) = approve {
+            message["approve"] = json!(approve);
+        }
+        let mut opened = world.open("POST", &format!("{session}/messages"), Some(&message)).await;
+        opened.until("model_selected").await;
+        let watches = stays.then_some(opened);
+        let settled = async {
+            while world.get(&session).await.1["status"] == "running" {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, settled).await.expect("it ends, or waits");
+        drop(watches);
+        world.get(&session).await.1
+    };
+    for (approve, stays) in [(None, false), (Some("read"), true)] {
+        let view = say(approve, stays).await;
+        assert_eq!(view["status"], "idle", "{approve:?}");
+        assert!(view["turns"].to_string().contains("nobody is there to give it"), "{view}");
+    }
+    for (approve, stays) in [(None, true), (Some("ask"), false)] {
+        let view = say(approve, stays).await;
+        let asked = (&view["status"], &view["approvals"][0]["call_id"]);
+        assert_eq!(asked, (&json!("waiting"), &json!("toolu_w")), "{approve:?}");
+    }
+    assert!(!world.project_file("new.txt").exists());
+    assert_eq!(say(Some("all"), false).await["status"], "idle");
+    assert_eq!(std::fs::read_to_string(world.project_file("new.txt")).expect("a file"), "fresh");
+    let (status, refused) = world
+        .post(&format!("{}/messages", world.session().await), &json!({ "content": "x", "approve": "none" }))
+        .await;
+    assert_eq!(status, 400, "{refused}");
 }
 
 #[tokio::test]

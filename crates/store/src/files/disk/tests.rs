@@ -23,6 +23,21 @@ fn text(path: &Path) -> String {
 }
 
 #[test]
+fn a_file_is_replaced_from_beside_it() {
+    let home = directory();
+    let file = home.path().join("personas.toml");
+    fs::write(&file, "").expect("it is written");
+    assert!(check_replaceable(&file).is_ok());
+    assert_eq!(names(home.path()), ["personas.toml"]);
+    // Nobody makes files there, whoever asks.
+    #[cfg(target_os = "linux")]
+    {
+        let error = check_replaceable(Path::new("/proc/self/status")).expect_err("refused");
+        assert!(error.to_string().starts_with("/proc/self/status: "), "{error}");
+    }
+}
+
+#[test]
 fn a_file_is_made_with_its_directories_and_replaced() {
     let home = directory();
     let path = home.path().join("config/masque/personas.toml");

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -13,6 +13,7 @@ use persona::limits;
 use sha2::{Digest, Sha256};
 
 use super::fault::Fault;
+use crate::files::settle::Stamp;
 
 /// Bytes that all included texts of one personas.toml have together, each use counted: a small
 /// file must not fill the memory by naming one large text over and over.
@@ -30,6 +31,8 @@ pub(crate) struct Includes {
     directory: OnceCell<Directory>,
     /// What was read, by path; none where it could not be.
     pub(crate) read: BTreeMap<PathBuf, Option<[u8; 32]>>,
+    /// How each file was before it was read, so that a change since then can be told.
+    pub(crate) seen: BTreeMap<PathBuf, Stamp>,
     /// How many fields take their text from a file, by the path relative to the directory.
     pub(crate) uses: BTreeMap<PathBuf, usize>,
     /// Uses by the entry that is being read: one that turns out to be broken is counted again.
@@ -65,6 +68,7 @@ impl Includes {
             overlay,
             directory,
             read: BTreeMap::new(),
+            seen: BTreeMap::new(),
             uses: BTreeMap::new(),
             pending: Vec::new(),
             left: INCLUDED_BYTES,
@@ -104,21 +108,25 @@ impl Includes {
     pub(crate) fn text(&mut self, written: &str) -> Result<String, Fault> {
         self.note(written);
         let relative = lawful(written)?;
+        let absolute = self.directory().path.join(&relative);
         let text = match self.overlay.get(&relative) {
             Some(text) => text.clone(),
-            None => self.load(&relative, written)?,
+            None => {
+                let (text, stamp) = self.load(&relative, written)?;
+                self.seen.entry(absolute.clone()).or_insert(stamp);
+                text
+            }
         };
         let Some(left) = self.left.checked_sub(text.len()) else {
             let message = format!("the included texts of this file have more than {INCLUDED_BYTES} bytes");
             return Err(Fault::new(message, Some("split the file".into())));
         };
         self.left = left;
-        let absolute = self.directory().path.join(&relative);
         self.read.insert(absolute, Some(Sha256::digest(&text).into()));
         Ok(text)
     }
 
-    fn load(&self, relative: &Path, written: &str) -> Result<String, Fault> {
+    fn load(&self, relative: &Path, written: &str) -> Result<(String, Stamp), Fault> {
         let directory = self.directory();
         let joined = directory.path.join(relative);
         let real = fs::canonicalize(&joined).map_err(|error| unreadable(written, &error))?;
@@ -127,9 +135,9 @@ impl Includes {
             return Err(Fault::new(message, Some("copy the text into the directory".into())));
         }
         let file = open(&real).map_err(|error| unreadable(written, &error))?;
-        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let Some(data) = file.metadata().ok().filter(Metadata::is_file) else {
             return Err(Fault::new(format!("{written:?} is not a file"), Some("name a text file".into())));
-        }
+        };
         let mut bytes = Vec::new();
         let most = limits::LONG_TEXT_BYTES;
         let limit = u64::try_from(most + 1).unwrap_or(u64::MAX);
@@ -138,11 +146,12 @@ impl Includes {
             let message = format!("{written:?} has more than {most} bytes");
             return Err(Fault::new(message, Some("split it".into())));
         }
-        String::from_utf8(bytes).map_err(|error| {
+        let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let message = format!("{written:?} is not UTF-8 (byte {at})");
             Fault::new(message, Some("save it as UTF-8 text".into()))
-        })
+        })?;
+        Ok((text, Stamp::of(&data)))
     }
 }
 

@@ -304,7 +304,8 @@ fn what_is_not_toml_is_refused_with_its_place() {
     let refused = |text: &str| document::read(Path::new("p.toml"), text).expect_err("not TOML").to_string();
     assert_eq!(
         refused("[personas.x]\nsummary = \"open\n"),
-        "p.toml:2:16: not valid TOML: invalid basic string, expected `\"`\n  2 | summary = \"open\n    |                ^"
+        "p.toml:2:16: not valid TOML: invalid basic string, expected `\"`\n  2 | summary = \"open\n    |                ^ \
+         close it with \" on the same line, or put \"\"\" around a text of several lines"
     );
     assert_eq!(
         refused("[personas.x]\n[personas.x]\n"),

@@ -14,6 +14,11 @@ use crate::samples::name;
 
 /// How long a save may take until it is in force.
 const BOUND: Duration = Duration::from_millis(200);
+/// The same on this machine, which has to put the revision on its disk: that takes two syncs.
+pub(super) fn bound() -> Duration {
+    BOUND + 2 * testkit::sync_time()
+}
+
 /// How long anybody waits for it on a machine that is busy with something else.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Saves in each manner. The median counts: the machine is shared with other tests.
@@ -49,7 +54,7 @@ async fn check(scopes: &Scopes, manner: &str, save: impl Fn(&str)) {
         tokio::time::sleep(Duration::from_millis(150)).await;
     }
     times.sort();
-    assert!(times[SAVES / 2] <= BOUND, "{manner}: {times:?}");
+    assert!(times[SAVES / 2] <= bound(), "{manner}: {times:?}");
 }
 
 async fn open_watched(files: &Files, database: &Database) -> Scopes {
@@ -141,7 +146,7 @@ async fn an_included_text_is_seen() {
         tokio::time::sleep(Duration::from_millis(150)).await;
     }
     times.sort();
-    assert!(times[SAVES / 2] <= BOUND, "{times:?}");
+    assert!(times[SAVES / 2] <= bound(), "{times:?}");
     // One that is named only from now on is followed from now on.
     files.write_beside(Scope::Project, "texts/other.md", "other");
     files.write(Scope::Project, "[personas.guide]\nsystem_prompt_file = \"texts/other.md\"\n");

@@ -1,0 +1,145 @@
+//! A process between Masque and a command, so that nothing gets away that the command starts.
+//!
+//! On Linux an orphan is given to the nearest ancestor that asks for orphans. The keeper does, and
+//! does little else: it starts the command, and when that ends, or Masque lets go of it or dies, it
+//! kills whatever is below it, however it has made itself independent. Masque cannot do that in its
+//! own process: it would be given the orphans of all its programs, and could not tell whose they are.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, ExitCode};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, wait,
+};
+
+use crate::process::Report;
+
+/// The first argument of a program that is to be a keeper; the second is the command line.
+const KEEP: &str = "__keep";
+/// What a shell answers where a command cannot be started.
+const NOT_STARTED: u8 = 127;
+/// How long to wait before looking again for what is to be killed.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// A command that starts `program`, which calls [`kept_command`] and [`keep`] before anything else.
+pub(crate) fn command(program: &Path, line: &str) -> tokio::process::Command {
+    let mut command = tokio::process::Command::new(program);
+    command.arg0("masque").arg(KEEP).arg(line);
+    command
+}
+
+/// The command line to [`keep`], if that is what a program was started for.
+pub fn kept_command(arguments: impl IntoIterator<Item = OsString>) -> Option<OsString> {
+    let mut arguments = arguments.into_iter().skip(1);
+    let is_keeper = arguments.next().is_some_and(|first| first == KEEP);
+    arguments.next().filter(|_| is_keeper)
+}
+
+/// Runs a command line with sh; ends with it and with all that it started, or when standard input
+/// ends, which tells that nobody wants it any more. Standard input is a socket and gets the report.
+pub fn keep(line: &OsStr) -> ExitCode {
+    let orphans = set_child_subreaper(Some(getpid()));
+    let mut command = std::process::Command::new("sh");
+    // A group of its own: a command may well kill its group.
+    command.arg("-c").arg(line).stdin(std::process::Stdio::null()).process_group(0);
+    let started = orphans.map_err(io::Error::from).and_then(|()| command.spawn());
+    let child = match started {
+        Ok(child) => child,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "the command could not be started: {error}");
+            return ExitCode::from(NOT_STARTED);
+        }
+    };
+    std::thread::spawn(|| {
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        loop {
+            kill_below();
+            std::thread::sleep(AGAIN);
+        }
+    });
+    let status = status_of(&child);
+    let left_over = kill_below();
+    while wait_for_any().is_some() {
+        kill_below();
+    }
+    report(status.unwrap_or_default(), left_over);
+    ExitCode::SUCCESS
+}
+
+fn report(status: i32, left_over: bool) {
+    let stdin = io::stdin();
+    let Ok(socket) = rustix::io::dup(&stdin) else { return };
+    let _ = std::os::unix::net::UnixStream::from(socket).write_all(&Report { status, left_over }.to_bytes());
+}
+
+/// Waits for the command itself; what dies before it is an orphan that nobody else would bury.
+fn status_of(child: &Child) -> Option<i32> {
+    let child = Pid::from_child(child);
+    loop {
+        let (ended, status) = wait_for_any()?;
+        if ended == child {
+            return Some(status);
+        }
+    }
+}
+
+/// None where there is nobody left to wait for.
+fn wait_for_any() -> Option<(Pid, i32)> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) => return Some((pid, status.as_raw())),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Kills every descendant, and tells whether there was one alive.
+fn kill_below() -> bool {
+    let parents = parents();
+    let keeper = getpid().as_raw_nonzero().get();
+    let is_below = |id: i32| {
+        let mut above = parents.get(&id);
+        // Numbers change while they are read, so that there may be a circle.
+        for _ in 0..parents.len() {
+            match above {
+                Some(parent) if *parent == keeper => return true,
+                Some(parent) => above = parents.get(parent),
+                None => return false,
+            }
+        }
+        false
+    };
+    parents.iter().filter(|(id, parent)| is_below(**id) && kill(**id, **parent)).count() > 0
+}
+
+fn kill(id: i32, parent: i32) -> bool {
+    let Some(pid) = Pid::from_raw(id) else { return false };
+    // The handle is taken before looking, so that the number cannot have passed to another process.
+    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
+    parent_of(id) == Some(parent) && pidfd_send_signal(handle, Signal::KILL).is_ok()
+}
+
+/// Every process that is alive, with its parent.
+fn parents() -> BTreeMap<i32, i32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return BTreeMap::new() };
+    let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter_map(|id| Some((id, parent_of(id)?))).collect()
+}
+
+/// None for one that is dead and only waits to be buried.
+fn parent_of(id: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name, in brackets, may hold anything, brackets included.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let is_dead = matches!(fields.next()?, "Z" | "X");
+    fields.next()?.parse().ok().filter(|_| !is_dead)
+}
