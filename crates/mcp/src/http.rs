@@ -146,7 +146,8 @@ fn accept_both(headers: &mut HeaderMap) {
     }
 }
 
-fn is_length_limit(error: &axum::Error) -> bool {
+/// Whether a body could not be read because it is too long.
+pub fn is_length_limit(error: &axum::Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         if error.to_string().contains("length limit exceeded") {

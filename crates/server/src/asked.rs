@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts as _, Query, RawPathParams, Re
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, Uri};
+use mcp::http::is_length_limit;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -147,17 +148,6 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     }
     let detail = "send the body as JSON, and say so in a header: Content-Type: application/json";
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
-}
-
-fn is_length_limit(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if error.to_string().contains("length limit exceeded") {
-            return true;
-        }
-        source = error.source();
-    }
-    false
 }
 
 #[cfg(test)]

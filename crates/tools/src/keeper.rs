@@ -12,7 +12,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -27,6 +27,8 @@ const KEEP: &str = "__keep";
 const NOT_STARTED: u8 = 127;
 /// How long to wait before looking again for what is to be killed.
 const AGAIN: Duration = Duration::from_millis(5);
+/// How long what was killed may take to be gone.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A command that starts `program`, which calls [`kept_command`] and [`keep`] before anything else.
 pub(crate) fn command(program: &Path, line: &str) -> tokio::process::Command {
@@ -66,11 +68,25 @@ pub fn keep(line: &OsStr) -> ExitCode {
     });
     let status = status_of(&child);
     let left_over = kill_below();
-    while wait_for_any().is_some() {
-        kill_below();
-    }
+    bury();
     report(status.unwrap_or_default(), left_over);
     ExitCode::SUCCESS
+}
+
+/// Waits until nothing is left; not for long, since what has become another user's cannot be killed.
+fn bury() {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Err(Errno::CHILD) => return,
+            _ if Instant::now() >= deadline => return,
+            _ => {
+                kill_below();
+                std::thread::sleep(AGAIN);
+            }
+        }
+    }
 }
 
 fn report(status: i32, left_over: bool) {
@@ -83,19 +99,9 @@ fn report(status: i32, left_over: bool) {
 fn status_of(child: &Child) -> Option<i32> {
     let child = Pid::from_child(child);
     loop {
-        let (ended, status) = wait_for_any()?;
-        if ended == child {
-            return Some(status);
-        }
-    }
-}
-
-/// None where there is nobody left to wait for.
-fn wait_for_any() -> Option<(Pid, i32)> {
-    loop {
         match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) => return Some((pid, status.as_raw())),
-            Ok(None) | Err(Errno::INTR) => {}
+            Ok(Some((ended, status))) if ended == child => return Some(status.as_raw()),
+            Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return None,
         }
     }
