@@ -16,9 +16,11 @@ use sqlx::{
     Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, PgTransaction, Postgres, Sqlite,
     SqliteTransaction,
 };
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::dialect::Dialect;
+use crate::error::is_in_the_way;
 use crate::hot::HotReader;
 use crate::sessions::SessionFile;
 use crate::{Error, Location, Result};
@@ -35,6 +37,8 @@ const POSTGRES_CONNECTIONS: u32 = 12;
 const POSTGRES_UNTESTED: Duration = Duration::from_secs(1);
 /// How long a request waits for a connection to PostgreSQL.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long to wait before opening a file again that others are opening.
+const OPEN_AGAIN: Duration = Duration::from_millis(5);
 /// How much of a SQLite file is mapped into memory; the system gives back what is not in use.
 pub(crate) const SQLITE_MMAP_BYTES: i64 = 256 * 1024 * 1024;
 
@@ -115,6 +119,21 @@ macro_rules! on {
     };
 }
 
+/// Opens a file. Of several that put a fresh one into WAL mode in the same moment, some are refused at
+/// once, however long they would wait.
+async fn connect_when_free<C>(connect: impl Fn() -> C) -> sqlx::Result<SqlitePool>
+where
+    C: Future<Output = sqlx::Result<SqlitePool>>,
+{
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connect().await {
+            Err(error) if is_in_the_way(&error) && Instant::now() < deadline => sleep(OPEN_AGAIN).await,
+            connected => return connected,
+        }
+    }
+}
+
 impl Engine {
     pub(crate) async fn open(location: &Location, create: bool) -> Result<Self> {
         let failed = |source| Error::Open { location: location.to_string(), source };
@@ -173,7 +192,8 @@ impl Engine {
         };
         // The writer comes first: it makes the file and puts it into WAL mode.
         let writer_options = options.clone().journal_mode(SqliteJournalMode::Wal);
-        let writer = pool(1).connect_with(writer_options).await.map_err(&failed)?;
+        let writer = connect_when_free(|| pool(1).connect_with(writer_options.clone())).await;
+        let writer = writer.map_err(&failed)?;
         let reading = options.create_if_missing(false).read_only(true);
         let readers = pool(SQLITE_READERS).connect_lazy_with(reading);
         let hot = Arc::new(HotReader::open(path)?);

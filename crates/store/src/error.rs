@@ -113,13 +113,18 @@ impl Error {
     }
 }
 
+/// Whether another one is in the way. SQLite: BUSY and LOCKED; PostgreSQL: serialization failure,
+/// deadlock, lock not available.
+pub(crate) fn is_in_the_way(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code)
+        .is_some_and(|code| matches!(&*code, "5" | "6" | "261" | "262" | "517" | "40001" | "40P01" | "55P03"))
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        // SQLite: BUSY and LOCKED; PostgreSQL: serialization failure, deadlock, lock not available.
-        let busy = matches!(&error, sqlx::Error::PoolTimedOut)
-            || error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| {
-                matches!(&*code, "5" | "6" | "261" | "262" | "517" | "40001" | "40P01" | "55P03")
-            });
+        let busy = matches!(&error, sqlx::Error::PoolTimedOut) || is_in_the_way(&error);
         if busy { Self::Busy(error.into()) } else { Self::Database(error) }
     }
 }

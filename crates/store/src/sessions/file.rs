@@ -37,13 +37,14 @@ impl SessionFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(broken)?;
-        connection.busy_timeout(Duration::ZERO).map_err(broken)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(broken)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(broken)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(broken)?;
         connection.pragma_update(None, "mmap_size", SQLITE_MMAP_BYTES).map_err(broken)?;
         // Otherwise unbinding a cached statement's parameters makes SQLite prepare it anew each time.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(broken)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.busy_timeout(Duration::ZERO).map_err(broken)?;
         Ok(Self(Arc::new(Mutex::new(Some(connection)))))
     }
 
