@@ -98,7 +98,7 @@ impl Library {
             stage_mut(arc, &stage)?.parts.retain(|known| *known != part);
             Ok(())
         };
-        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Link, edit).await
+        self.change(author, &arc, Terms { scope, if_revision, message }, Action::Unlink, edit).await
     }
 
     /// Gives a persona an arc and puts it into the named stage, or the first.
@@ -132,7 +132,7 @@ impl Library {
             persona.arc = None;
             Ok(())
         };
-        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
+        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Unlink, edit).await
     }
 
     /// Moves a persona to the next stage of its arc.

@@ -143,10 +143,12 @@ impl Library {
             }
             let Some((scope, persona)) = found else {
                 // To whoever writes, what they named is missing; to a reader, the persona is broken.
-                let missing = self.broken_base(chain.missing(&base, &[]).into()).await;
+                let missing = self.broken_base(chain.missing(&base, None).into()).await;
                 return Err(Error::Absent(missing.to_string()));
             };
-            chain.push(scope, base.name).map_err(store::Error::from)?;
+            if let Err(error) = chain.push(scope, base.name) {
+                return Err(self.broken_base(error.into()).await);
+            }
             next = persona.extends;
         }
         Ok(())

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use persona::{AnyEntity, Kind, Name, Scope};
-use serde_json::Value;
-use store::RevisionRef;
+use serde_json::{Map, Value};
+use store::{Action, FullRevision, RevisionRef};
 
 use crate::arcs::sort_stages;
 use crate::documents::toml_of;
@@ -30,8 +30,8 @@ pub(crate) fn same(one: &AnyEntity, other: &AnyEntity) -> bool {
 }
 
 /// The fields of a definition; those that are empty are not set.
-pub(crate) fn fields(entity: &AnyEntity) -> serde_json::Map<String, Value> {
-    let Value::Object(mut fields) = in_order(entity).to_json() else { return serde_json::Map::new() };
+pub(crate) fn fields(entity: &AnyEntity) -> Map<String, Value> {
+    let Value::Object(mut fields) = in_order(entity).to_json() else { return Map::new() };
     fields.remove("name");
     fields.retain(|field, value| {
         let default = match field.as_str() {
@@ -45,7 +45,10 @@ pub(crate) fn fields(entity: &AnyEntity) -> serde_json::Map<String, Value> {
 
 /// The fields in which two definitions differ.
 pub(crate) fn changes(from: &AnyEntity, to: &AnyEntity) -> Vec<FieldChange> {
-    let (from, to) = (fields(from), fields(to));
+    differing(&fields(from), &fields(to))
+}
+
+fn differing(from: &Map<String, Value>, to: &Map<String, Value>) -> Vec<FieldChange> {
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
     let differing = names.into_iter().filter(|field| from.get(*field) != to.get(*field));
     differing
@@ -84,20 +87,45 @@ impl Library {
         let to = to.cloned().unwrap_or(RevisionRef::Number(newest));
         let (_, before) = self.revision(kind, name, Some(scope), &from).await?;
         let (_, after) = self.revision(kind, name, Some(scope), &to).await?;
-        let side = |revision: &store::FullRevision| {
-            Ok::<_, Error>(DiffSide {
-                label: format!("{name} revision {}", revision.about.revision),
-                revision: revision.about.revision,
-                toml: toml_of(std::slice::from_ref(&revision.entity))?,
-            })
+        // A deletion records what was deleted, and stands for nothing.
+        let left = |revision: &FullRevision| {
+            if is_deletion(revision) { Map::new() } else { fields(&revision.entity) }
         };
         Ok(RevisionDiff {
             kind,
             name: name.clone(),
             scope,
-            from: side(&before)?,
-            to: side(&after)?,
-            fields: changes(&before.entity, &after.entity),
+            from: side(name, &before)?,
+            to: side(name, &after)?,
+            fields: differing(&left(&before), &left(&after)),
+            note: deletions(kind, name, &before, &after),
         })
     }
+}
+
+fn side(name: &Name, revision: &FullRevision) -> Result<DiffSide> {
+    let FullRevision { about, entity, .. } = revision;
+    let (after, toml) = match is_deletion(revision) {
+        true => (" (deleted)", String::new()),
+        false => ("", toml_of(std::slice::from_ref(entity))?),
+    };
+    Ok(DiffSide {
+        label: format!("{name} revision {}{after}", about.revision),
+        revision: about.revision,
+        toml,
+    })
+}
+
+fn is_deletion(revision: &FullRevision) -> bool {
+    revision.about.action == Action::Delete.as_str()
+}
+
+/// Says which of two revisions are deletions, where one is.
+fn deletions(kind: Kind, name: &Name, before: &FullRevision, after: &FullRevision) -> Option<String> {
+    let of = |revision: &FullRevision| is_deletion(revision).then_some(revision.about.revision);
+    let revisions: BTreeSet<i64> = of(before).into_iter().chain(of(after)).collect();
+    let revisions: Vec<String> =
+        revisions.into_iter().map(|revision| format!("in revision {revision}")).collect();
+    let told = format!("{} {name} was deleted {}", kind.spoken(), revisions.join(" and "));
+    (!revisions.is_empty()).then_some(told)
 }

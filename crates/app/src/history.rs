@@ -13,6 +13,19 @@ const SHOWN: usize = 1_000;
 /// Bytes of a tag.
 const TAG_BYTES: usize = 64;
 
+/// A name for a revision, and why it gets it.
+#[derive(Debug, Clone)]
+pub struct NewTag<'a> {
+    pub tag: &'a str,
+    pub message: Option<String>,
+}
+
+impl<'a> From<&'a str> for NewTag<'a> {
+    fn from(tag: &'a str) -> Self {
+        Self { tag, message: None }
+    }
+}
+
 impl Library {
     /// What was recorded of an entity where its name resolves, or in the named scope.
     pub async fn history(
@@ -79,20 +92,22 @@ impl Library {
         }
         let named = format!("{} {:?} in {scope}", kind.spoken(), name.as_str());
         let known: Vec<&str> =
-            revisions.iter().flat_map(|revision| revision.tags.iter().map(String::as_str)).collect();
+            revisions.iter().flat_map(|revision| revision.tags.iter().map(|tag| tag.tag.as_str())).collect();
         let hint = match wanted {
             RevisionRef::Tag(_) if known.is_empty() => {
                 "it has no tags yet: tag one, or name a revision by its number".to_owned()
             }
-            RevisionRef::Tag(tag) => match revisions.iter().find(|revision| revision.tags.contains(tag)) {
-                // Its history goes on below the one that has the name now.
-                Some(earlier) => format!(
-                    "that is a tag of an earlier {} of this name: ask for {}, or tag a revision anew",
-                    kind.spoken(),
-                    earlier.revision
-                ),
-                None => crate::library::near_hint(tag, known),
-            },
+            RevisionRef::Tag(tag) => {
+                match revisions.iter().find(|revision| revision.tags.iter().any(|known| known.tag == *tag)) {
+                    // Its history goes on below the one that has the name now.
+                    Some(earlier) => format!(
+                        "that is a tag of an earlier {} of this name: ask for {}, or tag a revision anew",
+                        kind.spoken(),
+                        earlier.revision
+                    ),
+                    None => crate::library::near_hint(tag, known),
+                }
+            }
             RevisionRef::Number(_) => match (revisions.last(), revisions.first()) {
                 (Some(oldest), Some(newest)) if oldest.revision < newest.revision => {
                     format!("they go from {} to {}", oldest.revision, newest.revision)
@@ -127,14 +142,16 @@ impl Library {
         name: &Name,
         scope: Option<Scope>,
         wanted: Option<&RevisionRef>,
-        tag: &str,
+        tag: impl Into<NewTag<'_>>,
     ) -> Result<Tagged> {
+        let NewTag { tag, message } = tag.into();
         check_tag(tag)?;
+        let by = author.because(message)?;
         let (scope, revision) = match wanted {
             Some(wanted) => self.revision(kind, name, scope, wanted).await?,
             None => self.current_revision(author, kind, name, scope).await?,
         };
-        self.scopes.tag(scope, &revision.about, tag).await?;
+        self.scopes.tag(scope, &revision.about, tag, by).await?;
         Ok(Tagged { kind, name: name.clone(), scope, revision: revision.about.revision, tag: tag.to_owned() })
     }
 

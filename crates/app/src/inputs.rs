@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 mod parse;
-pub use parse::parse;
+pub use parse::{in_plain_words, parse};
 mod revision;
 pub use revision::RevisionText;
 mod references;

@@ -31,6 +31,8 @@ mod documents;
 pub use documents::{TomlText, toml_of};
 mod entities;
 mod history;
+pub use history::NewTag;
+mod inherited;
 mod lint;
 pub use lint::LintOptions;
 mod personas;

@@ -30,6 +30,9 @@ impl OpenOptions {
     }
 }
 
+/// Characters of the name that a change is recorded under.
+const AUTHOR_CHARS: usize = 200;
+
 /// Who calls, and through which front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
@@ -38,8 +41,10 @@ pub struct Author {
 }
 
 impl Author {
-    pub fn new(who: impl Into<String>, front: &'static str) -> Self {
-        Self { who: who.into(), front }
+    /// A name is one short line, whatever the environment or a client says.
+    pub fn new(who: impl AsRef<str>, front: &'static str) -> Self {
+        let line = who.as_ref().chars().filter(|c| !c.is_control()).take(AUTHOR_CHARS);
+        Self { who: line.collect(), front }
     }
 
     pub(crate) fn because(&self, message: Option<String>) -> Result<Attribution> {
@@ -173,12 +178,16 @@ impl Library {
         if let Some(scope) = filter.scope {
             self.check_open(scope)?;
         }
-        Ok(self.scopes.list(kind, &filter).await?.into())
+        let mut page = self.scopes.list(kind, &filter).await?;
+        self.fill_inherited(&mut page.items).await?;
+        Ok(page.into())
     }
 
     /// Personas for a menu: most recently used first, then most recently changed, then builtins.
     pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Item>> {
-        Ok(self.scopes.recent_personas(limit).await?.into_iter().map(Item::from).collect())
+        let mut recent = self.scopes.recent_personas(limit).await?;
+        self.fill_inherited(&mut recent).await?;
+        Ok(recent.into_iter().map(Item::from).collect())
     }
 
     /// Names of a kind that begin with a text.

@@ -31,7 +31,7 @@ macro_rules! links {
                         persona.$list.retain(|name| *name != piece);
                         Ok(())
                     };
-                    self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
+                    self.change(author, &persona, Terms { scope, if_revision, message }, Action::Unlink, edit).await
                 }
             )+
         }
@@ -62,7 +62,7 @@ impl Library {
             persona.parts.retain(|link| link.name != part);
             Ok(())
         };
-        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
+        self.change(author, &persona, Terms { scope, if_revision, message }, Action::Unlink, edit).await
     }
 }
 

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use persona::lint::{Catalog, Finding, Settings, Subject};
 use persona::{AnyEntity, Kind, Name, Reference, Scope};
-use store::files::document::locate;
 
 use crate::outputs::{LintFinding, LintReport};
 use crate::scope::reach;
 use crate::{Error, Library, Result};
+
+mod places;
+use places::Places;
 
 /// How long the files are left alone before they are looked at: whoever has just started answers
 /// first (lint loads the tokenizer), and whoever saves often is looked at once.
@@ -24,6 +26,8 @@ pub struct LintOptions {
     pub part_tokens: Option<usize>,
     /// None: not known, and then nothing is said of them.
     pub providers: Option<BTreeSet<String>>,
+    /// Further providers that a misspelt name may have meant.
+    pub other_providers: BTreeSet<String>,
     pub env_allowed: BTreeSet<String>,
     pub env_set: BTreeSet<String>,
 }
@@ -113,6 +117,7 @@ impl Library {
         let settings = Settings {
             part_tokens: options.part_tokens.unwrap_or(Settings::PART_TOKENS),
             providers: options.providers,
+            other_providers: options.other_providers,
             env_allowed: options.env_allowed,
             env_set: options.env_set,
         };
@@ -140,10 +145,12 @@ impl Library {
         let mut changes = library.changes();
         tokio::spawn(async move {
             let mut known = Vec::new();
+            let mut doubtful = Vec::new();
             loop {
                 tokio::time::sleep(CALM).await;
                 // What has changed by now is looked at now.
                 changes.skip();
+                doubtful = library.look_at_files(&doubtful);
                 known = library.look(options.clone(), known).await;
                 // A change of the database may mend or break what a file refers to.
                 if changes.next().await.is_none() {
@@ -151,6 +158,24 @@ impl Library {
                 }
             }
         });
+    }
+
+    /// Logs the tables and keys of the files that mean nothing, besides those that are known already;
+    /// returns what is known from then on. A line says the same wherever it is found.
+    fn look_at_files(&self, known: &[String]) -> Vec<String> {
+        let doubtful =
+            self.problems().into_iter().filter(|problem| problem.level == store::files::Level::Warning);
+        let doubtful: Vec<String> = doubtful
+            .map(|problem| {
+                let path = problem.path.display().to_string();
+                let found = LintFinding::of_file(problem, None);
+                format!("{}: {path}: {} [{}]", found.level, found.sentence(), found.rule)
+            })
+            .collect();
+        for new in doubtful.iter().filter(|line| !known.contains(line)) {
+            tracing::warn!("{new}");
+        }
+        doubtful
     }
 
     /// Logs what is found besides what is known already; returns what is known from then on. A
@@ -189,18 +214,18 @@ impl Library {
 
     /// What the rules found with its places, and what the readers of the files found.
     fn report(&self, found: Vec<Finding>, scopes: &[Scope]) -> LintReport {
-        let mut texts: BTreeMap<Scope, Option<String>> = BTreeMap::new();
-        let mut findings = Vec::with_capacity(found.len());
-        for finding in found {
-            let text = texts.entry(finding.scope).or_insert_with(|| self.scopes.text(finding.scope));
-            let field = finding.field.as_deref().and_then(|field| field.split(['.', '[']).next());
-            let place = text.as_deref().and_then(|text| {
-                let of = |field| locate(text, finding.kind, finding.name.as_str(), field);
-                of(field).or_else(|| of(None))
-            });
-            let path = self.path(finding.scope).map(ToOwned::to_owned);
-            findings.push(LintFinding::of_definition(finding, path, place));
+        let scopes_found: BTreeSet<Scope> = found.iter().map(|finding| finding.scope).collect();
+        let texts = scopes_found.into_iter().filter_map(|scope| self.path(scope).map(|path| (scope, path)));
+        let texts: Vec<_> = texts.map(|(scope, path)| (scope, path, self.scopes.text(scope))).collect();
+        let mut places = Places::default();
+        for (scope, path, text) in &texts {
+            places.add(*scope, path, text.as_deref());
         }
+        let placed = |finding: Finding| {
+            let (path, place) = places.of(&finding);
+            LintFinding::of_definition(finding, path, place)
+        };
+        let mut findings: Vec<LintFinding> = found.into_iter().map(placed).collect();
         let scope_of = |path: &Path| {
             [Scope::Project, Scope::Global].into_iter().find(|scope| self.path(*scope) == Some(path))
         };

@@ -154,13 +154,38 @@ pub struct RevisionItem {
     pub created_at: DateTime<Utc>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// The same with who gave them, where that is known, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tagged: Vec<TagItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct TagItem {
+    pub tag: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+impl From<store::Tag> for TagItem {
+    fn from(tag: store::Tag) -> Self {
+        let store::Tag { tag, author, front, message, created_at } = tag;
+        Self { tag, author, front, message, created_at }
+    }
 }
 
 impl From<store::Revision> for RevisionItem {
     fn from(revision: store::Revision) -> Self {
         let store::Revision { guid: _, name, revision, action, author, front, message, created_at, tags } =
             revision;
-        Self { revision, name, action, author, front, message, created_at, tags }
+        let tagged: Vec<TagItem> = tags.into_iter().map(TagItem::from).collect();
+        let tags = tagged.iter().map(|tag| tag.tag.clone()).collect();
+        Self { revision, name, action, author, front, message, created_at, tags, tagged }
     }
 }
 
@@ -183,9 +208,12 @@ pub struct RevisionDiff {
     pub from: DiffSide,
     pub to: DiffSide,
     pub fields: Vec<FieldChange>,
+    /// Says so where a side is a deletion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
-/// One side of a comparison: the whole entity as TOML.
+/// One side of a comparison: the whole entity as TOML, which is nothing where it was deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DiffSide {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use persona::{
-    Assembled, Bundle, ChainError, Compiled, Kind, LoadedPersona, Manifest, Name, OverrideError, PersonaView,
-    Request, Scope, TokenCounter as _, View, assemble, manifest,
+    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Kind, Link, LoadedPersona, Manifest, Name,
+    OverrideError, PersonaView, Request, Scope, TokenCounter as _, View, assemble, manifest,
 };
 
 use crate::inputs::{ByName, GetPersona};
@@ -104,13 +104,38 @@ impl Library {
 
     /// An error with what may have been meant, where a base is not there.
     pub(crate) async fn broken_base(&self, error: store::Error) -> Error {
-        let store::Error::Chain(ChainError::Missing(chain, base, _)) = &error else { return error.into() };
-        let near = self.scopes.near_names(Kind::Persona, base.name.as_str()).await.unwrap_or_default();
-        let missing = chain.missing(base, &near);
-        match near.is_empty() {
-            true => Error::Invalid(format!("{missing}; list the personas to see what there is")),
-            false => store::Error::from(missing).into(),
+        let (chain, base) = match error {
+            store::Error::Chain(ChainError::Missing(chain, base, _)) => (chain, base),
+            store::Error::Chain(error) => return self.with_namesake(error).await,
+            error => return error.into(),
+        };
+        match self.meant_base(&chain, &base).await {
+            Some(meant) => store::Error::from(chain.missing(&base, Some(&meant))).into(),
+            None => {
+                let missing = chain.missing(&base, None);
+                Error::Invalid(format!("{missing}; list the personas to see what there is"))
+            }
         }
+    }
+
+    /// What a base that is not there may have meant: something that is, and may be extended.
+    async fn meant_base(&self, chain: &Chain, base: &BaseRef) -> Option<BaseRef> {
+        let near = self.scopes.near_names(Kind::Persona, base.name.as_str()).await.unwrap_or_default();
+        for name in near.iter().filter_map(|name| Name::parse(name).ok()) {
+            let scopes = self.scopes.scopes_of(Kind::Persona, &name).await.unwrap_or_default();
+            if let Some(meant) = chain.reference(&name, &scopes) {
+                return Some(meant);
+            }
+        }
+        None
+    }
+
+    async fn with_namesake(&self, error: ChainError) -> Error {
+        let scopes = match &error {
+            ChainError::Cycle(Link(_, name), ..) => self.scopes.scopes_of(Kind::Persona, name).await,
+            _ => Ok(Vec::new()),
+        };
+        store::Error::from(error.or_namesake(&scopes.unwrap_or_default())).into()
     }
 
     /// What a request is about: the persona as it is, or as a revision froze it.

@@ -288,12 +288,12 @@ async fn unlink(write: &mut Write, user_kind: Kind, user: &Name, kind: Kind, pie
         let Some(held) = write.find::<CharacterArc>(user).await? else { return Ok(()) };
         let mut arc = held.stored.entity.clone();
         arc.stages.iter_mut().for_each(|stage| stage.parts.retain(|part| part != piece));
-        keep(write, &held, &arc, Action::Link).await?;
+        keep(write, &held, &arc, Action::Unlink).await?;
         return Ok(());
     }
     let Some(held) = write.find::<Persona>(user).await? else { return Ok(()) };
     let mut persona = held.stored.entity.clone();
     persona.unlink(kind, piece);
-    keep(write, &held, &persona, Action::Link).await?;
+    keep(write, &held, &persona, Action::Unlink).await?;
     Ok(())
 }

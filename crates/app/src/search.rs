@@ -12,8 +12,9 @@ impl Library {
             self.check_open(scope)?;
         }
         let limit = limit.map(|limit| limit as usize);
-        let page =
+        let mut page =
             self.scopes.search(&query, &kinds.unwrap_or_default(), scope, limit, cursor.as_deref()).await?;
+        self.fill_inherited(&mut page.items).await?;
         Ok(page.into())
     }
 }

@@ -11,7 +11,7 @@ mod kind;
 pub(crate) use kind::{KindWord, Target};
 
 mod scope;
-pub(crate) use scope::{ChangeIn, CreateIn, OnlyIn, RecordedIn};
+pub(crate) use scope::{ChangeIn, CreateIn, OnlyIn, RecordedIn, ScopeOption};
 
 mod read;
 pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, ShowArgs};

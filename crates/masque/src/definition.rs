@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use app::ErrorKind;
+use persona::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -82,6 +83,11 @@ impl Definition {
             self.fields.insert(field.to_owned(), value);
         }
         Ok(())
+    }
+
+    /// Writes out what may be said in a shorter way, as it may in a personas.toml.
+    pub(crate) fn spell_out(&mut self, kind: Kind) {
+        store::files::document::spell_out(kind, &mut self.fields);
     }
 
     /// Takes the revision that a file or a flag was based on.
@@ -200,7 +206,7 @@ fn explained(message: &str) -> String {
                 format!("the field {field:?} is missing; give --{flag}, or put it into the file")
             }
         },
-        _ => message.to_owned(),
+        _ => app::inputs::in_plain_words(message),
     }
 }
 
@@ -222,6 +228,7 @@ fn advice(field: &str, known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use app::inputs::{CreatePart, CreatePersona, UpdatePart, UpdatePersona};
+    use persona::{Kind, ToolPreset};
     use serde::de::DeserializeOwned;
 
     use super::{Definition, Purpose};
@@ -268,6 +275,31 @@ mod tests {
             Purpose::Create,
         );
         assert_eq!(nested, "x.toml: parts[1].part_type: unknown part type \"tonn\"; did you mean \"tone\"?");
+    }
+
+    #[test]
+    fn types_are_not_called_by_their_names() {
+        let mistaken = |tool: &str| {
+            message::<ToolPreset>(&format!("name = 'a'\ncategories = {{ read = [{tool}] }}"), Purpose::Create)
+        };
+        let expected = "expected a name, or {name, approval, weight, parameter_bias}";
+        assert_eq!(
+            mistaken("5"),
+            format!("x.toml: categories.read[0]: invalid type: integer `5`, {expected}")
+        );
+        let model = message::<UpdatePersona>("name = 'a'\npreferred_models = ['m']", Purpose::Update);
+        assert_eq!(model, "x.toml: preferred_models[0]: invalid type: string \"m\", expected an object");
+    }
+
+    #[test]
+    fn a_short_form_is_taken_as_in_a_file() {
+        let text = "name = 'a'\ncategories = { read = ['cat', { name = 'ls', weight = 1 }] }";
+        let preset = Definition::parse_text(text, "x.toml", Purpose::Create).and_then(|mut definition| {
+            definition.spell_out(Kind::ToolPreset);
+            definition.into_input::<ToolPreset>()
+        });
+        let tools = preset.map(|preset| preset.categories["read"].len());
+        assert_eq!(tools.ok(), Some(2));
     }
 
     #[test]

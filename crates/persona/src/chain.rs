@@ -11,10 +11,8 @@ pub struct Chain(Vec<(Scope, Name)>);
 /// A chain that cannot be followed. Each message prints the whole of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    #[error(
-        "{0} extends itself: {1} → {0}; take one extends out, or name another scope, as in \"global:{2}\""
-    )]
-    Cycle(Link, Chain, Name),
+    #[error("{0} extends itself: {1} → {0}; take one extends out{2}")]
+    Cycle(Link, Chain, String),
     #[error("{0} is more than {max} personas deep; shorten it", max = limits::CHAIN)]
     TooDeep(Chain),
     #[error("{0} → {1}: there is no such persona{2}")]
@@ -34,8 +32,8 @@ impl Chain {
 
     /// Follows one more base.
     pub fn push(&mut self, scope: Scope, name: Name) -> Result<(), ChainError> {
-        if self.0.iter().any(|(known, base)| *known == scope && *base == name) {
-            return Err(ChainError::Cycle(Link(scope, name.clone()), self.clone(), name));
+        if self.has(scope, &name) {
+            return Err(ChainError::Cycle(Link(scope, name), self.clone(), String::new()));
         }
         if self.0.len() >= limits::CHAIN {
             return Err(ChainError::TooDeep(self.clone()));
@@ -46,7 +44,7 @@ impl Chain {
 
     /// The scopes in which the next base may be, strongest first.
     pub fn scopes_of(&self, base: &BaseRef) -> Result<Vec<Scope>, ChainError> {
-        let own = self.0.last().map_or(Scope::Project, |(scope, _)| *scope);
+        let own = self.own();
         match base.scope {
             None => Ok(own.downwards().collect()),
             Some(scope) if scope <= own => Ok(vec![scope]),
@@ -54,10 +52,48 @@ impl Chain {
         }
     }
 
-    /// The error for a base that is not there; `hint` says what may have been meant.
-    pub fn missing(&self, base: &BaseRef, hint: &[String]) -> ChainError {
-        let hint = hint.first().map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+    /// How the next base is written so that it means a persona of this name, of which there is one in
+    /// each of `scopes`. None where each is out of reach, or would lead back.
+    pub fn reference(&self, name: &Name, scopes: &[Scope]) -> Option<BaseRef> {
+        // What is in the chain counts, though it may be about to be written only.
+        let mut reached = self
+            .own()
+            .downwards()
+            .filter(|scope| scopes.contains(scope) || self.has(*scope, name))
+            .peekable();
+        let plain = reached.peek().copied();
+        let scope = reached.find(|scope| !self.has(*scope, name))?;
+        Some(BaseRef { scope: (plain != Some(scope)).then_some(scope), name: name.clone() })
+    }
+
+    /// The error for a base that is not there, with what may have been meant.
+    pub fn missing(&self, base: &BaseRef, meant: Option<&BaseRef>) -> ChainError {
+        let hint = meant.map(|meant| format!("; did you mean \"{meant}\"?")).unwrap_or_default();
         ChainError::Missing(self.clone(), base.clone(), hint)
+    }
+
+    /// The scope of the persona whose base is next.
+    fn own(&self) -> Scope {
+        self.0.last().map_or(Scope::Project, |(scope, _)| *scope)
+    }
+
+    fn has(&self, scope: Scope, name: &Name) -> bool {
+        self.0.iter().any(|(known, base)| *known == scope && base == name)
+    }
+}
+
+impl ChainError {
+    /// The same with the persona that may be named instead, of those of the name in `scopes`; for a
+    /// chain that goes in a circle.
+    pub fn or_namesake(self, scopes: &[Scope]) -> Self {
+        match self {
+            Self::Cycle(back_to, chain, _) => {
+                let other = chain.reference(&back_to.1, scopes);
+                let hint = other.map(|other| format!(", or name another scope, as in \"{other}\""));
+                Self::Cycle(back_to, chain, hint.unwrap_or_default())
+            }
+            other => other,
+        }
     }
 }
 

@@ -217,7 +217,7 @@ impl Persona {
 
 /// A part's place in a persona: lower orders come first, higher priorities survive trimming.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a name, or {name, order, priority}")]
 #[schemars(inline)]
 pub struct PartLink {
     pub name: Name,

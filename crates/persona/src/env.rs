@@ -6,6 +6,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How every placeholder begins.
 const OPEN: &str = "${env.";
 
@@ -20,7 +23,7 @@ pub struct Placeholder<'a> {
 }
 
 /// Where something stands in a text: lines and columns count from 1, columns in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     pub line: usize,
     pub column: usize,

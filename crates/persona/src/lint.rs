@@ -10,6 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::env::Place;
 use crate::{AnyEntity, Kind, Name, Scope, TokenCounter};
 
 mod rule;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub part_tokens: usize,
     /// The configured providers; `None` where they are not known, and then nothing is said of them.
     pub providers: Option<BTreeSet<String>>,
+    /// Further providers that there are: a misspelt one may have meant these, configured or not.
+    pub other_providers: BTreeSet<String>,
     /// The names on the user's own `[env] allow` list.
     pub env_allowed: BTreeSet<String>,
     /// The names of these that are set.
@@ -72,6 +75,7 @@ impl Default for Settings {
         Self {
             part_tokens: Self::PART_TOKENS,
             providers: None,
+            other_providers: BTreeSet::new(),
             env_allowed: BTreeSet::new(),
             env_set: BTreeSet::new(),
         }
@@ -89,6 +93,9 @@ pub struct Finding {
     /// The field, as a path: `parts`, `plan_persona.model`, `stages.first.parts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// Where in the field's text it stands, for what is about a place in a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Place>,
     /// What is wrong. Hidden characters are named, never repeated; a secret is never whole.
     pub message: String,
     /// What to do about it.
@@ -98,7 +105,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, level, kind, name, scope, field, message, suggestion } = self;
+        let Self { rule, level, kind, name, scope, field, message, suggestion, at: _ } = self;
         write!(f, "{level}: {} {scope}:{name}", kind.spoken())?;
         if let Some(field) = field {
             write!(f, ", {field}")?;
@@ -155,6 +162,22 @@ impl Report<'_, '_> {
         message: String,
         suggestion: Option<String>,
     ) {
+        self.push(rule, level, field, None, (message, suggestion));
+    }
+
+    /// Adds what stands at a place of a field's text.
+    fn add_at(&mut self, rule: Rule, level: Level, field: &str, at: Place, said: (String, Option<String>)) {
+        self.push(rule, level, Some(field), Some(at), said);
+    }
+
+    fn push(
+        &mut self,
+        rule: Rule,
+        level: Level,
+        field: Option<&str>,
+        at: Option<Place>,
+        (message, suggestion): (String, Option<String>),
+    ) {
         let Subject { scope, entity } = self.subject;
         self.found.push(Finding {
             rule,
@@ -163,6 +186,7 @@ impl Report<'_, '_> {
             name: entity.name().clone(),
             scope,
             field: field.map(str::to_owned),
+            at,
             message,
             suggestion,
         });

@@ -26,7 +26,7 @@ pub struct ToolPreset {
 
 /// A tool that a preset selects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a name, or {name, approval, weight, parameter_bias}")]
 #[schemars(inline)]
 pub struct PresetTool {
     /// The tool's name; `*` stands for any characters.

@@ -41,6 +41,7 @@ pub(crate) struct Parts {
     pub(crate) timeout: Duration,
     pub(crate) places: Option<Arc<Semaphore>>,
     pub(crate) context_tokens: Option<u32>,
+    pub(crate) reasoning_items: Option<bool>,
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) listed: Vec<String>,
     /// It answered before, so that a connection may have been kept.
@@ -141,6 +142,7 @@ impl Parts {
         let target = Target {
             provider: name,
             official: self.is_official(),
+            reasoning_items: self.reasoning_items,
             max_output_tokens: self.max_output_tokens,
         };
         let (url, body, decoder): (Url, _, Box<dyn Decode>) = match self.kind {

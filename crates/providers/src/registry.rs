@@ -207,6 +207,7 @@ impl Providers {
             timeout: settings.timeout(),
             places: settings.max_concurrent.map(|most| Arc::new(Semaphore::new(most))),
             context_tokens: settings.context_tokens,
+            reasoning_items: settings.reasoning_items,
             max_output_tokens: settings.max_output_tokens,
             listed: settings.models.clone(),
             answered: AtomicBool::new(false),

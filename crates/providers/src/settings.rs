@@ -106,6 +106,10 @@ pub struct Settings {
     /// The most that an answer may have, where neither persona nor caller says.
     #[serde(default)]
     pub max_output_tokens: Option<u32>,
+    /// Whether to ask for a model's reasoning, encrypted, and to send it back with the next request
+    /// (`openai-responses`). Without it, where OpenAI serves a model that reasons.
+    #[serde(default)]
+    pub reasoning_items: Option<bool>,
     /// A PEM file with certificate authorities that are trusted besides the system's.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
@@ -144,6 +148,7 @@ impl Settings {
             max_concurrent: None,
             context_tokens: None,
             max_output_tokens: None,
+            reasoning_items: None,
             ca_file: None,
             proxy: None,
             models: Vec::new(),

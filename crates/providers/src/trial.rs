@@ -15,7 +15,7 @@ use crate::wire::{Decode, Target};
 pub(crate) const NAME: &str = "mine";
 
 pub(crate) fn target() -> Target<'static> {
-    Target { provider: NAME, official: false, max_output_tokens: None }
+    Target { provider: NAME, official: false, reasoning_items: None, max_output_tokens: None }
 }
 
 /// What a body that is exactly this text becomes.

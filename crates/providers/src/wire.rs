@@ -16,6 +16,8 @@ pub(crate) struct Target<'a> {
     pub(crate) provider: &'a str,
     /// Served by the protocol's inventor, who takes what imitators do not.
     pub(crate) official: bool,
+    /// Whether its settings want reasoning to be asked for; none where the model tells.
+    pub(crate) reasoning_items: Option<bool>,
     /// Where the request sets none.
     pub(crate) max_output_tokens: Option<u32>,
 }

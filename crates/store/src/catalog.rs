@@ -76,7 +76,7 @@ pub(crate) fn build(
             .scopes_of(&base)?
             .into_iter()
             .find_map(|scope| Some((scope, persona(catalog, scope, &base.name)?)));
-        let Some((scope, persona)) = found else { return Err(chain.missing(&base, &[]).into()) };
+        let Some((scope, persona)) = found else { return Err(chain.missing(&base, None).into()) };
         chain.push(scope, base.name)?;
         next = persona.extends.clone();
         bases.push(layer(catalog, scope, persona));
@@ -95,7 +95,7 @@ pub(crate) fn complete(mut bundle: Bundle, state: &PersonaState) -> Result<Bundl
     while let Some(base) = next {
         let builtin = chain.scopes_of(&base)?.contains(&Scope::Builtin);
         let found = if builtin { persona(&Nothing, Scope::Builtin, &base.name) } else { None };
-        let Some(persona) = found else { return Err(chain.missing(&base, &[]).into()) };
+        let Some(persona) = found else { return Err(chain.missing(&base, None).into()) };
         chain.push(Scope::Builtin, base.name)?;
         next = persona.extends.clone();
         bundle.bases.insert(0, layer(&Nothing, Scope::Builtin, persona));

@@ -261,6 +261,7 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
     match kind {
         Kind::Persona => {
             fields.push(("display_name", column("display_name")));
+            fields.push(("extends", column("extends")));
             fields.push(("lead", format!("substr({alias}.system_prompt, 1, 500)")));
         }
         Kind::Part => {

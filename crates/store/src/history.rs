@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::dialect::Column;
 use crate::engine::Value;
 use crate::state::now;
-use crate::{Error, Result, Store};
+use crate::{Attribution, Error, Result, Store};
 
 /// Where a history is kept: a scope and, for files, the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,18 @@ pub struct Revision {
     pub message: Option<String>,
     pub created_at: DateTime<Utc>,
     #[serde(default)]
-    pub tags: Vec<String>,
+    pub tags: Vec<Tag>,
+}
+
+/// A name that a revision was given.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Tag {
+    pub tag: String,
+    /// None where that was not recorded yet.
+    pub author: Option<String>,
+    pub front: Option<String>,
+    pub message: Option<String>,
+    pub created_at: DateTime<Utc>,
 }
 
 /// A revision with the whole entity, and what it referred to.
@@ -108,8 +119,15 @@ impl std::fmt::Display for RevisionRef {
 impl Store {
     fn about(&self) -> String {
         let dialect = self.engine().dialect();
+        let tag = dialect.object(&[
+            ("tag", "t.tag".to_owned()),
+            ("author", "t.author".to_owned()),
+            ("front", "t.front".to_owned()),
+            ("message", "t.message".to_owned()),
+            ("created_at", dialect.time_text("t.created_at")),
+        ]);
         let tags = dialect.array(
-            "t.tag",
+            &tag,
             "agent_revision_tags t WHERE t.guid = r.guid AND t.revision = r.revision",
             "t.tag",
         );
@@ -262,14 +280,24 @@ impl Store {
     }
 
     /// Names a revision; a tag that names another one of the same entity is moved.
-    pub(crate) async fn tag(&self, about: &Revision, tag: &str) -> Result<()> {
+    pub(crate) async fn tag(&self, about: &Revision, tag: &str, by: Attribution) -> Result<()> {
         let mut transaction = self.engine().begin().await?;
-        let values =
-            [Value::Uuid(about.guid), Value::from(tag), Value::Int(about.revision), Value::Time(now())];
+        let Attribution { who, front, message } = by;
+        let values = [
+            Value::Uuid(about.guid),
+            Value::from(tag),
+            Value::Int(about.revision),
+            Value::Time(now()),
+            Value::Text(who),
+            Value::Text(front),
+            Value::MaybeText(message),
+        ];
         transaction
             .run(
-                "INSERT INTO agent_revision_tags (guid, tag, revision, created_at) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT (guid, tag) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at",
+                "INSERT INTO agent_revision_tags (guid, tag, revision, created_at, author, front, message) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7) \
+                 ON CONFLICT (guid, tag) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at, \
+                 author = excluded.author, front = excluded.front, message = excluded.message",
                 &values,
             )
             .await?;

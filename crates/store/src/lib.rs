@@ -43,7 +43,7 @@ mod write;
 pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, Write};
 
 mod history;
-pub use history::{FullRevision, Referred, Revision, RevisionRef};
+pub use history::{FullRevision, Referred, Revision, RevisionRef, Tag};
 
 mod scopes;
 pub use scopes::{FileScopes, Overrides, Scopes};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use persona::{
-    AnyEntity, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType, first_sentence,
-    limits,
+    AnyEntity, BaseRef, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType,
+    first_sentence, limits,
 };
 use serde::Deserialize;
 
@@ -57,6 +57,12 @@ pub struct Found {
     pub tags: Tags,
     #[serde(default)]
     pub updated_at: Option<DateTime<Utc>>,
+    /// The persona that gives what this one does not set.
+    #[serde(default)]
+    pub extends: Option<BaseRef>,
+    /// Whether the summary is not set, but derived from the text.
+    #[serde(skip)]
+    pub is_derived: bool,
     /// The beginning of the text that a missing summary is derived from.
     #[serde(default)]
     pub(crate) lead: Option<String>,
@@ -71,6 +77,7 @@ impl Found {
                 .as_deref()
                 .map(|lead| first_sentence(lead).to_owned())
                 .filter(|text| !text.is_empty());
+            self.is_derived = self.summary.is_some();
         }
         self.lead = None;
         self

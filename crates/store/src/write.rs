@@ -40,17 +40,20 @@ pub enum Action {
     Update,
     Rename,
     Link,
+    Unlink,
     Delete,
 }
 
 impl Action {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// As history has it.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Restore => "restore",
             Self::Update => "update",
             Self::Rename => "rename",
             Self::Link => "link",
+            Self::Unlink => "unlink",
             Self::Delete => "delete",
         }
     }

@@ -26,7 +26,7 @@ fn explain(place: &str, message: &str) -> String {
     if let Some(field) = message.strip_prefix("missing field ") {
         return format!("{} is missing{inside}; add it", quoted(field));
     }
-    let problem = plain_words(message);
+    let problem = in_plain_words(message);
     if place.is_empty() { problem } else { format!("{place}: {problem}") }
 }
 
@@ -50,8 +50,9 @@ fn quoted(backticked: &str) -> String {
 }
 
 /// Says "expected u32" in words that mean something to somebody who does not write Rust.
-fn plain_words(message: &str) -> String {
+pub fn in_plain_words(message: &str) -> String {
     const WORDS: [(&str, &str); 8] = [
+        ("expected u8", "expected a whole number from 0 to 255"),
         ("expected u32", "expected a whole number, 0 or more"),
         ("expected i32", "expected a whole number"),
         ("expected i64", "expected a whole number"),
@@ -59,9 +60,16 @@ fn plain_words(message: &str) -> String {
         ("expected a sequence", "expected a list"),
         ("expected a map", "expected an object"),
         ("expected a string", "expected a text"),
-        ("expected struct ", "expected an object: "),
     ];
-    WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to))
+    let plain = WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to));
+    match plain.split_once("expected struct ") {
+        // What our type is called helps nobody.
+        Some((before, after)) => {
+            let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            format!("{before}expected an object{rest}")
+        }
+        None => plain,
+    }
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub struct LintFinding {
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// The file that it is in, where it is in one.
+    /// The file that it is in, where it is in one: that of the text, where the text has one of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ impl LintFinding {
         path: Option<PathBuf>,
         place: Option<(usize, usize)>,
     ) -> Self {
-        let Finding { rule, level, kind, name, scope, field, message, suggestion } = finding;
+        let Finding { rule, level, kind, name, scope, field, at: _, message, suggestion } = finding;
         Self {
             rule: LintRule::Definition(rule),
             level,

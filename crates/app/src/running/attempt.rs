@@ -293,6 +293,7 @@ fn with_retry_after(failure: Failure) -> String {
     let Failure { message, retry_after, .. } = failure;
     match retry_after {
         Some(after) => {
+            let message = message.trim_end_matches('.');
             format!("{message}; it wants to be asked again after {} s", after.as_secs_f64().ceil())
         }
         None => message,

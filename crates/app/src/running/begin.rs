@@ -192,12 +192,29 @@ impl Inner {
 
     /// How the last run of a session ended; none where it did not.
     pub(super) async fn last_end(&self, id: Uuid) -> Result<Option<End>> {
+        self.last_note(id, |note| match note {
+            Note::Done { stop_reason } => Some(*stop_reason),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Why it failed, where it did.
+    pub(super) async fn last_error(&self, id: Uuid) -> Result<Option<String>> {
+        self.last_note(id, |note| match note {
+            Note::Error { code, message } if !code.is_warning() => Some(message.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn last_note<T>(&self, id: Uuid, wanted: impl Fn(&Note) -> Option<T>) -> Result<Option<T>> {
         let Some(session) = self.store().session(id).await? else { return Ok(None) };
         let last =
             self.store().log(id, (session.last_seq - LAST_ENTRIES).max(0), LAST_ENTRIES as usize).await?;
         Ok(last.iter().rev().find_map(|LogEntry { entry, .. }| match entry {
-            Entry::Note { note: Note::Done { stop_reason }, .. } => Some(*stop_reason),
-            _ => None,
+            Entry::Note { note, .. } => wanted(note),
+            Entry::Turn(_) => None,
         }))
     }
 

@@ -107,9 +107,14 @@ impl Delegation {
             (Some(End::EndTurn), Some(report)) => Answer::text(report),
             (Some(End::EndTurn), None) => Answer::text("The task was worked on; there is no report."),
             (end, report) => {
+                let error = self.runtime.last_error(below.id).await?;
+                let why = error.map(|error| format!(": {error}")).unwrap_or_default();
                 let end = end.map_or("interrupted", End::as_str);
                 let report = report.map(|report| format!(" The last that was said:\n\n{report}"));
-                Answer::error(format!("The task was not finished ({end}).{}", report.unwrap_or_default()))
+                Answer::error(format!(
+                    "The task was not finished ({end}{why}).{}",
+                    report.unwrap_or_default()
+                ))
             }
         }))
     }

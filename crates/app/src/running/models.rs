@@ -163,6 +163,11 @@ impl Runtime {
         self.0.options.providers.found()
     }
 
+    /// Why none of the providers that are set up can be called, where that is so.
+    pub fn without_key(&self) -> Option<String> {
+        self.0.without_key()
+    }
+
     /// The providers on this machine that nobody had to set up.
     pub async fn local_providers(&self) -> Vec<&str> {
         self.0.local().await.into_iter().flat_map(Providers::names).collect()
@@ -212,6 +217,9 @@ impl Inner {
         }
         let local = self.local().await;
         local.and_then(|local| local.get(name)).ok_or_else(|| {
+            if Providers::LOCAL.contains(&name) {
+                return Error::Invalid(format!("model: {name} does not answer on this machine; start it"));
+            }
             let known = self.options.providers.names().chain(local.into_iter().flat_map(Providers::names));
             let known: Vec<&str> = known.collect();
             let known = match known.is_empty() {
@@ -242,7 +250,22 @@ impl Inner {
         }
     }
 
-    /// The first provider that could answer, then a local one, then the rehearsal.
+    /// Why none of the providers that are set up can be called; none where one can, or where there are
+    /// none.
+    fn without_key(&self) -> Option<String> {
+        let problems: Option<Vec<String>> = (self.options.providers.found())
+            .map(|found| Some(format!("[providers.{}]: {}", found.name, found.problem.as_ref()?)))
+            .collect();
+        let problems = problems.filter(|problems| !problems.is_empty())?;
+        Some(format!(
+            "no provider that is set up can be called. {}. Set the variable, or take the provider out of \
+             config.toml; `masque doctor` tries them",
+            problems.join(". ")
+        ))
+    }
+
+    /// The first provider that could answer, then a local one. The rehearsal is for those who have not
+    /// set up anything: whoever has must not take it for an answer.
     async fn default_candidate(&self) -> std::result::Result<Candidate, NoModel> {
         let configured = self.options.providers.found().filter(|found| self.usable(&found.name).is_some());
         // What the user wrote down comes before what merely has a key.
@@ -258,6 +281,9 @@ impl Inner {
                     return self.first_model(found, provider).await;
                 }
             }
+        }
+        if let Some(message) = self.without_key() {
+            return Err(NoModel { code: ErrorCode::Unauthorized, message });
         }
         let provider = self.rehearsal().await?;
         let model = ModelRef { provider: REHEARSAL.to_owned(), model: REHEARSAL.to_owned() };

@@ -122,6 +122,17 @@ async fn two_revisions_are_compared_field_by_field() {
             let none = world.library.diff(Kind::Persona, &coder, Some(scope), Some(&number(9)), None).await;
             let said = format!("persona \"coder\" in {scope} has no revision 9; they go from 1 to 3");
             assert_eq!(refused(none), (ErrorKind::Missing, said));
+            assert_eq!(last.note, None);
+
+            let delete = json!({ "name": "coder", "scope": scope });
+            world.library.delete(&world.author, Kind::Persona, input(delete)).await.unwrap();
+            let gone = world.library.diff(Kind::Persona, &coder, Some(scope), None, None).await.unwrap();
+            assert_eq!(gone.note.as_deref(), Some("persona coder was deleted in revision 4"));
+            assert_eq!((gone.to.label.as_str(), gone.to.toml.as_str()), ("coder revision 4 (deleted)", ""));
+            assert!(
+                gone.fields.len() == 2 && gone.fields.iter().all(|change| change.to.is_none()),
+                "{gone:?}"
+            );
         }
     })
     .await;

@@ -1,6 +1,8 @@
 //! Bases through the library: what is refused when it is written, what is explained, what is flat.
 
 use app::ErrorKind;
+use app::inputs::List;
+use app::outputs::Item;
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
@@ -20,8 +22,8 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
             }
             extends(world, scope, "middle", "base").await.unwrap();
             extends(world, scope, "top", "middle").await.unwrap();
-            let said = format!("{scope}:base → bsae: there is no such persona; did you mean \"base\"?");
-            assert_eq!(refused(extends(world, scope, "base", "bsae").await), (ErrorKind::Missing, said));
+            let said = format!("{scope}:top → bsae: there is no such persona; did you mean \"base\"?");
+            assert_eq!(refused(extends(world, scope, "top", "bsae").await), (ErrorKind::Missing, said));
             let (kind, said) = refused(extends(world, scope, "base", "top").await);
             assert_eq!(kind, ErrorKind::Invalid);
             assert!(
@@ -62,6 +64,42 @@ async fn a_persona_does_not_extend_itself_but_its_namesake() {
             .await;
         let shown = world.view(json!({ "name": "coder", "detail": true })).await;
         assert_eq!((&shown["scope"], &shown["system_prompt"]), (&json!("project"), &json!("You code.")));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_that_is_suggested_is_there_and_may_be_extended() {
+    let project = "[personas.mentor]\nextends = \"mentor\"\n[personas.alone]\nextends = \"global:alone\"\n\
+                   [personas.critic]\nextends = \"global:critic\"\n[personas.stronger]\n";
+    with_files("", project, async |world| {
+        let said = async |persona: &str| {
+            refused(world.library.get_persona(&input(json!({ "name": persona }))).await).1
+        };
+        let circle = said("mentor").await;
+        assert!(
+            circle.ends_with("take one extends out, or name another scope, as in \"builtin:mentor\""),
+            "{circle}"
+        );
+        let alone = said("alone").await;
+        assert!(
+            alone.ends_with("there is no such persona; list the personas to see what there is"),
+            "{alone}"
+        );
+        let critic = said("critic").await;
+        assert!(critic.ends_with("did you mean \"builtin:critic\"?"), "{critic}");
+
+        let create =
+            async |persona: Value| refused(world.try_create(Kind::Persona, Scope::Shared, persona).await).1;
+        let circle = create(json!({ "name": "mentor", "extends": "mentor" })).await;
+        assert!(circle.ends_with("as in \"builtin:mentor\""), "{circle}");
+        let circle = create(json!({ "name": "alone", "extends": "alone" })).await;
+        assert!(circle.ends_with("take one extends out"), "{circle}");
+        // What is to be written counts, and what a stronger scope has does not.
+        let missing = create(json!({ "name": "critic", "extends": "shared:critik" })).await;
+        assert!(missing.ends_with("did you mean \"builtin:critic\"?"), "{missing}");
+        let missing = create(json!({ "name": "weak", "extends": "stronge" })).await;
+        assert!(missing.ends_with("list the personas to see what there is"), "{missing}");
     })
     .await;
 }
@@ -216,6 +254,67 @@ async fn a_flat_persona_says_all_that_it_inherits() {
         let layered = world.library.prompt(&input(prompt.clone())).await.unwrap();
         world.persona(Scope::Project, serde_json::to_value(&flat).unwrap()).await;
         assert_eq!(world.library.prompt(&input(prompt)).await.unwrap(), layered);
+    })
+    .await;
+}
+
+/// Each listed persona as `name | summary | description`, without the builtins.
+fn told(items: &[Item]) -> Vec<String> {
+    let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    items
+        .iter()
+        .filter(|item| item.scope != Scope::Builtin)
+        .map(|item| format!("{} | {} | {}", item.name, shown(&item.summary), shown(&item.description)))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_show_what_personas_inherit() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            for persona in [
+                json!({ "name": "a-base", "summary": "b", "description": "d" }),
+                json!({ "name": "b-kid", "extends": "a-base", "tags": ["kin"] }),
+                json!({ "name": "c-grandkid", "extends": "b-kid", "description": "own" }),
+                json!({ "name": "d-speaker", "extends": "a-base", "system_prompt": "I speak. Much." }),
+                json!({ "name": "e-text", "system_prompt": "I am text. Only." }),
+                json!({ "name": "f-kid", "extends": "e-text" }),
+                json!({ "name": "g-own", "extends": "a-base", "summary": "s", "description": "t" }),
+            ] {
+                world.persona(scope, persona).await;
+            }
+            let expected = [
+                "a-base | b | d",
+                "b-kid | b | d",
+                "c-grandkid | b | own",
+                "d-speaker | b | d",
+                "e-text | I am text. | -",
+                "f-kid | I am text. | -",
+                "g-own | s | t",
+            ];
+            let page =
+                world.library.list(Kind::Persona, input::<List>(json!({ "scope": scope }))).await.unwrap();
+            assert_eq!(told(&page.items), expected, "{scope}");
+            let page = world.library.list(Kind::Persona, input::<List>(json!({}))).await.unwrap();
+            assert_eq!(told(&page.items), expected, "{scope}");
+            let mut recent = told(&world.library.recent_personas(50).await.unwrap());
+            recent.sort();
+            assert_eq!(recent, expected, "{scope}");
+            let search = input(json!({ "query": "b-kid", "scope": scope }));
+            let found = told(&world.library.search(search).await.unwrap().items);
+            assert!(found.contains(&"b-kid | b | d".to_owned()), "{found:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chain_that_breaks_off_does_not_break_a_list() {
+    let project = "[personas.kid]\nextends = 'gone'\n[personas.one]\nextends = 'two'\n[personas.two]\nextends = 'one'\n[personas.up]\nextends = 'kid'\n";
+    with_files("", project, async |world| {
+        let list = input::<List>(json!({ "scope": "project" }));
+        let page = world.library.list(Kind::Persona, list).await.unwrap();
+        assert_eq!(told(&page.items), ["kid | - | -", "one | - | -", "two | - | -", "up | - | -"]);
     })
     .await;
 }

@@ -171,7 +171,7 @@ impl Logged {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("{word} was not logged");
+        panic!("{word} was not logged: {}", String::from_utf8_lossy(&self.0.lock().unwrap()));
     }
 }
 
@@ -189,6 +189,29 @@ async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
         world.edit(Scope::Project, "# Ours.\n", more);
         logged.waits_for("project:more").await;
         assert_eq!(logged.lines_with("clam-tone"), 1, "{logged:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_means_nothing_in_a_file_is_logged_once() {
+    let project = "# Ours.\n[prats.calm]\ncontent = \"x\"\n";
+    with_files("", project, async |world| {
+        let logged = Logged::default();
+        let writer = logged.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let _guard = tracing::subscriber::set_default(subscriber);
+        world.library.watch();
+        world.library.lint_on_load(LintOptions::default());
+        // There is not one entry, and yet something to say.
+        logged
+            .waits_for("unknown table \"prats\", which has no effect; did you mean \"parts\"? [unknown-key]")
+            .await;
+        let more =
+            "# Ours.\n\n[parts.more]\npart_type = \"goal\"\ncontent = \"Be more.\"\ncolour = \"blue\"\n\n";
+        world.edit(Scope::Project, "# Ours.\n", more);
+        logged.waits_for("part more: unknown key \"colour\"").await;
+        assert_eq!(logged.lines_with("prats"), 1, "{logged:?}");
     })
     .await;
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use persona::{Kind, Name, Scope};
 
 use super::scope::WRITABLE;
-use super::{ChangeIn, CreateIn, Target, Why, vocabulary};
+use super::{ChangeIn, CreateIn, ScopeOption, Target, Why, vocabulary};
 use crate::failure::{Failure, Result};
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct EditArgs {
 impl EditArgs {
     /// What is to be edited; without a kind, a persona.
     pub(crate) fn target(&self) -> Result<(Kind, Name)> {
-        let Target { kind, name, .. } = Target::parse(&self.words, 0, 0)?;
+        let Target { kind, name, .. } = Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)?;
         Ok((kind, name))
     }
 }
@@ -76,7 +76,7 @@ pub(crate) struct DuplicateArgs {
 
 impl DuplicateArgs {
     pub(crate) fn target(&self) -> Result<(Kind, Name, Name)> {
-        two_names(&self.words)
+        two_names(&self.words, ScopeOption::OF_COPYING)
     }
 }
 
@@ -99,12 +99,12 @@ pub(crate) struct RenameArgs {
 
 impl RenameArgs {
     pub(crate) fn target(&self) -> Result<(Kind, Name, Name)> {
-        two_names(&self.words)
+        two_names(&self.words, ScopeOption::OF_WRITING)
     }
 }
 
-fn two_names(words: &[String]) -> Result<(Kind, Name, Name)> {
-    let Target { kind, name, rest, .. } = Target::parse(words, 1, 1)?;
+fn two_names(words: &[String], option: ScopeOption) -> Result<(Kind, Name, Name)> {
+    let Target { kind, name, rest, .. } = Target::parse(words, (1, 1), option)?;
     match rest {
         [new] => {
             let new = new.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{RecordedIn, Target, Why};
+use super::{RecordedIn, ScopeOption, Target, Why};
 use crate::failure::{Failure, Result};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct HistoryArgs {
 
 impl HistoryArgs {
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        Target::parse(&self.words, 0, 0)
+        Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct DiffArgs {
 impl DiffArgs {
     /// What is compared, and its older and newer revision.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        Target::parse(&self.words, 0, 2)
+        Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct RollbackArgs {
 impl RollbackArgs {
     /// What goes back, and to which revision.
     pub(crate) fn target(&self) -> Result<(Target<'_>, &str)> {
-        let target = Target::parse(&self.words, 1, 1)?;
+        let target = Target::parse(&self.words, (1, 1), ScopeOption::OF_WRITING)?;
         match target.rest {
             [revision] => Ok((target, revision)),
             _ => Err(Failure::invalid(format!("name a revision: masque rollback {} REV", target.name))),
@@ -99,7 +99,7 @@ A tag names a revision, with all the pieces as they were then, so that callers c
 that is given again moves. Without REV, the persona is tagged as it is now.
 
   masque tag mentor production
-  masque tag mentor 3 production
+  masque tag mentor 3 production --message \"the one that passed\"
   masque show mentor --revision production
   masque tag mentor --delete production")]
 pub(crate) struct TagArgs {
@@ -111,12 +111,14 @@ pub(crate) struct TagArgs {
     pub(crate) delete: Option<String>,
     #[command(flatten)]
     pub(crate) recorded: RecordedIn,
+    #[command(flatten)]
+    pub(crate) why: Why,
 }
 
 impl TagArgs {
     /// What is tagged, the revision if it is not the newest, and the tag.
     pub(crate) fn tagging(&self) -> Result<(Target<'_>, Option<&str>, &str)> {
-        let target = Target::parse(&self.words, 1, 2)?;
+        let target = Target::parse(&self.words, (1, 2), ScopeOption::OF_WRITING)?;
         match target.rest {
             [tag] => Ok((target, None, tag)),
             [revision, tag] => Ok((target, Some(revision), tag)),
@@ -126,6 +128,6 @@ impl TagArgs {
 
     /// What a tag is taken off.
     pub(crate) fn untagged(&self) -> Result<Target<'_>> {
-        Target::parse(&self.words, 0, 0)
+        Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)
     }
 }

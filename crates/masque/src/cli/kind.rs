@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use persona::{Kind, Name, ParseKindError};
 
+use super::ScopeOption;
 use crate::failure::{Failure, Result};
 
 /// A kind on the command line; the plural reads better in places, and files write an underscore.
@@ -60,8 +61,12 @@ pub(crate) struct Target<'a> {
 impl<'a> Target<'a> {
     /// Without a kind, a persona is meant. The first word is a kind where it can be one and
     /// `fewest` words still follow the name; a persona that is named like a kind is reached with
-    /// `persona NAME`. At most `most` words may follow the name.
-    pub(crate) fn parse(words: &'a [String], fewest: usize, most: usize) -> Result<Self> {
+    /// `persona NAME`. At most `most` words may follow the name. Its scope is said with an option.
+    pub(crate) fn parse(
+        words: &'a [String],
+        (fewest, most): (usize, usize),
+        option: ScopeOption,
+    ) -> Result<Self> {
         let [first, others @ ..] = words else {
             return Err(Failure::invalid("name what is meant, as in `mentor` or `part plain-tone`"));
         };
@@ -75,7 +80,7 @@ impl<'a> Target<'a> {
             let name = name.as_str();
             return Err(Failure::invalid(format!("there are more words after {name:?} than have a meaning")));
         }
-        let name = name.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;
+        let name = option.name_beside(name).map_err(Failure::invalid)?;
         Ok(Self { kind, name, implied, rest })
     }
 }
@@ -93,13 +98,13 @@ fn kind_of(word: &str) -> Result<Kind> {
 mod tests {
     use persona::Kind;
 
-    use super::Target;
+    use super::{ScopeOption, Target};
     use crate::failure::Failure;
 
     /// The words, how many must and may follow the name, and what is understood.
     fn check(words: &str, (fewest, most): (usize, usize), expected: &str) {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let understood = match Target::parse(&words, fewest, most) {
+        let understood = match Target::parse(&words, (fewest, most), ScopeOption::OF_READING) {
             Ok(Target { kind, name, rest, .. }) => format!("{kind} {name} {}", rest.join(" ")),
             Err(Failure::Told { message, .. }) => message,
             Err(other) => format!("{other:?}"),
@@ -118,6 +123,7 @@ mod tests {
         check("persona part", (0, 0), "persona part");
         check("", (0, 0), "name what is meant");
         check("a/b", (0, 0), "");
+        check("part builtin:calm", (0, 0), "a scope is an option: write `calm --scope builtin`");
         for kind in Kind::ALL {
             check(&format!("{kind} x"), (0, 0), &format!("{kind} x"));
         }

@@ -3,7 +3,8 @@
 use clap::Args;
 use persona::{Kind, Name, PartType};
 
-use super::{KindWord, OnlyIn, Target, vocabulary};
+use super::scope::name_to_read;
+use super::{KindWord, OnlyIn, ScopeOption, Target, vocabulary};
 use crate::failure::{Failure, Result};
 
 /// How much of a list to print.
@@ -113,7 +114,7 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     /// What is to be shown; without a kind, a persona.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        let target = Target::parse(&self.words, 0, 0)?;
+        let target = Target::parse(&self.words, (0, 0), ScopeOption::OF_READING)?;
         self.refuse_what_a_piece_has_not(target.kind)?;
         Ok(target)
     }
@@ -150,6 +151,7 @@ fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
 #[derive(Debug, Args)]
 pub(crate) struct ManifestArgs {
     /// The persona
+    #[arg(value_parser = name_to_read)]
     pub(crate) name: Name,
     #[command(flatten)]
     pub(crate) only: OnlyIn,
@@ -161,6 +163,7 @@ pub(crate) struct ManifestArgs {
   claude --append-system-prompt \"$(masque compile mentor --detail)\"")]
 pub(crate) struct CompileArgs {
     /// The persona
+    #[arg(value_parser = name_to_read)]
     pub(crate) name: Name,
     /// The full contents instead of the summaries
     #[arg(long, short)]

@@ -8,6 +8,7 @@ use llm::ModelRef;
 use persona::Name;
 
 use super::OnlyIn;
+use super::scope::name_to_read;
 
 /// Commands that run a persona, or look at what was run.
 #[derive(Debug, Subcommand)]
@@ -67,7 +68,7 @@ Without a terminal, each line of standard input is a message; calls that need pe
   masque chat --session 0193a7")]
 pub(crate) struct ChatArgs {
     /// The persona; with --session, one that goes on in its place
-    #[arg(value_name = "NAME", required_unless_present = "session")]
+    #[arg(value_name = "NAME", required_unless_present = "session", value_parser = name_to_read)]
     pub(crate) name: Option<Name>,
     #[command(flatten)]
     pub(crate) opening: Opening,
@@ -95,6 +96,7 @@ to be left alone for now.";
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
     /// The persona; with --session, it goes on in the place of the one before
+    #[arg(value_parser = name_to_read)]
     pub(crate) name: Name,
     /// What to say to it; may be left out where something is piped in
     pub(crate) prompt: Option<String>,

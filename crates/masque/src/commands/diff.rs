@@ -24,6 +24,8 @@ struct Answer<'a> {
     to: i64,
     fields: &'a [FieldChange],
     unified: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
 }
 
 pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output) -> Result<()> {
@@ -34,7 +36,8 @@ pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output)
     let diff = Meant { command: "diff", name: &name, implied, scope: args.recorded.scope }
         .found(diff, session)
         .await?;
-    let RevisionDiff { kind, name, scope, from, to, fields } = &diff;
+    let RevisionDiff { kind, name, scope, from, to, fields, note } = &diff;
+    let note = note.as_deref();
     let text = TextDiff::from_lines(&from.toml, &to.toml);
     let unified = || {
         let mut unified = text.unified_diff();
@@ -42,7 +45,10 @@ pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output)
     };
     if output.is_json() {
         let (from, to, unified) = (from.revision, to.revision, unified());
-        return output.json(&Answer { kind: *kind, name, scope: *scope, from, to, fields, unified });
+        return output.json(&Answer { kind: *kind, name, scope: *scope, from, to, fields, unified, note });
+    }
+    if let Some(note) = note {
+        output.advise(&format!("{note}."))?;
     }
     if from.toml == to.toml {
         return output.advise(&format!(

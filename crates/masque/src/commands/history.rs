@@ -1,6 +1,6 @@
 //! `masque history`: who changed what, when and why.
 
-use app::outputs::RevisionItem;
+use app::outputs::{RevisionItem, TagItem};
 use chrono::Local;
 
 use super::meant::{Meant, Named};
@@ -43,7 +43,7 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
 }
 
 fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
-    let RevisionItem { revision, name, action, author, front, message, created_at, tags } = item;
+    let RevisionItem { revision, name, action, author, front, message, created_at, tags: _, tagged } = item;
     let when = created_at.with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string();
     // A name that it no longer has.
     let named = if name == now { String::new() } else { name.to_string() };
@@ -53,7 +53,16 @@ fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
         one_line(&format!("{author} ({front})")),
         one_line(action),
         one_line(message.as_deref().unwrap_or_default()),
-        one_line(&tags.join(", ")),
+        one_line(&tagged.iter().map(told).collect::<Vec<_>>().join(", ")),
         named,
     ]
+}
+
+/// A tag, who gave it, and why.
+fn told(TagItem { tag, author, message, .. }: &TagItem) -> String {
+    match (author, message) {
+        (Some(author), Some(message)) => format!("{tag} ({author}: {message})"),
+        (Some(author), None) => format!("{tag} ({author})"),
+        (None, _) => tag.clone(),
+    }
 }

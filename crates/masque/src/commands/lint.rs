@@ -13,7 +13,7 @@ use providers::Providers;
 use crate::cli::{Deny, LintArgs, LintFormat, ShowArgs};
 use crate::config::Config;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Stream, Warning};
+use crate::output::{Output, Warning};
 use crate::project::{Connections, Project};
 use crate::session::Session;
 
@@ -94,9 +94,12 @@ pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec
     LintOptions {
         scopes,
         part_tokens: config.lint_part_tokens,
-        providers: Some(providers(config.providers.keys().chain(of_project).map(String::as_str), |name| {
-            std::env::var_os(name).is_some_and(|key| !key.is_empty())
-        })),
+        providers: Some(providers(
+            config.providers.keys().map(String::as_str),
+            of_project.map(String::as_str),
+            |name| std::env::var_os(name).is_some_and(|key| !key.is_empty()),
+        )),
+        other_providers: Providers::usual().map(|(name, _)| name.to_owned()).collect(),
         env_allowed,
         env_set,
     }
@@ -166,7 +169,7 @@ pub(super) async fn tell_of(written: &Written, session: &Session, output: &mut O
         let said = |found: &LintFinding| Warning::Said(format!("{} [{}]", found.sentence(), found.rule));
         output.warn(&findings.iter().map(said).collect::<Vec<_>>())?;
     } else {
-        text::print_group(&findings, Stream::Error, output)?;
+        text::print_below(&findings, session.library.path(*scope), output)?;
     }
     Ok(if findings.is_empty() { Findings::Untold } else { Findings::Told })
 }
@@ -190,17 +193,19 @@ async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
 }
 
 /// The providers that a model may name: those that are configured or have their key here, and those
-/// that need none. Where nothing is configured yet, as where a code host checks the files, all that
-/// a key would configure are meant.
+/// that need none. Where the user has configured nothing yet, as where a code host checks the files,
+/// all that a key would configure are meant; what the project configures says nothing about that.
 fn providers<'a>(
-    configured: impl IntoIterator<Item = &'a str>,
+    of_user: impl IntoIterator<Item = &'a str>,
+    of_project: impl IntoIterator<Item = &'a str>,
     is_set: impl Fn(&str) -> bool,
 ) -> BTreeSet<String> {
     let keyed = Providers::usual().filter(|(_, key)| is_set(key)).map(|(name, _)| name);
-    let mut known: BTreeSet<&str> = configured.into_iter().chain(keyed).collect();
+    let mut known: BTreeSet<&str> = of_user.into_iter().chain(keyed).collect();
     if known.is_empty() {
         known.extend(Providers::usual().map(|(name, _)| name));
     }
+    known.extend(of_project);
     known.extend(Providers::LOCAL);
     known.insert(REHEARSAL);
     known.into_iter().map(str::to_owned).collect()
@@ -219,14 +224,19 @@ mod tests {
 
     #[test]
     fn providers_are_known_by_configuration_or_key() {
-        let none: Vec<_> = providers([], |_| false).into_iter().collect();
+        let none: Vec<_> = providers([], [], |_| false).into_iter().collect();
         assert_eq!(none, ["anthropic", "gemini", "llamacpp", "ollama", "openai", "rehearsal"]);
         let known = |configured: &[&'static str], key: &str| {
-            let known = providers(configured.iter().copied(), |name| name == key);
-            known.into_iter().collect::<Vec<_>>().join(" ")
+            let known = providers(configured.iter().copied(), ["house"], |name| name == key);
+            known.into_iter().filter(|name| name != "house").collect::<Vec<_>>().join(" ")
         };
         assert_eq!(known(&["work"], ""), "llamacpp ollama rehearsal work");
         assert_eq!(known(&[], "GEMINI_API_KEY"), "gemini llamacpp ollama rehearsal");
         assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic llamacpp ollama openai rehearsal");
+    }
+    #[test]
+    fn a_projects_provider_does_not_make_the_others_unknown() {
+        let known: Vec<_> = providers([], ["house"], |_| false).into_iter().collect();
+        assert_eq!(known, ["anthropic", "gemini", "house", "llamacpp", "ollama", "openai", "rehearsal"]);
     }
 }

@@ -1,7 +1,7 @@
 //! `masque tag`: names for revisions.
 
-use app::RevisionRef;
 use app::outputs::Tagged;
+use app::{NewTag, RevisionRef};
 use serde_json::json;
 
 use super::meant::Meant;
@@ -17,6 +17,7 @@ pub(super) async fn run(args: &TagArgs, session: &Session, output: &mut Output) 
     let (Target { kind, name, implied, .. }, revision, tag) = args.tagging()?;
     let wanted = revision.map(RevisionRef::parse);
     let (library, author) = (&session.library, &session.author);
+    let tag = NewTag { tag, message: args.why.message.clone() };
     let tagged = library.tag(author, kind, &name, args.recorded.scope, wanted.as_ref(), tag).await;
     let tagged = Meant { command: "tag", name: &name, implied, scope: args.recorded.scope }
         .found(tagged, session)

@@ -20,6 +20,7 @@ where
     args.fields.read_files()?;
     let mut definition = Definition::read(args.file.as_deref(), &args.fields, Purpose::Create)?;
     definition.set("name", &args.name)?;
+    definition.spell_out(T::KIND);
     let entity: AnyEntity = definition.into_input::<T>()?.into();
     let scope = args.place.scope.unwrap_or_else(|| session.library.default_scope());
     // Revision 0 is refused where the name is taken.
@@ -48,6 +49,7 @@ where
         found => found?,
     };
     definition.set("name", &Some(&name))?;
+    definition.spell_out(T::KIND);
     let new: AnyEntity = definition.over(old.to_json()).into_input::<T>()?.into();
     let builtin = meta.scope == Scope::Builtin;
     let actual = if builtin { 0 } else { meta.revision };

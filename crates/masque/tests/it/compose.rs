@@ -129,6 +129,20 @@ fn a_mistake_that_stays_ends_with_the_text_kept() {
 }
 
 #[test]
+fn after_an_edit_a_place_in_an_included_text_has_its_file() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[personas.guide]\nsystem_prompt_file = \"prompts/guide.md\"\n");
+    home.write("shop/prompts/guide.md", "You guide.\nGu\u{200b}ide.\n");
+    let edited = edit(&home, "echo 'summary = \"x\"' >> \"$1\"", &["guide", "--project", "shop"]);
+    assert_eq!(edited.code, 0, "{edited:#?}");
+    assert!(
+        edited.stderr.starts_with("  prompts/guide.md\n  2:3  error    persona guide, system_prompt: "),
+        "{}",
+        edited.stderr
+    );
+}
+
+#[test]
 fn lint_has_its_say_after_an_edit() {
     let home = Home::new();
     let before = "[personas.guide]\nsummary = \"You guide.\"\n\n[personas.other]\nsummary = \"x\"\ntool_preset = \"nothing\"\n";

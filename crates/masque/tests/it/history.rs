@@ -94,6 +94,38 @@ fn two_revisions_are_compared() {
 }
 
 #[test]
+fn a_deletion_differs_from_what_was_before() {
+    let home = Home::new();
+    home.ok(&["create", "persona", "x", "--scope", "shared", "--summary", "u"]);
+    home.ok(&["delete", "persona", "x"]);
+    for arguments in [&["diff", "x"][..], &["diff", "x", "1"]] {
+        let answer = home.run(arguments);
+        contains(&answer.stderr, &["persona x was deleted in revision 2.\n"]);
+        contains(
+            &answer.ok(),
+            &["--- x revision 1\n+++ x revision 2 (deleted)\n@@ ", "\n-summary = \"u\"\n"],
+        );
+    }
+    let answer = home.json(&["diff", "x", "1"]);
+    assert_eq!(answer["fields"], json!([{ "field": "summary", "from": "u" }]));
+    assert_eq!(answer["note"], "persona x was deleted in revision 2");
+    home.ok(&["create", "persona", "x", "--scope", "shared", "--summary", "u"]);
+    home.ok(&["update", "persona", "x", "--summary", "v"]);
+    assert_eq!(home.json(&["diff", "x"]).get("note"), None);
+}
+
+#[test]
+fn an_unlinking_is_not_a_linking() {
+    let home = calm();
+    home.ok(&["create", "persona", "x", "--scope", "shared", "--summary", "u"]);
+    home.ok(&["link", "x", "part", "calm"]);
+    home.ok(&["unlink", "x", "part", "calm"]);
+    let history = home.json(&["history", "x"]);
+    let actions = history["revisions"].as_array().unwrap().iter().map(|revision| &revision["action"]);
+    assert_eq!(actions.collect::<Vec<_>>(), ["unlink", "link", "create"]);
+}
+
+#[test]
 fn changed_words_stand_out_on_a_terminal() {
     let home = calm();
     let mut command = home.command();
@@ -161,7 +193,18 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     contains(&home.fails(3, &["show", "helper", "--revision", "producton"]), &["production"]);
 
     contains(&home.ok(&["history", "helper"]), &["TAGS", "production"]);
-    contains(&home.ok(&["tag", "helper", "2", "production"]), &["production is revision 2"]);
+    contains(
+        &home.ok(&["tag", "helper", "2", "production", "--message", "it passed"]),
+        &["production is revision 2"],
+    );
+    contains(&home.ok(&["history", "helper"]), &["production (tester: it passed)"]);
+    let tagged = &home.json(&["history", "helper"])["revisions"];
+    let tagged = tagged.as_array().unwrap().iter().find(|item| item["revision"] == 2).unwrap();
+    assert_eq!(tagged["tags"], json!(["production"]));
+    assert_eq!(
+        (&tagged["tagged"][0]["front"], &tagged["tagged"][0]["message"]),
+        (&json!("cli"), &json!("it passed"))
+    );
     assert_eq!(home.json(&["show", "helper", "--revision", "production"])["summary"], "Second.");
     assert_eq!(home.json(&["tag", "part", "calm", "1", "old"])["revision"], 1);
     contains(&home.ok(&["diff", "part", "calm", "old"]), &["--- calm revision 1", "You shout."]);

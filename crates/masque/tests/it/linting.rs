@@ -159,6 +159,23 @@ fn providers_are_known_by_configuration_and_environment() {
 }
 
 #[test]
+fn a_misspelt_provider_may_have_meant_any() {
+    let model = |provider: &str| {
+        format!(
+            "[personas.a]\nsummary = \"x\"\npreferred_models = [{{ provider = \"{provider}\", model = \"m\" }}]\n"
+        )
+    };
+    let home = library(&model("gemni"));
+    let mut command = home.command();
+    command.env("OPENAI_API_KEY", "k").args(["--project", "shop", "lint"]);
+    contains(&Answer::of(command.output().unwrap()).ok(), &["did you mean \"gemini\"?"]);
+    // A project's own provider does not say that the user has none of the others.
+    let house = "[providers.house]\nkind = \"gemini\"\n";
+    home.write("shop/personas.toml", &format!("{}{house}", model("anthropic")));
+    assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
+}
+
+#[test]
 fn settings_count() {
     let home = library(
         "[personas.a]\nsystem_prompt = \"At ${env.TEAM}.\"\nparts = [\"long\"]\n\n[parts.long]\npart_type = \"context\"\nsummary = \"x\"\ncontent = \"one two three four five six seven eight nine ten\"\n",
@@ -224,4 +241,77 @@ fn sarif_is_what_code_hosts_take() {
     let elsewhere: Vec<&str> = elsewhere.filter(|uri| *uri != "personas.toml").collect();
     assert_eq!(elsewhere.len(), 1);
     assert!(elsewhere[0].starts_with("file:///") && elsewhere[0].ends_with("/masque/personas.toml"));
+}
+
+/// A library whose texts have hidden characters: in a file of its own, and in strings of many lines.
+fn with_hidden_characters() -> Home {
+    let home = library(
+        "\
+[personas.reviewer]
+summary = \"You review.\"
+parts = [\"calm\", \"clear\", \"curt\"]
+plan_persona = { instruction_file = \"prompts/plan.md\" }
+
+[parts.calm]
+part_type = \"tone\"
+content_file = \"./prompts/calm.md\"
+
+[parts.clear]
+part_type = \"voice\"
+content = '''
+Be clear.
+Be cle\u{200b}ar.
+'''
+
+[parts.curt]
+part_type = \"goal\"
+content = \"\"\"
+Be \\
+  curt.
+Be cur\u{200b}t.\"\"\"
+",
+    );
+    home.write("shop/prompts/calm.md", "Be calm.\n\nBe \u{200b}calm.\n");
+    home.write("shop/prompts/plan.md", "Pla\u{200b}n.\n");
+    home
+}
+
+#[test]
+fn what_stands_in_a_text_is_placed_where_the_text_is_written() {
+    let home = with_hidden_characters();
+    let report = lint_json(&home, &[]);
+    let findings = report["findings"].as_array().unwrap();
+    let root = home.path("shop");
+    let places: Vec<(&str, u64, u64)> = findings
+        .iter()
+        .map(|found| {
+            let path = found["path"].as_str().unwrap().strip_prefix(root.to_str().unwrap()).unwrap();
+            (path, found["line"].as_u64().unwrap(), found["column"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("/personas.toml", 14, 7),
+            // After a line that is folded, the lines of the text are not those of the file.
+            ("/personas.toml", 19, 1),
+            ("/prompts/calm.md", 3, 4),
+            ("/prompts/plan.md", 1, 4),
+        ]
+    );
+    assert_eq!((&findings[2]["name"], &findings[2]["field"]), (&json!("calm"), &json!("content")));
+
+    let answer = lint(&home, &[]);
+    contains(&answer.stdout, &["prompts/calm.md (project)\n  3:4  error    part calm, content: "]);
+
+    // The repository's root is what code hosts count from.
+    std::fs::create_dir(home.path(".git")).unwrap();
+    let log: Value = serde_json::from_str(&lint(&home, &["--format", "sarif"]).stdout).unwrap();
+    assert_eq!(
+        log["runs"][0]["results"][2]["locations"][0]["physicalLocation"],
+        json!({
+            "artifactLocation": { "uri": "shop/prompts/calm.md", "uriBaseId": "%SRCROOT%" },
+            "region": { "startLine": 3, "startColumn": 4 },
+        })
+    );
 }

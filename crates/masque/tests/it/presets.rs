@@ -132,6 +132,29 @@ fn what_is_not_given_stays() {
 }
 
 #[test]
+fn short_forms_are_taken_as_in_a_file() {
+    let home = Home::new();
+    let preset = "name = \"tpx\"\n[categories]\nread = [\"read_file\", { name = \"list_*\", weight = 5 }]\n";
+    home.run_with_input(&["create", "tool-preset", "--file", "-"], preset).ok();
+    let tools = |home: &Home| home.json(&["show", "tool_preset", "tpx"])["categories"].clone();
+    assert_eq!(tools(&home), json!({ "read": [{ "name": "read_file" }, { "name": "list_*", "weight": 5 }] }));
+    let change = "[categories]\nrun = [\"run_command\"]\n";
+    home.run_with_input(&["update", "tool-preset", "tpx", "--file", "-"], change).ok();
+    assert_eq!(tools(&home), json!({ "run": [{ "name": "run_command" }] }));
+    let refused =
+        home.run_with_input(&["create", "tool-preset", "x"], "categories = { read = [5] }").fails(2);
+    contains(
+        &refused,
+        &["categories.read[0]", "expected a name, or {name, approval, weight, parameter_bias}"],
+    );
+
+    let arc = "name = \"path\"\nstages = [{ name = \"zero\" }, { name = \"after\" }]\n";
+    home.run_with_input(&["create", "arc", "--file", "-"], arc).ok();
+    let stages = home.json(&["show", "arc", "path"])["stages"].clone();
+    assert_eq!((&stages[0]["order"], &stages[1]["order"]), (&json!(1), &json!(2)));
+}
+
+#[test]
 fn a_builtin_is_copied_before_it_is_changed() {
     let home = Home::new();
     let updated = home.ok(&["update", "bias-profile", "balanced", "--description", "Mine."]);

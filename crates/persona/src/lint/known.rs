@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::{Catalog, Subject};
-use crate::{AnyEntity, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
+use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
 
 /// How many names are compared for suggestions in one run. A large file full of mistakes gets
 /// suggestions for the first of them rather than a slow answer.
@@ -72,6 +72,18 @@ impl<'a> Known<'a> {
         nearest(name.as_str(), all).into_iter().map(str::to_owned).collect()
     }
 
+    /// Every scope that has a definition of this name.
+    fn scopes_of(&self, kind: Kind, name: &Name) -> Vec<Scope> {
+        Scope::ALL.iter().copied().filter(|scope| self.get(*scope, kind, name).is_some()).collect()
+    }
+
+    /// What a persona in `from`, the last of a chain, may have meant by a base that is not there.
+    fn meant_base(&self, from: Scope, chain: &Chain, name: &Name) -> Option<BaseRef> {
+        let near = self.near(from, Kind::Persona, name);
+        let near = near.iter().filter_map(|name| Name::parse(name).ok());
+        near.into_iter().find_map(|name| chain.reference(&name, &self.scopes_of(Kind::Persona, &name)))
+    }
+
     /// A persona and its bases, root last.
     pub(super) fn chain(
         &self,
@@ -85,8 +97,8 @@ impl<'a> Known<'a> {
             let at = || (last.0, last.1.name.clone());
             let scopes = chain.scopes_of(base).map_err(|error| Broken { error, at: at() })?;
             let Some((scope, persona)) = self.find_persona(&scopes, &base.name) else {
-                let near = self.near(scopes[0], Kind::Persona, &base.name);
-                return Err(Broken { error: chain.missing(base, &near), at: at() });
+                let meant = self.meant_base(last.0, &chain, &base.name);
+                return Err(Broken { error: chain.missing(base, meant.as_ref()), at: at() });
             };
             chain.push(scope, persona.name.clone()).map_err(|error| {
                 let at = match &error {
@@ -94,7 +106,8 @@ impl<'a> Known<'a> {
                     // However long the rest of it is, this one is at its end.
                     _ => (personas[0].0, personas[0].1.name.clone()),
                 };
-                Broken { error, at }
+                let namesakes = self.scopes_of(Kind::Persona, &base.name);
+                Broken { error: error.or_namesake(&namesakes), at }
             })?;
             last = (scope, persona);
             personas.push(last);

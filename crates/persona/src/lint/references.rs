@@ -99,8 +99,11 @@ fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings
     let plan = plan.and_then(|model| model.split_once('/'));
     let plan = plan.map(|(provider, _)| ("plan_persona.model".to_owned(), provider));
     for (field, provider) in preferred.chain(plan).filter(|(_, provider)| !configured.contains(*provider)) {
-        let known = configured.iter().map(String::as_str);
-        let near: Vec<String> = nearest(provider, known).into_iter().map(str::to_owned).collect();
+        // Whoever writes a name that there is has misspelt none of the others.
+        let others = &settings.other_providers;
+        let others = others.iter().filter(|_| !others.contains(provider));
+        let meant = configured.iter().chain(others).map(String::as_str);
+        let near: Vec<String> = nearest(provider, meant).into_iter().map(str::to_owned).collect();
         let hint = did_you_mean(&near).unwrap_or_else(|| match configured.is_empty() {
             true => "no provider is configured yet".to_owned(),
             false => {

@@ -48,13 +48,13 @@ pub(super) fn tell<T: Hit>(
 ) {
     let mut places = Places::new(text);
     for hit in hits.iter().take(TOLD_PER_FIELD) {
-        let (message, suggestion) = hit.describe(places.at(hit.at()));
-        report.add_as(rule, level, Some(field), message, suggestion);
+        let place = places.at(hit.at());
+        report.add_at(rule, level, field, place, hit.describe(place));
     }
-    if hits.len() > TOLD_PER_FIELD {
+    if let Some(next) = hits.get(TOLD_PER_FIELD) {
         let more = hits.len() - TOLD_PER_FIELD;
         let message = format!("and {more} more of this in the same text");
-        report.add_as(rule, level, Some(field), message, None);
+        report.add_at(rule, level, field, places.at(next.at()), (message, None));
     }
 }
 

@@ -77,7 +77,7 @@ impl<'a> Body<'a> {
         for message in &request.messages {
             push_message(message, target, &mut input)?;
         }
-        let reasons = target.official && reasons(&request.model);
+        let reasons = target.reasoning_items.unwrap_or(target.official && reasons(&request.model));
         Ok(Self {
             model: &request.model,
             stream: true,

@@ -243,6 +243,13 @@ fn reasoning_is_asked_for_only_where_it_is_given() {
     for model in ["o3", "o4-mini", "gpt-5", "gpt-5.1-codex", "gpt-6"] {
         assert!(include(model, true) && !include(model, false), "{model}");
     }
+    let asked = |reasoning_items: bool, model: &str, official: bool| {
+        let mut request = trial::request(vec![user("Hi")]);
+        request.model = model.into();
+        let target = Target { official, reasoning_items: Some(reasoning_items), ..target() };
+        json_of(&Body::new(&request, target).expect("a body")).get("include").is_some()
+    };
+    assert!(asked(true, "ours", false) && !asked(false, "gpt-5", true), "the settings have the last word");
     for model in ["gpt-4.1", "gpt-4o", "gpt-5-chat-latest", "omni", "chatgpt-4o-latest"] {
         assert!(!include(model, true), "{model}");
     }

@@ -35,7 +35,7 @@ pub(crate) use hash::hex;
 pub use include::directory_of;
 pub(crate) use include::{Overlay, lawful};
 use locate::{End, offset_of_field};
-pub use locate::{Locator, locate};
+pub use locate::{Locator, TextPlace, locate};
 pub use short::spell_out;
 pub(crate) use value::LONG_FIELDS;
 use value::Node;

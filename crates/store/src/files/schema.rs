@@ -125,7 +125,7 @@ fn short_forms(schema: &mut Value, kind: Kind) {
         Kind::ToolPreset => (
             "categories{}[]",
             "A tool: its name, or a table with how it is used.",
-            Rule::Line(limits::TAG_CHARS),
+            Rule::Line(limits::TOOL_CHARS),
         ),
         _ => return,
     };

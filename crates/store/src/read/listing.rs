@@ -32,12 +32,15 @@ impl Listed {
             summary: None,
             tags: entity.tags().clone(),
             updated_at,
+            extends: None,
+            is_derived: false,
             lead: None,
         };
         match entity {
             AnyEntity::Persona(persona) => {
                 found.display_name.clone_from(&persona.display_name);
                 found.summary.clone_from(&persona.summary);
+                found.extends.clone_from(&persona.extends);
                 found.lead.clone_from(&persona.system_prompt);
             }
             AnyEntity::Part(part) => {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use persona::{AnyEntity, Bundle, Kind, Name, Scope};
 
 use super::Scopes;
-use crate::Result;
 use crate::catalog::{self, Catalog, PersonaState};
 use crate::history::{FullRevision, Referred, Revision, RevisionRef};
 use crate::state::Owner;
+use crate::{Attribution, Result};
 
 /// Definitions as a revision refers to them.
 struct Frozen(BTreeMap<(Kind, Scope, Name), AnyEntity>);
@@ -45,9 +45,9 @@ impl Scopes {
     }
 
     /// Names a revision.
-    pub async fn tag(&self, scope: Scope, about: &Revision, tag: &str) -> Result<()> {
+    pub async fn tag(&self, scope: Scope, about: &Revision, tag: &str, by: Attribution) -> Result<()> {
         let (store, _) = self.shelf(scope)?;
-        store.tag(about, tag).await
+        store.tag(about, tag, by).await
     }
 
     /// Takes a tag away; whether it was there.

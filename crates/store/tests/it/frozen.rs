@@ -6,7 +6,7 @@ use testkit::{Database, on_each_engine};
 
 use crate::samples::{
     arc, base, begin, change, full_persona, guardrail, held, keep, keep_pieces, linking, name, names, open,
-    part, persona, remove, skill, stage, trait_,
+    part, persona, remove, skill, somebody, stage, trait_,
 };
 
 async fn live(store: &Store, of: &str) -> Bundle {
@@ -28,7 +28,7 @@ async fn tagged(store: &Store, of: &str, wanted: &str) -> FullRevision {
 async fn tag_newest(store: &Store, of: &str, tag: &str) {
     let scopes = Scopes::of_database(store.clone());
     let newest = scopes.history(Scope::Shared, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(Scope::Shared, &newest, tag).await.unwrap();
+    scopes.tag(Scope::Shared, &newest, tag, somebody()).await.unwrap();
 }
 
 async fn frozen(store: &Store, of: &str, wanted: &str) -> Bundle {

@@ -1,11 +1,11 @@
 //! What was: revisions by number and by tag, over renames and deletions, and forgetting old ones.
 
 use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope, Stored};
-use store::{Action, ErrorKind, FullRevision, Revision, RevisionRef, Scopes, Store};
+use store::{Action, ErrorKind, FullRevision, Revision, RevisionRef, Scopes, Store, Tag};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, begin, change, extending, keep, linking, name, open, persona, remove, skill, stage, tone,
+    arc, begin, change, extending, keep, linking, name, open, persona, remove, skill, somebody, stage, tone,
 };
 
 const ALL: usize = 1_000;
@@ -26,7 +26,7 @@ async fn revision(store: &Store, kind: Kind, of: &str, wanted: &str) -> Option<F
 
 async fn tag(store: &Store, kind: Kind, of: &str, wanted: &str, tag: &str) {
     let found = revision(store, kind, of, wanted).await.unwrap();
-    Scopes::of_database(store.clone()).tag(Scope::Shared, &found.about, tag).await.unwrap();
+    Scopes::of_database(store.clone()).tag(Scope::Shared, &found.about, tag, somebody()).await.unwrap();
 }
 
 fn content(found: &FullRevision) -> &str {
@@ -38,6 +38,10 @@ fn content(found: &FullRevision) -> &str {
 
 async fn edit(store: &Store, of: &str, content: &str) {
     change::<Part>(store, of, |part| part.content = Some(content.to_owned())).await;
+}
+
+fn names_of_tags(revision: &Revision) -> Vec<String> {
+    revision.tags.iter().map(|tag| tag.tag.clone()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,9 +140,8 @@ async fn what_comes_back_has_its_tags() {
         );
         // It moves as it did before, rather than to be there twice.
         tag(&store, Kind::Part, "warm", "4", "good").await;
-        let tags: Vec<_> =
-            history(&store, Kind::Part, "warm").await.into_iter().map(|all| all.tags).collect();
-        assert_eq!(tags, [vec!["good".to_owned()], vec![], vec![], vec![]]);
+        let tags: Vec<_> = history(&store, Kind::Part, "warm").await.iter().map(names_of_tags).collect();
+        assert_eq!(tags, [vec!["good"], vec![], vec![], vec![]]);
 
         // Made again just as it was, it is the same one; made differently, another.
         remove::<Part>(&store, "warm").await;
@@ -194,14 +197,17 @@ async fn tags_name_one_revision_each() {
         );
         assert_eq!(number("warm", "it's \"odd\" é").await, Some(1));
         let all = history(&store, Kind::Part, "warm").await;
-        assert_eq!(all[1].tags, ["it's \"odd\" é", "production"]);
+        assert_eq!(names_of_tags(&all[1]), ["it's \"odd\" é", "production"]);
+        let Tag { author, front, message, .. } = &all[1].tags[1];
+        let given = [author, front, message].map(Option::as_deref);
+        assert_eq!(given, [Some("tester"), Some("test"), Some("because")]);
         assert!(all[0].tags.is_empty());
         // Put on another revision, it moves; put on the same one, it stays.
         tag(&store, Kind::Part, "warm", "2", "production").await;
         tag(&store, Kind::Part, "warm", "2", "production").await;
         assert_eq!(number("warm", "production").await, Some(2));
         let all = history(&store, Kind::Part, "warm").await;
-        assert_eq!((all[0].tags.as_slice(), all[1].tags.len()), (&["production".to_owned()][..], 1));
+        assert_eq!((names_of_tags(&all[0]), all[1].tags.len()), (vec!["production".to_owned()], 1));
 
         let untag = async |of: &str, tag: &str| {
             scopes.untag(Scope::Shared, Kind::Part, &name(of), tag).await.unwrap()

@@ -12,7 +12,7 @@ use rmcp::model::{
     ListToolsRequest, ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId, ServerResult,
     SubscriptionFilter,
 };
-use rmcp::service::{PeerRequestOptions, RoleClient, RunningService};
+use rmcp::service::{ClientInitializeError, PeerRequestOptions, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -76,7 +76,7 @@ impl Connection {
         let served = client.serve_with_lifecycle(transport, lifecycle()).await;
         let service = match served {
             Ok(service) => service,
-            Err(error) => return Err(of_failed_start(child, &error.to_string()).await),
+            Err(error) => return Err(of_failed_start(child, not_begun(&error)).await),
         };
         tokio::spawn(reap(child, ended.clone()));
         Ok(Self {
@@ -118,10 +118,8 @@ impl Connection {
         let changed = Arc::default();
         let client = Client { changed: Arc::clone(&changed) };
         let transport = StreamableHttpClientTransport::with_client(http, config);
-        let service = client
-            .serve_with_lifecycle(transport, lifecycle())
-            .await
-            .map_err(|error| shortened(&error.to_string(), 500))?;
+        let service =
+            client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| not_begun(&error))?;
         Ok(Self {
             service,
             changed,
@@ -309,10 +307,23 @@ fn spawn(transport: &Transport) -> Result<(Family, Box<dyn ChildWrapper>), Strin
 }
 
 /// Why a program did not become a server: where it has ended, that says most.
-async fn of_failed_start(mut child: Box<dyn ChildWrapper>, error: &str) -> String {
+/// Why no conversation with a server began, without the names that our library has for it.
+fn not_begun(error: &ClientInitializeError) -> String {
+    let said = match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
+            let (modern, older) = (not_begun(discover), not_begun(fallback));
+            format!("it does not answer as an MCP server does ({modern}; asked in the older way: {older})")
+        }
+        other => other.to_string(),
+    };
+    shortened(&said, 500)
+}
+
+async fn of_failed_start(mut child: Box<dyn ChildWrapper>, error: String) -> String {
     match tokio::time::timeout(limits::DRAIN_TIME, child.wait()).await {
         Ok(Ok(status)) => format!("it ended at once, with {status}; what it wrote is logged at level debug"),
-        _ => shortened(error, 500),
+        _ => error,
     }
 }
 

@@ -188,6 +188,7 @@ async fn an_address_is_told_without_what_may_be_a_key() {
     let (_, problems) = servers.tools().await;
     let problem = problems[0].to_string();
     assert!(problem.contains(&place.to_string()) && !problem.contains("hunter2"), "{problem}");
+    assert!(!problem.contains("rmcp"), "{problem}");
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use persona::{Persona, ToolPreset};
 use serde_json::json;
 
 use super::*;
@@ -34,5 +35,29 @@ fn mistakes_are_named_with_their_place() {
     check::<CreatePersona>(
         json!({ "name": "a", "traits": [{ "name": "y" }] }),
         r#""trait_type" is missing in traits[0]; add it"#,
+    );
+}
+
+#[test]
+fn types_are_not_called_by_their_names() {
+    check::<Persona>(
+        json!({ "name": "a", "parts": [5] }),
+        "parts[0]: invalid type: integer `5`, expected a name, or {name, order, priority}",
+    );
+    check::<ToolPreset>(
+        json!({ "name": "a", "categories": { "read": [true] } }),
+        "categories.read[0]: invalid type: boolean `true`, expected a name, or {name, approval, weight, parameter_bias}",
+    );
+    check::<Persona>(
+        json!({ "name": "a", "preferred_models": ["large"] }),
+        r#"preferred_models[0]: invalid type: string "large", expected an object"#,
+    );
+    check::<Persona>(
+        json!({ "name": "a", "preferred_models": [["p"]] }),
+        "preferred_models[0]: invalid length 1, expected an object with 5 elements",
+    );
+    check::<ToolPreset>(
+        json!({ "name": "a", "categories": { "read": [{ "name": "cat", "weight": "3" }] } }),
+        r#"categories.read[0].weight: invalid type: string "3", expected a whole number from 0 to 255"#,
     );
 }

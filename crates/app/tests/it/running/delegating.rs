@@ -51,6 +51,9 @@ say = [{ tool = "delegate", input = { persona = "echo", task = "again" } }]
 when = { system = "You are Worker", tool_result_of = "write_file" }
 text = "Report: {{tool_result}}"
 [[reply]]
+when = { system = "You are Worker", last_user = "break" }
+fault = { status = 401 }
+[[reply]]
 when = { system = "You are Worker", last_user = "b.txt" }
 say = [{ tool = "write_file", input = { path = "b.txt", content = "B" } }]
 [[reply]]
@@ -349,6 +352,18 @@ async fn what_a_delegate_asks_for_is_among_the_approvals_above() {
         assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
         assert_eq!(stage.view(id).await.approvals, []);
         assert!(stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn why_a_delegate_failed_is_told() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        assert_eq!(end(&stage.say(id, "break").await), Some(End::EndTurn));
+        let (said, is_error) = results(&stage.view(id).await).remove(0);
+        assert!(is_error && said.contains("was not finished (failed: ") && said.contains("401"), "{said}");
     })
     .await;
 }

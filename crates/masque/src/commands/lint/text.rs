@@ -1,5 +1,7 @@
 //! Findings as text for people, by file or scope.
 
+use std::path::Path;
+
 use app::outputs::LintFinding;
 use persona::lint::Level;
 
@@ -19,8 +21,22 @@ pub(super) fn print(report: &Report, output: &mut Output) -> Result<()> {
     output.styled_line(&line)
 }
 
+/// Findings below what was said of an edit. Whoever edits knows the scope's own file; a text in a file
+/// of its own is named, since the places are in there.
+pub(super) fn print_below(findings: &[LintFinding], own: Option<&Path>, output: &mut Output) -> Result<()> {
+    for group in findings.chunk_by(|a, b| a.path == b.path) {
+        if let Some(other) = group[0].path.as_deref().filter(|path| Some(*path) != own) {
+            let below = own.and_then(Path::parent).and_then(|root| other.strip_prefix(root).ok());
+            let shown = below.unwrap_or(other).display().to_string();
+            output.pieces(Stream::Error, &[(Style::Plain, "  "), (Style::Plain, &shown)])?;
+        }
+        print_group(group, Stream::Error, output)?;
+    }
+    Ok(())
+}
+
 /// The findings of one file or scope, a line each.
-pub(super) fn print_group(group: &[LintFinding], to: Stream, output: &mut Output) -> Result<()> {
+fn print_group(group: &[LintFinding], to: Stream, output: &mut Output) -> Result<()> {
     // The places of a file stand in one column; the longest settles its width.
     let width = group.iter().filter_map(place).map(|place| width_of(&place)).max();
     group.iter().try_for_each(|found| print_finding(found, width, to, output))

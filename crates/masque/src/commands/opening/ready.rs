@@ -33,15 +33,19 @@ pub(in crate::commands) async fn ready(
     }
     let set_up: SetUp<'_> =
         runtime.providers().map(|found| (found.name.as_str(), found.problem.as_deref())).collect();
-    let can_none_be_called = !set_up.is_empty() && set_up.values().all(Option::is_some);
+    let without_key = runtime.without_key();
     let wants_local = persona.preferred_models.iter().any(|model| {
         let provider = model.provider.as_str();
         Providers::LOCAL.contains(&provider) && !set_up.contains_key(provider)
     });
     // Looking around on this machine takes a moment.
-    let local = if can_none_be_called || wants_local { runtime.local_providers().await } else { Vec::new() };
-    if can_none_be_called && local.is_empty() {
-        return Err(Failure::told(ErrorKind::Denied, without_key(&set_up)));
+    let local =
+        if without_key.is_some() || wants_local { runtime.local_providers().await } else { Vec::new() };
+    if let Some(why) = without_key {
+        if local.is_empty() {
+            return Err(Failure::told(ErrorKind::Denied, why));
+        }
+        output.warn(&[Warning::Said(format!("{}, which is on this machine, answers: {why}", local[0]))])?;
     }
     let set_up = local.into_iter().map(|name| (name, None)).chain(set_up).collect();
     output.warn(&skipped(&set_up, &persona))
@@ -65,17 +69,6 @@ fn elsewhere(error: app::Error, talk: &Talk, session: &Session) -> Failure {
         format!(
             "{error}. Session {id} belongs to {theirs}: go on there, or with `masque --project {theirs} …`"
         ),
-    )
-}
-
-fn without_key(set_up: &SetUp<'_>) -> String {
-    let problems = set_up.iter().filter_map(|(name, problem)| Some((name, (*problem)?)));
-    let each: Vec<String> =
-        problems.map(|(name, problem)| format!("[providers.{name}]: {problem}")).collect();
-    format!(
-        "no provider that is set up can be called. {}. Set the variable, or take the provider out of \
-         config.toml; `masque doctor` tries them",
-        each.join(". ")
     )
 }
 

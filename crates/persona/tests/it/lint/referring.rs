@@ -146,6 +146,32 @@ fn a_missing_base_prints_the_chain() {
 }
 
 #[test]
+fn a_base_that_is_meant_is_there_and_may_be_extended() {
+    let told = |hint: &str| {
+        format!(
+            "error: persona project:coder, extends: project:coder → global:coder: there is no such persona{hint}"
+        )
+    };
+    let coder = ("project persona coder", with("extends", json!("global:coder")));
+    check(Rule::UnknownReference, std::slice::from_ref(&coder), &[&told("")]);
+    check(
+        Rule::UnknownReference,
+        &[coder.clone(), ("+builtin persona coder", json!({}))],
+        &[&told("; did you mean \"builtin:coder\"?")],
+    );
+    check(
+        Rule::UnknownReference,
+        &[coder, ("project persona coder2", json!({}))],
+        &[&told("; did you mean \"coder2\"?")],
+    );
+    check(
+        Rule::UnknownReference,
+        &[("shared persona a", with("extends", json!("bse"))), ("+project persona base", json!({}))],
+        &["error: persona shared:a, extends: shared:a → bse: there is no such persona"],
+    );
+}
+
+#[test]
 fn a_fault_further_down_is_told_where_it_is() {
     let b = with("extends", json!("b"));
     let gone = with("extends", json!("gone"));
@@ -168,12 +194,12 @@ fn bases_must_not_go_in_a_circle() {
         Rule::BaseChain,
         &[("project persona a", with("extends", json!("a")))],
         &[
-            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; take one extends out, or name another scope, as in "global:a""#,
+            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; take one extends out"#,
         ],
     );
     let found: &[&str] = &[
-        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; take one extends out, or name another scope, as in "global:a""#,
-        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; take one extends out, or name another scope, as in "global:b""#,
+        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; take one extends out"#,
+        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; take one extends out"#,
     ];
     let circle = [
         ("project persona a", with("extends", json!("b"))),
@@ -182,6 +208,28 @@ fn bases_must_not_go_in_a_circle() {
         ("project persona c", with("extends", json!("a"))),
     ];
     check(Rule::BaseChain, &circle, found);
+    // A namesake is told of where it is there and may be extended.
+    let told = |scope: &str, hint: &str| {
+        format!(
+            "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; take one extends out{hint}"
+        )
+    };
+    for (scope, weaker) in [("project", "builtin"), ("project", "shared"), ("shared", "builtin")] {
+        let key = format!("{scope} persona a");
+        let namesake = format!("+{weaker} persona a");
+        let entries = [
+            (key.as_str(), with("extends", json!("a"))),
+            (&namesake, json!({})),
+            ("+global persona b", json!({})),
+        ];
+        let hint = format!(", or name another scope, as in \"{weaker}:a\"");
+        check(Rule::BaseChain, &entries, &[&told(scope, &hint)]);
+    }
+    check(
+        Rule::BaseChain,
+        &[("shared persona a", with("extends", json!("a"))), ("+project persona a", json!({}))],
+        &[&told("shared", "")],
+    );
     check(
         Rule::BaseChain,
         &[
@@ -257,6 +305,25 @@ fn providers_must_be_configured() {
     );
     // Where it is not known what is configured, nothing is said.
     check(Rule::UnknownProvider, &entries, &[]);
+}
+
+#[test]
+fn a_provider_that_is_not_configured_may_be_meant() {
+    let told = |provider: &str, hint: &str| {
+        let settings = Settings {
+            other_providers: ["gemini", "openai"].map(str::to_owned).into(),
+            ..providers(&["openai", "openai-work"])
+        };
+        let model = json!([{ "provider": provider, "model": "m" }]);
+        let persona = [("project persona a", with("preferred_models", model))];
+        let expected = format!(
+            "warning: persona project:a, preferred_models[0].provider: the provider {provider:?} is not configured; {hint}"
+        );
+        check_with(&settings, Rule::UnknownProvider, &persona, &[&expected]);
+    };
+    told("gemni", r#"did you mean "gemini"?"#);
+    told("gemini", "configure it, or use one of openai, openai-work");
+    told("opneai", r#"did you mean "openai"?"#);
 }
 
 #[test]

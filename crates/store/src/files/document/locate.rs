@@ -1,10 +1,15 @@
 //! Where an entry or one of its fields stands in a file.
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 
 use persona::Kind;
+use persona::env::Place as PlaceInText;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use super::include::lawful;
+use super::value::field_of_file_key;
 
 /// Line and column, from 1, of an entry or of a field in it (`summary`, `preferred_models[0].model`).
 /// Whoever asks more than once keeps a [`Locator`].
@@ -35,6 +40,26 @@ impl<'t> Locator<'t> {
         Some(self.place(field.unwrap_or(key.span().start)))
     }
 
+    /// The place of something inside of a field's text: none where it cannot be told from what is
+    /// written, as after an escape or a line that is folded.
+    pub fn find_in_text(&self, kind: Kind, name: &str, field: &str, at: PlaceInText) -> Option<TextPlace> {
+        let entries = self.table.get_ref().get(kind.table())?.get_ref().as_table()?;
+        let reached = reach(entries.get(name)?.get_ref().as_table()?, field)?;
+        let text = reached.value.get_ref().as_str().filter(|_| reached.whole)?;
+        if reached.is_file_key {
+            return lawful(text).ok().map(TextPlace::Included);
+        }
+        let span = reached.value.span();
+        let written = self.text.get(span.clone())?;
+        let body = ["\"\"\"", "'''"].iter().find_map(|quotes| written.strip_prefix(quotes))?;
+        // A line end right after the quotes is not part of the text.
+        let body = body.strip_prefix("\r\n").or_else(|| body.strip_prefix('\n')).unwrap_or(body);
+        let before = offset_of(text, at)?;
+        let (line, column) = (body.get(..before)? == &text[..before])
+            .then(|| self.place(span.start + (written.len() - body.len()) + before))?;
+        Some(TextPlace::Here { line, column })
+    }
+
     fn place(&self, offset: usize) -> (usize, usize) {
         let lines = self.lines.get_or_init(|| {
             let first = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -47,6 +72,24 @@ impl<'t> Locator<'t> {
     }
 }
 
+/// Where something that stands in a text is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextPlace {
+    /// In the personas.toml itself, counted from 1.
+    Here { line: usize, column: usize },
+    /// At the same line and column of a file of its own, relative to [`super::directory_of`].
+    Included(PathBuf),
+}
+
+/// The byte of a text at which a place is.
+fn offset_of(text: &str, at: PlaceInText) -> Option<usize> {
+    let line = at.line.checked_sub(1)?;
+    let mut ends = text.match_indices('\n').map(|(end, _)| end + 1);
+    let start = if line == 0 { 0 } else { ends.nth(line - 1)? };
+    let column = text[start..].char_indices().nth(at.column.checked_sub(1)?)?.0;
+    Some(start + column)
+}
+
 /// Which end of `key = value` a field's place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
@@ -57,41 +100,63 @@ pub(crate) enum End {
 /// The offset of a field given by its path, of as many of its steps as are written; none where
 /// not even the first is. In lists a step may be an index or an element's name.
 pub(crate) fn offset_of_field(entry: &DeTable<'_>, path: &str, end: End) -> Option<usize> {
-    let mut offset = None;
-    let mut place = Place::Table(entry);
+    let reached = reach(entry, path)?;
+    Some(if end == End::Key { reached.key } else { reached.value.span().start })
+}
+
+/// How far the steps of a path lead.
+struct Reached<'a, 'i> {
+    /// The offset of the last step's key.
+    key: usize,
+    value: &'a Spanned<DeValue<'i>>,
+    /// Whether the value is the path of a file that has the text.
+    is_file_key: bool,
+    /// Whether every step was found.
+    whole: bool,
+}
+
+fn reach<'a, 'i>(entry: &'a DeTable<'i>, path: &str) -> Option<Reached<'a, 'i>> {
+    let mut reached: Option<Reached<'a, 'i>> = None;
+    let mut place = Some(Place::Table(entry));
     for step in path.split(['.', '[', ']']).filter(|step| !step.is_empty()) {
-        let (key, value) = match place {
-            Place::Table(table) => {
-                let file_key = format!("{step}_file");
-                let Some((key, value)) =
-                    table.get_key_value(step).or_else(|| table.get_key_value(file_key.as_str()))
-                else {
-                    break;
-                };
-                (key.span().start, value)
-            }
-            Place::List(list) => {
-                let named = |value: &&Spanned<DeValue<'_>>| match value.get_ref() {
-                    DeValue::String(name) => name == step,
-                    other => other.get("name").and_then(|name| name.get_ref().as_str()) == Some(step),
-                };
-                let index: Option<usize> = step.parse().ok();
-                let value = index.and_then(|index| list.get(index)).or_else(|| list.iter().find(named));
-                let Some(value) = value else { break };
-                (value.span().start, value)
-            }
+        let next = place.and_then(|place| place.step(step));
+        let Some(next) = next else {
+            return reached.map(|reached| Reached { whole: false, ..reached });
         };
-        offset = Some(if end == End::Key { key } else { value.span().start });
-        place = match value.get_ref() {
-            DeValue::Table(table) => Place::Table(table),
-            DeValue::Array(array) => Place::List(array),
-            _ => break,
+        place = match next.value.get_ref() {
+            DeValue::Table(table) => Some(Place::Table(table)),
+            DeValue::Array(array) => Some(Place::List(array)),
+            _ => None,
         };
+        reached = Some(next);
     }
-    offset
+    reached
 }
 
 enum Place<'a, 'i> {
     Table(&'a DeTable<'i>),
     List(&'a [Spanned<DeValue<'i>>]),
+}
+
+impl<'a, 'i> Place<'a, 'i> {
+    fn step(self, step: &str) -> Option<Reached<'a, 'i>> {
+        match self {
+            Self::Table(table) => {
+                let file_key = format!("{step}_file");
+                let (key, value) =
+                    table.get_key_value(step).or_else(|| table.get_key_value(file_key.as_str()))?;
+                let is_file_key = *key.get_ref() != step && field_of_file_key(key.get_ref()).is_some();
+                Some(Reached { key: key.span().start, value, is_file_key, whole: true })
+            }
+            Self::List(list) => {
+                let named = |value: &&Spanned<DeValue<'_>>| match value.get_ref() {
+                    DeValue::String(name) => name == step,
+                    other => other.get("name").and_then(|name| name.get_ref().as_str()) == Some(step),
+                };
+                let index: Option<usize> = step.parse().ok();
+                let value = index.and_then(|index| list.get(index)).or_else(|| list.iter().find(named))?;
+                Some(Reached { key: value.span().start, value, is_file_key: false, whole: true })
+            }
+        }
+    }
 }

@@ -75,3 +75,16 @@ fn the_path_of_a_field_leads_through_lists_and_keys() {
     assert_eq!(at(&mut schema, "a[].b"), None);
     assert!(at(&mut schema, "").is_some_and(|root| root.get("properties").is_some()));
 }
+
+#[test]
+fn a_short_form_may_be_as_long_as_the_name_that_it_stands_for() {
+    for (kind, path) in [(Kind::Persona, "parts[]"), (Kind::ToolPreset, "categories{}[]")] {
+        let mut schema = entry(kind);
+        let element = at(&mut schema, path).expect("it has a list").clone();
+        let name = &element["properties"]["name"];
+        assert!(name["maxLength"].is_u64() || name["pattern"].is_string(), "{name}");
+        for keyword in ["maxLength", "pattern"] {
+            assert_eq!(element[keyword], name[keyword], "{path} {keyword}");
+        }
+    }
+}

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use persona::env::Place as TextPosition;
 use persona::{Kind, limits};
 use serde_json::{Value, json};
-use store::files::document::{self, Document, entity_hash, locate};
+use store::files::document::{self, Document, Locator, TextPlace, entity_hash, locate};
 use store::files::{Level, Problem};
 
 use super::editing::read;
@@ -348,6 +349,26 @@ fn a_place_is_found_on_demand() {
     );
     assert_eq!(place(Kind::Part, "y", Some("content")), Some((7, 3)));
     assert_eq!(place(Kind::Part, "z", None), None);
+}
+
+#[test]
+fn a_place_inside_of_a_text_is_found_where_it_is_written() {
+    let text = "[personas.x]\r\ndetail = '''\r\na\r\nbé!\r\n'''\nsummary = \"\"\"a\nb\\tc\n\"\"\"\nsystem_prompt = 'abc'\nplan_persona.instruction_file = './a.md'\n";
+    let locator = Locator::new(text).expect("it is TOML");
+    let find =
+        |field, line, column| locator.find_in_text(Kind::Persona, "x", field, TextPosition { line, column });
+    let here = |line, column| Some(TextPlace::Here { line, column });
+    assert_eq!(find("detail", 1, 1), here(3, 1));
+    assert_eq!(find("detail", 2, 3), here(4, 3));
+    assert_eq!(find("detail", 9, 1), None);
+    assert_eq!(find("detail", 2, 0), None);
+    assert_eq!(find("summary", 1, 1), here(6, 14), "right after the quotes");
+    assert_eq!(find("summary", 2, 2), here(7, 2), "the escape itself");
+    assert_eq!(find("summary", 2, 3), None, "behind an escape");
+    assert_eq!(find("system_prompt", 1, 2), None, "its key is on the same line");
+    assert_eq!(find("plan_persona.instruction", 2, 1), Some(TextPlace::Included("a.md".into())));
+    assert_eq!(find("plan_persona.model", 1, 1), None);
+    assert_eq!(find("plan_persona", 1, 1), None);
 }
 
 /// A directory with a personas.toml and texts beside it.

@@ -91,7 +91,7 @@ async fn what_is_wrong_with_a_chain_is_printed() {
         let scopes = open_with(&files, database, global, project).await;
         for (of, says) in [
             ("up", "global:up → project:here: a persona builds on its own scope or on weaker ones"),
-            ("self", "project:self extends itself: project:self → project:self; take one extends out, or name another scope, as in \"global:self\""),
+            ("self", "project:self extends itself: project:self → project:self; take one extends out"),
             ("gone", "project:gone → shared:here: there is no such persona"),
             ("round", "global:one extends itself: project:round → global:one → global:two → global:one"),
             ("broken", "project:broken → shared:team → nobody: there is no such persona"),

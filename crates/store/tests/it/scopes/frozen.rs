@@ -6,11 +6,11 @@ use testkit::{Files, on_each_engine};
 
 use super::{begin_in, change_in, held_in, load, remove_in, reread};
 use crate::frozen::prompt;
-use crate::samples::{arc, base, change, keep, linking, name, part, persona, remove, stage};
+use crate::samples::{arc, base, change, keep, linking, name, part, persona, remove, somebody, stage};
 
 async fn tag_newest(scopes: &Scopes, scope: Scope, of: &str, tag: &str) {
     let newest = scopes.history(scope, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(scope, &newest, tag).await.unwrap();
+    scopes.tag(scope, &newest, tag, somebody()).await.unwrap();
 }
 
 async fn frozen(scopes: &Scopes, scope: Scope, of: &str, tag: &str) -> String {
