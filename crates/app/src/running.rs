@@ -46,6 +46,7 @@ pub use models::ProviderModels;
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
 pub use store::IdPrefix;
 pub use subscription::Subscription;
+pub use toolset::DELEGATE;
 
 /// How often this process says that it still runs what it runs.
 const HEARTBEAT: Duration = Duration::from_secs(1);

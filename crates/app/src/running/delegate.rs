@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent::{Approval, End, Mode, Note, PendingCall, Session, SessionStatus};
+use agent::{Approval, End, Mode, Note, PendingCall, Session, SessionStatus, Turn, TurnBody};
 use persona::{Name, Request, View};
 use store::{Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
@@ -11,7 +11,7 @@ use tools::Answer;
 
 use super::Inner;
 use super::begin::{Begin, Starting};
-use super::calls::Outcome;
+use super::calls::{NOBODY_TO_ASK, Outcome};
 use super::drive::{Approvals, Driven, Driver};
 use super::live::Live;
 use super::sessions::new_session;
@@ -104,6 +104,9 @@ impl Delegation {
         let plan = found.and_then(|found| found.plan).map(|plan| plan.content);
         let report = plan.or_else(|| Driver::last_text(&turns));
         Ok(Outcome::Answered(match (end, report) {
+            (Some(End::EndTurn), Some(report)) if has_refused(&turns) => {
+                Answer::text(format!("{report}\n\n(Something was not run: {NOBODY_TO_ASK}.)"))
+            }
             (Some(End::EndTurn), Some(report)) => Answer::text(report),
             (Some(End::EndTurn), None) => Answer::text("The task was worked on; there is no report."),
             (end, report) => {
@@ -118,6 +121,14 @@ impl Delegation {
             }
         }))
     }
+}
+
+/// Whether a call was refused because nobody could be asked.
+fn has_refused(turns: &[Turn]) -> bool {
+    turns.iter().any(|turn| match &turn.body {
+        TurnBody::ToolResult { output, is_error, .. } => *is_error && output.contains(NOBODY_TO_ASK),
+        _ => false,
+    })
 }
 
 impl Inner {

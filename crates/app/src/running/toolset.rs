@@ -14,7 +14,7 @@ use super::prepare::Prepared;
 use crate::Result;
 
 pub(super) const LOAD_SKILL: &str = "load_skill";
-pub(super) const DELEGATE: &str = "delegate";
+pub const DELEGATE: &str = "delegate";
 /// Directories whose tools are kept ready.
 const MOST_ROOTS: usize = 64;
 /// How the names of MCP servers' tools begin.

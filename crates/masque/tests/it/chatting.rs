@@ -159,6 +159,14 @@ fn permission_is_asked_for_in_place() {
 }
 
 #[test]
+fn what_a_delegate_was_refused_is_told() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let answer = rehearsed.run(&["run", "worker", "let the other do it"]);
+    contains(&answer.stderr, &["refused, because", "delegate other", "--approve"]);
+    contains(&answer.ok(), &["Nobody allowed it.", "Something was not run: it needs somebody's approval"]);
+}
+
+#[test]
 fn a_delegates_questions_are_asked_here() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent::{ErrorCode, Event, SessionStatus};
 use app::ErrorKind;
-use app::running::{Decision, NOBODY_TO_ASK, Runtime, SendOptions, Subscription};
+use app::running::{DELEGATE, Decision, NOBODY_TO_ASK, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
@@ -54,7 +54,8 @@ type PuttingDown<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
 struct Heard {
     error: Option<(ErrorCode, String)>,
     plan: Option<String>,
-    calls: HashMap<String, String>,
+    /// Calls under way, and whether they are for a delegate.
+    calls: HashMap<String, (String, bool)>,
     refused: Vec<String>,
 }
 
@@ -66,12 +67,14 @@ impl Heard {
                 self.error = Some((*code, message.clone()));
             }
             Event::ToolCall { tool_use_id, tool_name, input, .. } => {
-                self.calls.insert(tool_use_id.clone(), label(tool_name, input));
+                let is_delegate = tool_name == DELEGATE;
+                self.calls.insert(tool_use_id.clone(), (label(tool_name, input), is_delegate));
             }
             Event::ToolResult { tool_use_id, output, is_error, .. } => {
-                let call = self.calls.remove(tool_use_id);
-                if is_error.unwrap_or_default() && output.contains(NOBODY_TO_ASK) {
-                    self.refused.extend(call);
+                let Some((call, is_delegate)) = self.calls.remove(tool_use_id) else { return };
+                // A delegate's report tells it at its end.
+                if (is_error.unwrap_or_default() || is_delegate) && output.contains(NOBODY_TO_ASK) {
+                    self.refused.push(call);
                 }
             }
             _ => {}
