@@ -37,6 +37,7 @@ const PROVIDER: &[Field] = &[
     ("max_concurrent", count, "Requests at the same time; the others wait."),
     ("context_tokens", count, "How many tokens its models hold, where that is not known."),
     ("max_output_tokens", count, "The most tokens of an answer, where nobody says otherwise."),
+    ("reasoning_items", switch, "Whether to ask for a model's reasoning and to send it back."),
     ("ca_file", text, "A PEM file with certificate authorities to trust besides the system's."),
     ("proxy", text, "A proxy in place of the environment's, or `none`."),
     ("models", texts, "The models to offer, the usual one first."),
