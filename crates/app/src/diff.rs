@@ -71,11 +71,13 @@ impl Library {
         to: Option<&RevisionRef>,
     ) -> Result<RevisionDiff> {
         let scope = self.recorded_scope(kind, name, scope).await?;
-        let history = self.history(kind, name, Some(scope), Some(2)).await?;
-        let newest = history.revisions.first().map_or(0, |revision| revision.revision);
-        let from = match (from, history.revisions.get(1)) {
+        let history = self.scopes.history(scope, kind, name, 2).await?;
+        let Some(newest) = history.first() else {
+            return Err(self.missing_in(kind, name, Some(scope)).await);
+        };
+        let from = match (from, history.get(1)) {
             (Some(from), _) => from.clone(),
-            (None, Some(previous)) => RevisionRef::Number(previous.revision),
+            (None, Some(previous)) => previous.reference(),
             (None, None) => {
                 return Err(Error::Absent(format!(
                     "{} {:?} has one revision only; there is nothing to compare it with",
@@ -84,7 +86,7 @@ impl Library {
                 )));
             }
         };
-        let to = to.cloned().unwrap_or(RevisionRef::Number(newest));
+        let to = to.cloned().unwrap_or_else(|| newest.reference());
         let (_, before) = self.revision(kind, name, Some(scope), &from).await?;
         let (_, after) = self.revision(kind, name, Some(scope), &to).await?;
         // A deletion records what was deleted, and stands for nothing.
@@ -110,7 +112,7 @@ fn side(name: &Name, revision: &FullRevision) -> Result<DiffSide> {
         false => ("", toml_of(std::slice::from_ref(entity))?),
     };
     Ok(DiffSide {
-        label: format!("{name} revision {}{after}", about.revision),
+        label: format!("{name} revision {}{after}", about.reference()),
         revision: about.revision,
         toml,
     })
@@ -122,10 +124,11 @@ fn is_deletion(revision: &FullRevision) -> bool {
 
 /// Says which of two revisions are deletions, where one is.
 fn deletions(kind: Kind, name: &Name, before: &FullRevision, after: &FullRevision) -> Option<String> {
-    let of = |revision: &FullRevision| is_deletion(revision).then_some(revision.about.revision);
-    let revisions: BTreeSet<i64> = of(before).into_iter().chain(of(after)).collect();
-    let revisions: Vec<String> =
-        revisions.into_iter().map(|revision| format!("in revision {revision}")).collect();
+    let of = |revision: &FullRevision| {
+        is_deletion(revision).then(|| format!("in revision {}", revision.about.reference()))
+    };
+    let mut revisions: Vec<String> = of(before).into_iter().chain(of(after)).collect();
+    revisions.dedup();
     let told = format!("{} {name} was deleted {}", kind.spoken(), revisions.join(" and "));
     (!revisions.is_empty()).then_some(told)
 }

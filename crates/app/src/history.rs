@@ -3,7 +3,7 @@
 use persona::{Bundle, Kind, Meta, Name, Persona, Scope};
 use store::{Action, FullRevision, RevisionRef};
 
-use crate::outputs::{History, RevisionItem, Tagged};
+use crate::outputs::{History, RevisionItem, Tagged, ask_for};
 use crate::{Author, Error, Library, Result};
 
 mod rollback;
@@ -103,18 +103,21 @@ impl Library {
                     Some(earlier) => format!(
                         "that is a tag of an earlier {} of this name: ask for {}, or tag a revision anew",
                         kind.spoken(),
-                        earlier.revision
+                        earlier.reference()
                     ),
                     None => crate::library::near_hint(tag, known),
                 }
             }
-            RevisionRef::Number(_) => match (revisions.last(), revisions.first()) {
-                (Some(oldest), Some(newest)) if oldest.revision < newest.revision => {
-                    format!("they go from {} to {}", oldest.revision, newest.revision)
+            RevisionRef::Number(_) | RevisionRef::Earlier { .. } => {
+                let numbers = || revisions.iter().map(|revision| revision.revision);
+                match (numbers().min(), numbers().max()) {
+                    (Some(oldest), Some(newest)) if oldest < newest => {
+                        format!("they go from {oldest} to {newest}")
+                    }
+                    (Some(only), _) => format!("there is {only}"),
+                    _ => "it has no history".to_owned(),
                 }
-                (Some(only), _) => format!("there is {}", only.revision),
-                _ => "it has no history".to_owned(),
-            },
+            }
         };
         Error::Absent(format!("{named} has no revision {wanted}; {hint}"))
     }
@@ -151,8 +154,15 @@ impl Library {
             Some(wanted) => self.revision(kind, name, scope, wanted).await?,
             None => self.current_revision(author, kind, name, scope).await?,
         };
-        self.scopes.tag(scope, &revision.about, tag, by).await?;
-        Ok(Tagged { kind, name: name.clone(), scope, revision: revision.about.revision, tag: tag.to_owned() })
+        self.scopes.tag(scope, kind, name, &revision.about, tag, by).await?;
+        Ok(Tagged {
+            kind,
+            name: name.clone(),
+            scope,
+            revision: revision.about.revision,
+            ask_for: ask_for(&revision.about),
+            tag: tag.to_owned(),
+        })
     }
 
     /// Takes a tag away; whether it was there.
@@ -229,8 +239,9 @@ fn check_tag(tag: &str) -> Result<()> {
     if tag.is_empty() || tag.len() > TAG_BYTES || tag.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return wrong(&format!("must be one word of at most {TAG_BYTES} bytes, such as \"production\""));
     }
-    if tag.parse::<i64>().is_ok() {
-        return wrong("is a number, which means a revision; choose a word");
+    match RevisionRef::parse(tag) {
+        RevisionRef::Tag(_) => Ok(()),
+        RevisionRef::Number(_) => wrong("is a number, which means a revision; choose a word"),
+        RevisionRef::Earlier { .. } => wrong("means a revision of an earlier one of the name; choose a word"),
     }
-    Ok(())
 }

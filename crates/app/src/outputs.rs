@@ -144,6 +144,10 @@ pub struct History {
 #[schemars(inline)]
 pub struct RevisionItem {
     pub revision: i64,
+    /// What to ask for instead, where the number means another revision: this is one of an earlier
+    /// entity of the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask_for: Option<String>,
     /// The name that it had then.
     pub name: Name,
     pub action: String,
@@ -179,13 +183,29 @@ impl From<store::Tag> for TagItem {
     }
 }
 
+/// What to ask for, where the number of a revision means another one.
+pub(crate) fn ask_for(revision: &store::Revision) -> Option<String> {
+    revision.shadowed.then(|| revision.reference().to_string())
+}
+
 impl From<store::Revision> for RevisionItem {
     fn from(revision: store::Revision) -> Self {
-        let store::Revision { guid: _, name, revision, action, author, front, message, created_at, tags } =
-            revision;
+        let ask_for = ask_for(&revision);
+        let store::Revision {
+            guid: _,
+            name,
+            revision,
+            action,
+            author,
+            front,
+            message,
+            created_at,
+            tags,
+            shadowed: _,
+        } = revision;
         let tagged: Vec<TagItem> = tags.into_iter().map(TagItem::from).collect();
         let tags = tagged.iter().map(|tag| tag.tag.clone()).collect();
-        Self { revision, name, action, author, front, message, created_at, tags, tagged }
+        Self { revision, ask_for, name, action, author, front, message, created_at, tags, tagged }
     }
 }
 
@@ -196,6 +216,9 @@ pub struct Tagged {
     pub name: Name,
     pub scope: Scope,
     pub revision: i64,
+    /// As in [`RevisionItem`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask_for: Option<String>,
     pub tag: String,
 }
 

@@ -10,8 +10,11 @@ use uuid::Uuid;
 
 use crate::dialect::Column;
 use crate::engine::Value;
-use crate::state::now;
-use crate::{Attribution, Error, Result, Store};
+use crate::{Result, Store};
+
+mod pruning;
+mod tags;
+use tags::NAMED;
 
 /// Where a history is kept: a scope and, for files, the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,29 @@ pub struct Revision {
     pub created_at: DateTime<Utc>,
     #[serde(default)]
     pub tags: Vec<Tag>,
+    /// Whether its number means another revision of the history that it stands in: it is one of an
+    /// earlier entity of the name.
+    #[serde(default)]
+    pub shadowed: bool,
+}
+
+impl Revision {
+    /// What to ask for, to get this one.
+    pub fn reference(&self) -> RevisionRef {
+        match self.shadowed {
+            true => RevisionRef::Earlier { entity: ending(self.guid), number: self.revision },
+            false => RevisionRef::Number(self.revision),
+        }
+    }
+}
+
+/// Hexadecimal digits that stand for an entity.
+const ENDING: usize = 8;
+
+/// The end of an identity, short enough to type; its beginning is the time and much alike.
+fn ending(guid: Uuid) -> String {
+    let mut digits = guid.simple().to_string();
+    digits.split_off(digits.len() - ENDING)
 }
 
 /// A name that a revision was given.
@@ -94,15 +120,28 @@ fn shared() -> Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RevisionRef {
     Number(i64),
+    /// A revision of an earlier entity of the name, whose number alone means another one.
+    Earlier {
+        entity: String,
+        number: i64,
+    },
     Tag(String),
 }
 
 impl RevisionRef {
-    /// Digits are a number; anything else is a tag.
+    /// Digits are a number, and `1a2b3c4d:2` the second revision of an earlier entity, as histories
+    /// list them; anything else is a tag.
     pub fn parse(text: &str) -> Self {
-        match text.parse() {
-            Ok(number) => Self::Number(number),
-            Err(_) => Self::Tag(text.to_owned()),
+        if let Ok(number) = text.parse() {
+            return Self::Number(number);
+        }
+        let is_entity =
+            |text: &str| text.len() == ENDING && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match text.split_once(':').map(|(entity, number)| (entity, number.parse())) {
+            Some((entity, Ok(number))) if is_entity(entity) => {
+                Self::Earlier { entity: entity.to_ascii_lowercase(), number }
+            }
+            _ => Self::Tag(text.to_owned()),
         }
     }
 }
@@ -111,6 +150,7 @@ impl std::fmt::Display for RevisionRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
+            Self::Earlier { entity, number } => write!(f, "{entity}:{number}"),
             Self::Tag(tag) => write!(f, "{tag:?}"),
         }
     }
@@ -126,11 +166,7 @@ impl Store {
             ("message", "t.message".to_owned()),
             ("created_at", dialect.time_text("t.created_at")),
         ]);
-        let tags = dialect.array(
-            &tag,
-            "agent_revision_tags t WHERE t.guid = r.guid AND t.revision = r.revision",
-            "t.tag",
-        );
+        let tags = dialect.array(&tag, &format!("agent_revision_tags t WHERE {NAMED}"), "t.tag");
         dialect.object(&[
             ("guid", "r.guid".to_owned()),
             ("name", "r.name".to_owned()),
@@ -168,7 +204,8 @@ impl Store {
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
-    /// What was recorded under a name and, before renames, under its earlier names; newest first.
+    /// What was recorded of the entity that has a name, also under its earlier names, and then of
+    /// those that had the name before; each newest first.
     pub(crate) async fn history(
         &self,
         shelf: Shelf<'_>,
@@ -177,10 +214,15 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Revision>> {
         let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(Vec::new()) };
+        let dialect = self.engine().dialect();
+        let shadowing = "SELECT o.id FROM agent_revisions o \
+                         WHERE r.guid <> $5 AND o.guid = $5 AND o.revision = r.revision";
+        let row = dialect.object(&[("about", self.about()), ("shadowing", format!("({shadowing})"))]);
         let sql = format!(
             "SELECT {} FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = $3 \
-             AND (r.guid = $5 OR r.name = $4) ORDER BY r.id DESC LIMIT {limit}",
-            self.engine().dialect().text(&self.about())
+             AND (r.guid = $5 OR r.name = $4) \
+             ORDER BY CASE WHEN r.guid = $5 THEN 0 ELSE 1 END, r.id DESC LIMIT {limit}",
+            dialect.text(&row)
         );
         let values = [
             Value::from(shelf.scope.as_str()),
@@ -189,8 +231,17 @@ impl Store {
             Value::from(name),
             Value::Uuid(guid),
         ];
+        #[derive(Deserialize)]
+        struct Row {
+            about: Revision,
+            shadowing: Option<i64>,
+        }
         let rows = self.engine().texts(sql, &values).await?;
-        rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
+        let listed = |row: &String| {
+            let Row { about, shadowing } = serde_json::from_str(row)?;
+            Ok(Revision { shadowed: shadowing.is_some(), ..about })
+        };
+        rows.iter().map(listed).collect()
     }
 
     /// One revision, whole.
@@ -202,30 +253,42 @@ impl Store {
         wanted: &RevisionRef,
     ) -> Result<Option<FullRevision>> {
         let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(None) };
-        let number = match wanted {
-            RevisionRef::Number(number) => Some(*number),
-            RevisionRef::Tag(tag) => {
-                let sql = "SELECT revision FROM agent_revision_tags WHERE guid = $1 AND tag = $2";
-                let values = [Value::Uuid(guid), Value::from(tag.as_str())];
-                self.engine().number(sql.to_owned(), &values).await?
-            }
+        let own = "r.guid = $1 AND r.revision = $2";
+        let numbered = |number: i64| {
+            [
+                Value::from(shelf.scope.as_str()),
+                Value::from(shelf.origin),
+                Value::from(name),
+                Value::Int(number),
+            ]
         };
-        let Some(number) = number else { return Ok(None) };
-        // Another entity may have had the name before; the number means this one's first.
-        let found = self
-            .full_revision("r.guid = $1 AND r.revision = $2", kind, &[Value::Uuid(guid), Value::Int(number)])
-            .await?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        let values = [
-            Value::from(shelf.scope.as_str()),
-            Value::from(shelf.origin),
-            Value::from(name),
-            Value::Int(number),
-        ];
         let named = "r.scope = $1 AND r.origin = $2 AND r.name = $3 AND r.revision = $4";
-        self.full_revision(named, kind, &values).await
+        match wanted {
+            RevisionRef::Number(number) => {
+                // Another entity may have had the name before; the number means this one's first.
+                let values = [Value::Uuid(guid), Value::Int(*number)];
+                match self.full_revision(own, kind, &values).await? {
+                    Some(found) => Ok(Some(found)),
+                    None => self.full_revision(named, kind, &numbered(*number)).await,
+                }
+            }
+            RevisionRef::Earlier { entity, number } => {
+                // A name counts on, whoever has it: no two have the same number under it.
+                let found = self.full_revision(named, kind, &numbered(*number)).await?;
+                let found = found.filter(|found| ending(found.about.guid) == *entity);
+                Ok(found.map(|found| FullRevision {
+                    about: Revision { shadowed: found.about.guid != guid, ..found.about },
+                    ..found
+                }))
+            }
+            RevisionRef::Tag(tag) => {
+                let tagged = format!(
+                    "EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.guid = $1 AND t.tag = $2 AND {NAMED})"
+                );
+                let values = [Value::Uuid(guid), Value::from(tag.as_str())];
+                self.full_revision(&tagged, kind, &values).await
+            }
+        }
     }
 
     /// The revision that another one referred to.
@@ -277,92 +340,5 @@ impl Store {
         let Some(row) = self.engine().texts(sql, values).await?.into_iter().next() else { return Ok(None) };
         let Row { about, entity, refs } = serde_json::from_str(&row)?;
         Ok(Some(FullRevision { about, entity: AnyEntity::from_json(kind, entity)?, refs }))
-    }
-
-    /// Names a revision; a tag that names another one of the same entity is moved.
-    pub(crate) async fn tag(&self, about: &Revision, tag: &str, by: Attribution) -> Result<()> {
-        let mut transaction = self.engine().begin().await?;
-        let Attribution { who, front, message } = by;
-        let values = [
-            Value::Uuid(about.guid),
-            Value::from(tag),
-            Value::Int(about.revision),
-            Value::Time(now()),
-            Value::Text(who),
-            Value::Text(front),
-            Value::MaybeText(message),
-        ];
-        transaction
-            .run(
-                "INSERT INTO agent_revision_tags (guid, tag, revision, created_at, author, front, message) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7) \
-                 ON CONFLICT (guid, tag) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at, \
-                 author = excluded.author, front = excluded.front, message = excluded.message",
-                &values,
-            )
-            .await?;
-        transaction.commit().await
-    }
-
-    /// Takes a tag away; whether it was there.
-    pub(crate) async fn untag(&self, guid: Uuid, tag: &str) -> Result<bool> {
-        let mut transaction = self.engine().begin().await?;
-        let sql = "DELETE FROM agent_revision_tags WHERE guid = $1 AND tag = $2";
-        let removed = transaction.run(sql, &[Value::Uuid(guid), Value::from(tag)]).await?;
-        transaction.commit().await?;
-        Ok(removed > 0)
-    }
-
-    /// Forgets all but the newest `keep` revisions of each entity. The newest, those that are
-    /// tagged, and what tagged ones refer to stay. Returns how many went.
-    pub async fn prune(&self, keep: usize) -> Result<u64> {
-        self.prune_around(keep, &[]).await
-    }
-
-    /// What tagged revisions refer to in a scope.
-    pub(crate) async fn tagged_refs(&self, scope: Scope) -> Result<Vec<Ref>> {
-        let refs = self.engine().dialect().text("p.refs");
-        let sql = format!(
-            "SELECT {refs} FROM agent_revision_tags t JOIN agent_revisions p ON p.guid = t.guid AND p.revision = t.revision"
-        );
-        let mut all = Vec::new();
-        for row in self.engine().texts(sql, &[]).await? {
-            let refs: Vec<Ref> = serde_json::from_str(&row)?;
-            all.extend(refs.into_iter().filter(|found| found.scope == scope));
-        }
-        Ok(all)
-    }
-
-    /// The same as [`Store::prune`], with more that stays.
-    pub(crate) async fn prune_around(&self, keep: usize, also: &[Ref]) -> Result<u64> {
-        if keep == 0 {
-            return Err(Error::Invalid("at least the newest revision is kept; give 1 or more".to_owned()));
-        }
-        let dialect = self.engine().dialect();
-        let rank = "row_number() OVER (PARTITION BY guid ORDER BY revision DESC)";
-        let elements = |list: &str| match dialect {
-            crate::dialect::Dialect::Sqlite => format!("json_each({list}) j"),
-            crate::dialect::Dialect::Postgres => format!("jsonb_array_elements({list}) j(value)"),
-        };
-        let field = |key: &str| dialect.text_in("j.value", key);
-        let (kind, name, revision, hash) = (field("kind"), field("name"), field("revision"), field("hash"));
-        let meant = format!(
-            "{kind} = q.kind AND {name} = q.name AND (CAST({revision} AS bigint) = q.revision OR {hash} = q.content_hash)"
-        );
-        let (in_refs, in_list) = (elements("p.refs"), elements("$1"));
-        let sql = format!(
-            "DELETE FROM agent_revisions WHERE id IN (\
-             SELECT q.id FROM (SELECT id, guid, revision, kind, name, content_hash, {rank} AS place FROM agent_revisions) q \
-             WHERE q.place > {keep} \
-             AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.guid = q.guid AND t.revision = q.revision) \
-             AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t JOIN agent_revisions p ON p.guid = t.guid AND p.revision = t.revision \
-             CROSS JOIN {in_refs} WHERE {meant}) \
-             AND NOT EXISTS (SELECT 1 FROM {in_list} WHERE {meant}))"
-        );
-        let also = Value::Json(serde_json::to_string(also)?);
-        let mut transaction = self.engine().begin().await?;
-        let gone = transaction.run(&sql, &[also]).await?;
-        transaction.commit().await?;
-        Ok(gone)
     }
 }

@@ -44,6 +44,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0006_tags.sql"),
         postgres: include_str!("../migrations/postgres/0006_tags.sql"),
     },
+    Migration {
+        version: 7,
+        sqlite: include_str!("../migrations/sqlite/0007_tags_of_earlier.sql"),
+        postgres: include_str!("../migrations/postgres/0007_tags_of_earlier.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

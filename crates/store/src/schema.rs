@@ -316,6 +316,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("author", Column::Text),
             ("front", Column::Text),
             ("message", Column::Text),
+            ("revision_guid", Column::Uuid),
         ],
         serial: false,
     },

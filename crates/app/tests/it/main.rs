@@ -15,6 +15,7 @@ mod inheritance;
 mod life;
 mod linting;
 mod live;
+mod names_used_again;
 mod promotion;
 mod renaming;
 mod running;

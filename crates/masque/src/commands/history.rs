@@ -43,12 +43,13 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
 }
 
 fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
-    let RevisionItem { revision, name, action, author, front, message, created_at, tags: _, tagged } = item;
+    let RevisionItem { revision, ask_for, name, action, author, front, message, created_at, tags: _, tagged } =
+        item;
     let when = created_at.with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string();
     // A name that it no longer has.
     let named = if name == now { String::new() } else { name.to_string() };
     vec![
-        revision.to_string(),
+        ask_for.clone().unwrap_or_else(|| revision.to_string()),
         when,
         one_line(&format!("{author} ({front})")),
         one_line(action),

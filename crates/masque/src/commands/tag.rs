@@ -25,7 +25,8 @@ pub(super) async fn run(args: &TagArgs, session: &Session, output: &mut Output) 
     if output.is_json() {
         return output.json(&tagged);
     }
-    let Tagged { kind, name, scope, revision, tag } = &tagged;
+    let Tagged { kind, name, scope, revision, ask_for, tag } = &tagged;
+    let revision = ask_for.clone().unwrap_or_else(|| revision.to_string());
     output.line(format!("{tag} is revision {revision} of {} {name} in {scope}", kind.spoken()))
 }
 

@@ -44,10 +44,19 @@ impl Scopes {
         store.revision(shelf, kind, name, wanted).await
     }
 
-    /// Names a revision.
-    pub async fn tag(&self, scope: Scope, about: &Revision, tag: &str, by: Attribution) -> Result<()> {
-        let (store, _) = self.shelf(scope)?;
-        store.tag(about, tag, by).await
+    /// Names a revision, for those who ask for it under the name that an entity has now.
+    pub async fn tag(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        about: &Revision,
+        tag: &str,
+        by: Attribution,
+    ) -> Result<()> {
+        let (store, shelf) = self.shelf(scope)?;
+        let guid = store.identity(shelf, kind, name).await?;
+        store.tag(guid.unwrap_or(about.guid), about, tag, by).await
     }
 
     /// Takes a tag away; whether it was there.

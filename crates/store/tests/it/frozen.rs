@@ -28,7 +28,7 @@ async fn tagged(store: &Store, of: &str, wanted: &str) -> FullRevision {
 async fn tag_newest(store: &Store, of: &str, tag: &str) {
     let scopes = Scopes::of_database(store.clone());
     let newest = scopes.history(Scope::Shared, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(Scope::Shared, &newest, tag, somebody()).await.unwrap();
+    scopes.tag(Scope::Shared, Kind::Persona, &name(of), &newest, tag, somebody()).await.unwrap();
 }
 
 async fn frozen(store: &Store, of: &str, wanted: &str) -> Bundle {

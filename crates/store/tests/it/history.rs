@@ -26,7 +26,8 @@ async fn revision(store: &Store, kind: Kind, of: &str, wanted: &str) -> Option<F
 
 async fn tag(store: &Store, kind: Kind, of: &str, wanted: &str, tag: &str) {
     let found = revision(store, kind, of, wanted).await.unwrap();
-    Scopes::of_database(store.clone()).tag(Scope::Shared, &found.about, tag, somebody()).await.unwrap();
+    let scopes = Scopes::of_database(store.clone());
+    scopes.tag(Scope::Shared, kind, &name(of), &found.about, tag, somebody()).await.unwrap();
 }
 
 fn content(found: &FullRevision) -> &str {

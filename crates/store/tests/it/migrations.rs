@@ -87,7 +87,7 @@ async fn an_older_library_is_brought_up_to_date() {
             database.execute(script).await;
         }
         let store = open(database).await;
-        assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6"]);
+        assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7"]);
         let strategy = async |of: &str| {
             store.get::<Persona>(&name(of)).await.unwrap().unwrap().entity.aggregation_strategy
         };
@@ -100,7 +100,7 @@ async fn an_older_library_is_brought_up_to_date() {
             scopes.revision(Scope::Shared, Kind::Persona, &name("old"), &first).await.unwrap().unwrap();
         let frozen = scopes.frozen(Scope::Shared, &first).await.unwrap().unwrap();
         assert_eq!(frozen.parts[0].content.as_deref(), Some("Be warm."));
-        scopes.tag(Scope::Shared, &first.about, "v1", somebody()).await.unwrap();
+        scopes.tag(Scope::Shared, Kind::Persona, &name("old"), &first.about, "v1", somebody()).await.unwrap();
         change::<Part>(&store, "warm", |part| part.content = Some("Again.".to_owned())).await;
         assert_eq!(scopes.prune(1).await.unwrap(), 1, "the second of three revisions of warm");
         store.close().await;
@@ -120,7 +120,7 @@ async fn many_tasks_open_at_once() {
             while let Some(opened) = tasks.join_next().await {
                 opened.unwrap().unwrap().close().await;
             }
-            assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6"]);
+            assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7"]);
         })
         .await;
     }

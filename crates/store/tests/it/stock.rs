@@ -94,7 +94,7 @@ async fn remembered(database: &Database) {
     let guid = "'018f0000-0000-7000-8000-000000000063'";
     for sql in [
         format!(
-            "INSERT INTO agent_revision_tags SELECT guid, 'v 1', revision, {when}, 'Ada', 'cli', NULL FROM agent_revisions WHERE name = 'full'"
+            "INSERT INTO agent_revision_tags SELECT guid, 'v 1', revision, {when}, 'Ada', 'cli', NULL, guid FROM agent_revisions WHERE name = 'full'"
         ),
         "UPDATE agent_revisions SET content_hash = 'abc' WHERE name = 'full'".to_owned(),
         format!("INSERT INTO agent_persona_usage VALUES ('used', {when})"),
@@ -107,7 +107,7 @@ async fn remembered(database: &Database) {
              content_hash, created_at) VALUES ('project', '/home/é', 'skill', {guid}, 'x', 1, 'create', 'personas.toml', 'file', \
              '{{\"name\": \"x\"}}', '[]', 'abc', {when})"
         ),
-        format!("INSERT INTO agent_revision_tags VALUES ({guid}, 'v1', 1, {when}, NULL, NULL, NULL)"),
+        format!("INSERT INTO agent_revision_tags VALUES ({guid}, 'v1', 1, {when}, NULL, NULL, NULL, {guid})"),
         format!(
             "INSERT INTO file_entries VALUES ('project', '/home/é', 'skill', 'x', {guid}, 1, 'abc', {when}, {when})"
         ),

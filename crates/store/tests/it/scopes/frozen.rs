@@ -10,7 +10,7 @@ use crate::samples::{arc, base, change, keep, linking, name, part, persona, remo
 
 async fn tag_newest(scopes: &Scopes, scope: Scope, of: &str, tag: &str) {
     let newest = scopes.history(scope, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(scope, &newest, tag, somebody()).await.unwrap();
+    scopes.tag(scope, Kind::Persona, &name(of), &newest, tag, somebody()).await.unwrap();
 }
 
 async fn frozen(scopes: &Scopes, scope: Scope, of: &str, tag: &str) -> String {

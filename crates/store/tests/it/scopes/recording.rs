@@ -106,7 +106,7 @@ async fn a_rename_by_hand_keeps_the_history() {
         change_in::<Persona>(&one, Scope::Project, "guide", |guide| guide.summary = Some("two".to_owned()))
             .await;
         let second = history(&one, Scope::Project, Kind::Persona, "guide").await.remove(0);
-        one.tag(Scope::Project, &second, "good", somebody()).await.unwrap();
+        one.tag(Scope::Project, Kind::Persona, &name("guide"), &second, "good", somebody()).await.unwrap();
         files.write(
             Scope::Project,
             &files.read(Scope::Project).replace("[personas.guide]", "[personas.leader]"),
@@ -149,7 +149,7 @@ async fn what_stands_there_again_as_it_was_has_its_tags() {
             found.unwrap().map(|found| found.about.revision)
         };
         let first = history(&scopes, Scope::Project, Kind::Persona, "guide").await.remove(0);
-        scopes.tag(Scope::Project, &first, "good", somebody()).await.unwrap();
+        scopes.tag(Scope::Project, Kind::Persona, &name("guide"), &first, "good", somebody()).await.unwrap();
         for (text, expected) in [("", Some(1)), (FIRST, Some(1)), ("", Some(1))] {
             files.write(Scope::Project, text);
             reread(&scopes, Scope::Project).await;
@@ -215,7 +215,7 @@ async fn a_copy_has_no_history_of_files_and_a_backup_has() {
     keep_in(&scopes, Scope::Shared, &persona("team")).await;
     keep_in(&scopes, Scope::Project, &tone("warm")).await;
     let newest = history(&scopes, Scope::Project, Kind::Part, "warm").await.remove(0);
-    scopes.tag(Scope::Project, &newest, "mine", somebody()).await.unwrap();
+    scopes.tag(Scope::Project, Kind::Part, &name("warm"), &newest, "mine", somebody()).await.unwrap();
     on_each_engine(async |target| {
         let location = store::Location::parse(&target.location).unwrap();
         let report = scopes.database().copy_to(&location, &mut |_| ()).await.unwrap();

@@ -1,0 +1,148 @@
+//! A name that several entities had: every revision that its history lists can be asked for and
+//! tagged.
+
+use app::ErrorKind;
+use app::RevisionRef;
+use persona::{Kind, Scope};
+use serde_json::json;
+
+use crate::world::{World, in_each_world, input, name, refused};
+
+/// A world's personas of one scope.
+struct Shelf<'a>(&'a World, Scope);
+
+impl Shelf<'_> {
+    async fn create(&self, of: &str, summary: &str) {
+        self.0.persona(self.1, json!({ "name": of, "summary": summary })).await;
+    }
+
+    async fn delete(&self, of: &str) {
+        let delete = json!({ "name": of, "scope": self.1 });
+        self.0.library.delete(&self.0.author, Kind::Persona, input(delete)).await.unwrap();
+    }
+
+    async fn rename(&self, old: &str, new: &str) {
+        let World { library, author, .. } = self.0;
+        library.rename(author, Kind::Persona, &name(old), name(new), Some(self.1), None).await.unwrap();
+    }
+
+    async fn tag(&self, of: &str, revision: &str, tag: &str) {
+        let wanted = RevisionRef::parse(revision);
+        let World { library, author, .. } = self.0;
+        library.tag(author, Kind::Persona, &name(of), Some(self.1), Some(&wanted), tag).await.unwrap();
+    }
+
+    async fn summary(&self, of: &str, revision: &str) -> app::Result<String> {
+        let get = json!({ "kind": "persona", "name": of, "revision": revision, "scope": self.1 });
+        let shown = self.0.library.get_entity(&input(get)).await?;
+        Ok(shown.entity.to_json()["summary"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What a history says to ask for, with what that gives, newest first.
+    async fn told(&self, of: &str) -> Vec<(String, String)> {
+        let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
+        let mut told = Vec::new();
+        for item in history.revisions {
+            let ask_for = item.ask_for.unwrap_or_else(|| item.revision.to_string());
+            let summary = self.summary(of, &ask_for).await.unwrap();
+            told.push((ask_for, summary));
+        }
+        told
+    }
+}
+
+/// The name `a` with what it had been before: an OLD that was renamed away and came back, and a NEW
+/// that had its name meanwhile.
+async fn taken_back(shelf: &Shelf<'_>) {
+    shelf.create("a", "OLD").await;
+    shelf.rename("a", "b").await;
+    shelf.create("a", "NEW").await;
+    shelf.tag("a", "2", "production").await;
+    shelf.delete("a").await;
+    shelf.rename("b", "a").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_revision_of_a_name_can_be_asked_for() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            let shelf = Shelf(world, scope);
+            taken_back(&shelf).await;
+            let told = shelf.told("a").await;
+            let summaries: Vec<&str> = told.iter().map(|(_, summary)| summary.as_str()).collect();
+            assert_eq!(summaries, ["OLD", "OLD", "OLD", "NEW", "NEW"], "{scope} {told:?}");
+            let numbers: Vec<&str> = told.iter().map(|(ask_for, _)| ask_for.as_str()).collect();
+            let [newest, "2", "1", "3", earlier] = numbers[..] else { panic!("{scope} {numbers:?}") };
+            assert_eq!(newest, "4", "{scope}");
+            let said = format!(
+                "persona \"a\" in {scope} has no revision \"production\"; \
+                 that is a tag of an earlier persona of this name: ask for {earlier}, or tag a revision anew"
+            );
+            assert_eq!(refused(shelf.summary("a", "production").await), (ErrorKind::Missing, said));
+            shelf.tag("a", earlier, "production").await;
+            assert_eq!(shelf.summary("a", "production").await.unwrap(), "NEW", "{scope}");
+            let (entity, _) = earlier.split_once(':').unwrap();
+            let said = format!("persona \"a\" in {scope} has no revision {entity}:9; they go from 1 to 4");
+            let wrong = shelf.summary("a", &format!("{entity}:9")).await;
+            assert_eq!(refused(wrong), (ErrorKind::Missing, said));
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_were_exchanged_list_no_number_twice() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let shelf = Shelf(world, scope);
+            shelf.create("a", "FIRST").await;
+            shelf.create("b", "SECOND").await;
+            shelf.rename("a", "c").await;
+            shelf.rename("b", "a").await;
+            shelf.rename("c", "b").await;
+            for (of, own, other) in [("a", "SECOND", "FIRST"), ("b", "FIRST", "SECOND")] {
+                let told = shelf.told(of).await;
+                let owned = told.iter().take_while(|(_, summary)| summary == own).count();
+                assert!(owned >= 2 && told[owned..].iter().all(|(_, summary)| summary == other), "{told:?}");
+                let mut asked: Vec<&String> = told.iter().map(|(ask_for, _)| ask_for).collect();
+                asked.sort();
+                asked.dedup();
+                assert_eq!(asked.len(), told.len(), "{scope} {told:?}");
+                let diff =
+                    world.library.diff(Kind::Persona, &name(of), Some(scope), None, None).await.unwrap();
+                assert_eq!(
+                    (diff.fields.len(), diff.note),
+                    (0, None),
+                    "{scope}: the rename is the last change"
+                );
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_of_an_earlier_one_can_be_tagged() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let shelf = Shelf(world, scope);
+            shelf.create("a", "OLD").await;
+            shelf.delete("a").await;
+            shelf.create("a", "NEW").await;
+            shelf.create("a", "NEWER").await;
+            shelf.tag("a", "1", "production").await;
+            assert_eq!(shelf.summary("a", "production").await.unwrap(), "OLD", "{scope}");
+            // It stays when old revisions are forgotten, and follows its persona to another name.
+            world.library.prune(1).await.unwrap();
+            shelf.rename("a", "b").await;
+            assert_eq!(shelf.summary("b", "production").await.unwrap(), "OLD", "{scope}");
+            let untagged = world.library.untag(Kind::Persona, &name("b"), Some(scope), "production").await;
+            assert!(untagged.unwrap());
+            let World { library, author, .. } = world;
+            let tag = library.tag(author, Kind::Persona, &name("b"), Some(scope), None, "1a2b3c4d:2").await;
+            let said = "the tag \"1a2b3c4d:2\" means a revision of an earlier one of the name; choose a word";
+            assert_eq!(refused(tag), (ErrorKind::Invalid, said.to_owned()));
+        }
+    })
+    .await;
+}

@@ -1,0 +1,61 @@
+//! Forgetting old revisions.
+
+use persona::Scope;
+
+use super::Ref;
+use super::tags::NAMED;
+use crate::engine::Value;
+use crate::{Error, Result, Store};
+
+impl Store {
+    /// What tagged revisions refer to in a scope.
+    pub(crate) async fn tagged_refs(&self, scope: Scope) -> Result<Vec<Ref>> {
+        let refs = self.engine().dialect().text("r.refs");
+        let sql = format!("SELECT {refs} FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED}");
+        let mut all = Vec::new();
+        for row in self.engine().texts(sql, &[]).await? {
+            let refs: Vec<Ref> = serde_json::from_str(&row)?;
+            all.extend(refs.into_iter().filter(|found| found.scope == scope));
+        }
+        Ok(all)
+    }
+
+    /// Forgets all but the newest `keep` revisions of each entity. The newest, those that are
+    /// tagged, and what tagged ones refer to stay. Returns how many went.
+    pub async fn prune(&self, keep: usize) -> Result<u64> {
+        self.prune_around(keep, &[]).await
+    }
+
+    /// The same as [`Store::prune`], with more that stays.
+    pub(crate) async fn prune_around(&self, keep: usize, also: &[Ref]) -> Result<u64> {
+        if keep == 0 {
+            return Err(Error::Invalid("at least the newest revision is kept; give 1 or more".to_owned()));
+        }
+        let dialect = self.engine().dialect();
+        let rank = "row_number() OVER (PARTITION BY guid ORDER BY revision DESC)";
+        let elements = |list: &str| match dialect {
+            crate::dialect::Dialect::Sqlite => format!("json_each({list}) j"),
+            crate::dialect::Dialect::Postgres => format!("jsonb_array_elements({list}) j(value)"),
+        };
+        let field = |key: &str| dialect.text_in("j.value", key);
+        let (kind, name, revision, hash) = (field("kind"), field("name"), field("revision"), field("hash"));
+        let meant = format!(
+            "{kind} = q.kind AND {name} = q.name AND (CAST({revision} AS bigint) = q.revision OR {hash} = q.content_hash)"
+        );
+        let (in_refs, in_list) = (elements("r.refs"), elements("$1"));
+        let sql = format!(
+            "DELETE FROM agent_revisions WHERE id IN (\
+             SELECT q.id FROM (SELECT id, guid, revision, kind, name, content_hash, {rank} AS place FROM agent_revisions) q \
+             WHERE q.place > {keep} \
+             AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.revision_guid = q.guid AND t.revision = q.revision) \
+             AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED} \
+             CROSS JOIN {in_refs} WHERE {meant}) \
+             AND NOT EXISTS (SELECT 1 FROM {in_list} WHERE {meant}))"
+        );
+        let also = Value::Json(serde_json::to_string(also)?);
+        let mut transaction = self.engine().begin().await?;
+        let gone = transaction.run(&sql, &[also]).await?;
+        transaction.commit().await?;
+        Ok(gone)
+    }
+}
