@@ -157,7 +157,8 @@ impl std::fmt::Display for RevisionRef {
 }
 
 impl Store {
-    fn about(&self) -> String {
+    /// A revision `r` as JSON, with those of its tags that `shown` lets through.
+    fn about(&self, shown: &str) -> String {
         let dialect = self.engine().dialect();
         let tag = dialect.object(&[
             ("tag", "t.tag".to_owned()),
@@ -166,7 +167,7 @@ impl Store {
             ("message", "t.message".to_owned()),
             ("created_at", dialect.time_text("t.created_at")),
         ]);
-        let tags = dialect.array(&tag, &format!("agent_revision_tags t WHERE {NAMED}"), "t.tag");
+        let tags = dialect.array(&tag, &format!("agent_revision_tags t WHERE {NAMED} AND {shown}"), "t.tag");
         dialect.object(&[
             ("guid", "r.guid".to_owned()),
             ("name", "r.name".to_owned()),
@@ -217,7 +218,10 @@ impl Store {
         let dialect = self.engine().dialect();
         let shadowing = "SELECT o.id FROM agent_revisions o \
                          WHERE r.guid <> $5 AND o.guid = $5 AND o.revision = r.revision";
-        let row = dialect.object(&[("about", self.about()), ("shadowing", format!("({shadowing})"))]);
+        // What another one's tag named is not asked for by it where this one has that tag.
+        let shown = "(t.guid = $5 OR NOT EXISTS \
+                     (SELECT 1 FROM agent_revision_tags m WHERE m.guid = $5 AND m.tag = t.tag))";
+        let row = dialect.object(&[("about", self.about(shown)), ("shadowing", format!("({shadowing})"))]);
         let sql = format!(
             "SELECT {} FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = $3 \
              AND (r.guid = $5 OR r.name = $4) \
@@ -329,7 +333,7 @@ impl Store {
         }
         let dialect = self.engine().dialect();
         let row = dialect.object(&[
-            ("about", self.about()),
+            ("about", self.about("TRUE")),
             ("entity", dialect.json_value("r.entity", Column::Json)),
             ("refs", dialect.json_value("r.refs", Column::Json)),
         ]);

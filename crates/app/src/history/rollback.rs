@@ -30,7 +30,7 @@ impl Library {
     pub async fn rollback(&self, author: &Author, input: Rollback) -> Result<RolledBack> {
         let Rollback { kind, name, scope, revision, with_pieces, message, if_revision } = input;
         let (scope, revision) = self.revision(kind, &name, scope, &revision.parse()).await?;
-        let number = revision.about.revision;
+        let number = revision.about.reference();
         let Then { entity, pieces, renamed } = self.as_it_was(&name, revision).await?;
         let (back, differing): (Vec<PieceThere>, Vec<PieceThere>) = pieces
             .into_iter()

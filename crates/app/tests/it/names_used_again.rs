@@ -81,6 +81,9 @@ async fn each_revision_of_a_name_can_be_asked_for() {
             assert_eq!(refused(shelf.summary("a", "production").await), (ErrorKind::Missing, said));
             shelf.tag("a", earlier, "production").await;
             assert_eq!(shelf.summary("a", "production").await.unwrap(), "NEW", "{scope}");
+            let history = world.library.history(Kind::Persona, &name("a"), Some(scope), None).await.unwrap();
+            let tags: Vec<&String> = history.revisions.iter().flat_map(|item| &item.tags).collect();
+            assert_eq!(tags, ["production"], "{scope}: that of the earlier one means nothing now");
             let (entity, _) = earlier.split_once(':').unwrap();
             let said = format!("persona \"a\" in {scope} has no revision {entity}:9; they go from 1 to 4");
             let wrong = shelf.summary("a", &format!("{entity}:9")).await;
