@@ -164,6 +164,17 @@ impl Logged {
         String::from_utf8(bytes).unwrap().lines().filter(|line| line.contains(word)).count()
     }
 
+    /// What is logged in this thread while a world's files are linted at every load.
+    fn linting(world: &World) -> (Self, tracing::subscriber::DefaultGuard) {
+        let logged = Self::default();
+        let writer = logged.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let guard = tracing::subscriber::set_default(subscriber);
+        world.library.watch();
+        world.library.lint_on_load(LintOptions::default());
+        (logged, guard)
+    }
+
     async fn waits_for(&self, word: &str) {
         for _ in 0..200 {
             if self.lines_with(word) > 0 {
@@ -178,12 +189,7 @@ impl Logged {
 #[tokio::test]
 async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
     with_files("", PROJECT, async |world| {
-        let logged = Logged::default();
-        let writer = logged.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-        let _guard = tracing::subscriber::set_default(subscriber);
-        world.library.watch();
-        world.library.lint_on_load(LintOptions::default());
+        let (logged, _guard) = Logged::linting(world);
         logged.waits_for("clam-tone").await;
         let more = "# Ours.\n\n[parts.more]\npart_type = \"goal\"\ncontent = \"Be more.\"\n\n";
         world.edit(Scope::Project, "# Ours.\n", more);
@@ -197,12 +203,7 @@ async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
 async fn what_means_nothing_in_a_file_is_logged_once() {
     let project = "# Ours.\n[prats.calm]\ncontent = \"x\"\n";
     with_files("", project, async |world| {
-        let logged = Logged::default();
-        let writer = logged.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-        let _guard = tracing::subscriber::set_default(subscriber);
-        world.library.watch();
-        world.library.lint_on_load(LintOptions::default());
+        let (logged, _guard) = Logged::linting(world);
         // There is not one entry, and yet something to say.
         logged
             .waits_for("unknown table \"prats\", which has no effect; did you mean \"parts\"? [unknown-key]")

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use persona::Name;
 
+use super::scope::{name_to_change, name_to_read};
 use super::{ChangeIn, OnlyIn, Why};
 
 #[derive(Debug, Subcommand)]
@@ -36,6 +37,7 @@ pub(crate) enum ArcCommand {
 #[derive(Debug, Args)]
 pub(crate) struct AddStageArgs {
     /// The arc
+    #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
     /// The stage's name
     pub(crate) stage: Name,
@@ -60,6 +62,7 @@ pub(crate) struct AddStageArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RemoveStageArgs {
     /// The arc
+    #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
     /// The stage
     pub(crate) stage: Name,
@@ -78,6 +81,7 @@ pub(crate) struct RemoveStageArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StagePartArgs {
     /// The arc
+    #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
     /// The stage
     pub(crate) stage: Name,
@@ -95,6 +99,7 @@ pub(crate) struct StagePartArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AssignArgs {
     /// The persona
+    #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
     /// The arc
     pub(crate) arc: Name,
@@ -113,6 +118,7 @@ pub(crate) struct AssignArgs {
 #[derive(Debug, Args)]
 pub(crate) struct UnassignArgs {
     /// The persona
+    #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
     /// Refuse if the persona is not at this revision any more
     #[arg(long, value_name = "N")]
@@ -126,6 +132,7 @@ pub(crate) struct UnassignArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OfPersonaArgs {
     /// The persona
+    #[arg(value_parser = name_to_read)]
     pub(crate) persona: Name,
     #[command(flatten)]
     pub(crate) only: OnlyIn,

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use persona::{Kind, Name};
 use serde::Serialize;
 
+use super::scope::name_to_change;
 use super::{ChangeIn, CreateIn, KindWord};
 
 mod fields;
@@ -70,6 +71,7 @@ pub(crate) enum CreateKind {
 #[derive(Debug, Args)]
 pub(crate) struct Amend<F: Args> {
     /// Its name
+    #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
     /// Refuse if it is not at this revision any more
     #[arg(long, value_name = "N")]
@@ -136,6 +138,7 @@ pub(crate) struct DeleteArgs {
     #[arg(value_enum)]
     pub(crate) kind: KindWord,
     /// Its name
+    #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
     /// Also where personas use it: it is taken off them
     #[arg(long)]
@@ -174,6 +177,7 @@ impl From<LinkKind> for Kind {
   masque link reviewer guardrail no-fabrication")]
 pub(crate) struct LinkArgs {
     /// The persona
+    #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
     /// The piece's kind
     #[arg(value_enum)]
@@ -199,6 +203,7 @@ pub(crate) struct LinkArgs {
 #[command(after_help = "  masque unlink reviewer part calm-tone")]
 pub(crate) struct UnlinkArgs {
     /// The persona
+    #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
     /// The piece's kind
     #[arg(value_enum)]

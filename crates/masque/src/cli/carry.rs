@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use persona::{Name, Scope};
 
-use super::scope::WRITABLE;
+use super::scope::{WRITABLE, name_to_carry, name_to_read};
 use super::{CreateIn, KindWord, OnlyIn, Why, vocabulary};
 
 #[derive(Debug, Args)]
@@ -18,6 +18,7 @@ is kept where it was.
   masque promote calm-tone --kind part --to global")]
 pub(crate) struct PromoteArgs {
     /// Its name
+    #[arg(value_parser = name_to_carry)]
     pub(crate) name: Name,
     /// Its kind [default: persona]
     #[arg(long, value_enum, value_name = "KIND")]
@@ -46,7 +47,7 @@ A bundle is a personas.toml: it has what was named and all that this refers to.
   masque export calm-tone --kind part --output calm.toml")]
 pub(crate) struct ExportArgs {
     /// What to export
-    #[arg(value_name = "NAME", required = true, num_args = 1..)]
+    #[arg(value_name = "NAME", required = true, num_args = 1.., value_parser = name_to_read)]
     pub(crate) names: Vec<Name>,
     /// The kind of all that is named [default: persona]
     #[arg(long, value_enum, value_name = "KIND")]

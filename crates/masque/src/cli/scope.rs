@@ -20,7 +20,7 @@ impl ScopeOption {
     pub(crate) const OF_READING: Self = Self { flag: "--scope", scopes: Scope::ALL };
     /// As [`ChangeIn`] and [`RecordedIn`] have it.
     pub(crate) const OF_WRITING: Self = Self { flag: "--scope", scopes: WRITABLE };
-    /// As `duplicate` has it, whose `--scope` is the copy's.
+    /// As `duplicate` and `promote` have it, which name the scope of the copy as well.
     pub(crate) const OF_COPYING: Self = Self { flag: "--from", scopes: Scope::ALL };
 
     /// Reads a name. `extends` takes a scope before one, so that somebody will write it here too, and
@@ -43,6 +43,16 @@ impl ScopeOption {
 /// Reads the name of what a command with [`OnlyIn`] is about.
 pub(super) fn name_to_read(word: &str) -> Result<Name, String> {
     ScopeOption::OF_READING.name_beside(word)
+}
+
+/// Reads the name of what a command with [`ChangeIn`] is about.
+pub(super) fn name_to_change(word: &str) -> Result<Name, String> {
+    ScopeOption::OF_WRITING.name_beside(word)
+}
+
+/// Reads the name of what goes from one scope to another.
+pub(super) fn name_to_carry(word: &str) -> Result<Name, String> {
+    ScopeOption::OF_COPYING.name_beside(word)
 }
 
 /// Where a reading command looks.
