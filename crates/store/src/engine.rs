@@ -14,7 +14,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{
     Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, PgTransaction, Postgres, Sqlite,
-    SqliteTransaction,
+    SqliteConnection, SqliteTransaction,
 };
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
@@ -119,6 +119,16 @@ macro_rules! on {
     };
 }
 
+/// Whether a connection can begin a transaction. Where SQLite itself undid the last one, as on a full
+/// disk, there was nothing left to roll back, and the connection counts as in the middle of it for good.
+async fn has_ended(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    if connection.is_in_transaction() {
+        // A rollback may be on its way; this is answered after it.
+        connection.ping().await?;
+    }
+    Ok(!connection.is_in_transaction())
+}
+
 /// Opens a file. Of several that put a fresh one into WAL mode in the same moment, some are refused at
 /// once, however long they would wait.
 async fn connect_when_free<C>(connect: impl Fn() -> C) -> sqlx::Result<SqlitePool>
@@ -189,6 +199,7 @@ impl Engine {
                 .test_before_acquire(false)
                 .idle_timeout(None)
                 .max_lifetime(None)
+                .before_acquire(|connection, _| Box::pin(has_ended(connection)))
         };
         // The writer comes first: it makes the file and puts it into WAL mode.
         let writer_options = options.clone().journal_mode(SqliteJournalMode::Wal);

@@ -36,6 +36,23 @@ async fn found(store: &Store, query: &str) -> usize {
     store.search(query, &[], None, None).await.unwrap().items.len()
 }
 
+/// A full disk makes SQLite undo the whole transaction by itself, as this trigger does.
+#[tokio::test(flavor = "multi_thread")]
+async fn writing_goes_on_once_the_disk_has_room_again() {
+    let database = Database::sqlite();
+    let store = open(&database).await;
+    let full =
+        "CREATE TRIGGER full BEFORE INSERT ON agent_revisions BEGIN SELECT RAISE(ROLLBACK, 'full'); END";
+    database.execute(full).await;
+    for _ in 0..3 {
+        let refused = begin(&store).await.insert(&tone("warm"), Action::Create).await.unwrap_err();
+        assert!(refused.to_string().contains("full"), "{refused}");
+    }
+    database.execute("DROP TRIGGER full").await;
+    assert_eq!(keep(&store, &tone("warm")).await.meta.revision, 1);
+    store.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_write_leaves_no_trace() {
     on_each_engine(async |database| {
