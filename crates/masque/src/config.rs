@@ -10,7 +10,6 @@ use std::time::Duration;
 use app::ErrorKind;
 use providers::Providers;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use tools::{FetchSettings, ServerSettings, ShellSettings};
@@ -18,9 +17,12 @@ use tools::{FetchSettings, ServerSettings, ShellSettings};
 use crate::definition::{self, read_text};
 use crate::failure::{Failure, Result};
 
+mod mistake;
+use mistake::Mistake;
+
 /// The tables and what each may have; none where the names inside are the user's choice, or are
 /// checked by whoever reads them.
-const KNOWN: [(&str, Option<&[&str]>); 9] = [
+const KNOWN: [(&str, Option<&[&str]>); 7] = [
     ("env", Some(&["allow"])),
     ("providers", None),
     ("mcp_servers", None),
@@ -28,8 +30,6 @@ const KNOWN: [(&str, Option<&[&str]>); 9] = [
     ("run", Some(&["max_tool_rounds", "escalation_cooldown_s"])),
     ("history", Some(&["keep"])),
     ("lint", Some(&["part_tokens"])),
-    ("server", None),
-    ("prices", None),
 ];
 
 /// Seconds for which a model that answered in another's place can be kept: a day.
@@ -69,14 +69,7 @@ struct File {
     run: Run,
     history: History,
     lint: Lint,
-    #[serde(rename = "server")]
-    _server: IgnoredTable,
-    #[serde(rename = "prices")]
-    _prices: IgnoredTable,
 }
-
-/// A table whose content is not read here.
-type IgnoredTable = BTreeMap<String, IgnoredAny>;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -107,7 +100,7 @@ struct History {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Lint {
-    part_tokens: Option<usize>,
+    part_tokens: Option<Spanned<usize>>,
 }
 
 impl Config {
@@ -120,21 +113,24 @@ impl Config {
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
-        let broken = |error: toml::de::Error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            Failure::invalid(format!("{}: {}", place(path, text, offset), without_value(error.message())))
+        let broken = |error: &toml::de::Error, mistake: Mistake| {
+            mistake.at(path, text, error.span().map_or(0, |span| span.start))
         };
-        let at =
-            |offset, message: &str| Failure::invalid(format!("{}: {message}", place(path, text, offset)));
-        let table = DeTable::parse(text).map_err(broken)?;
-        let file: File = toml::from_str(text).map_err(broken)?;
-        let File { env, providers, mcp_servers, tools, run, history, lint, .. } = file;
+        let at = |offset, message: &str| Mistake::new(message).at(path, text, offset);
+        let table = DeTable::parse(text).map_err(|error| broken(&error, Mistake::of_syntax(&error)))?;
+        let file = toml::from_str(text).map_err(|error| broken(&error, Mistake::of_settings(&error)))?;
+        let File { env, providers, mcp_servers, tools, run, history, lint } = file;
         if let Err(error) = Providers::build(providers.clone(), &|_| None) {
             return Err(at(offset_of(table.get_ref(), &error.place), &error.to_string()));
         }
-        if let Some(keep) = history.keep.as_ref().filter(|keep| *keep.get_ref() == 0) {
+        let is_zero = |value: &&Spanned<usize>| *value.get_ref() == 0;
+        if let Some(keep) = history.keep.as_ref().filter(is_zero) {
             let message = "history.keep must be at least 1: the newest revision is always kept";
             return Err(at(keep.span().start, message));
+        }
+        if let Some(tokens) = lint.part_tokens.as_ref().filter(is_zero) {
+            let message = "lint.part_tokens must be at least 1; leave it out for the usual number";
+            return Err(at(tokens.span().start, message));
         }
         let shell_times = 1..=tools::limits::MOST_COMMAND_TIME.as_secs();
         if let Some(shell) = &tools.shell
@@ -161,7 +157,7 @@ impl Config {
             max_tool_rounds: rounds.and_then(|rounds| u32::try_from(rounds).ok()),
             escalation_cooldown: cooldown.map(Duration::from_secs),
             history_keep: history.keep.map(Spanned::into_inner),
-            lint_part_tokens: lint.part_tokens,
+            lint_part_tokens: lint.part_tokens.map(Spanned::into_inner),
             warnings: unknown(path, text, table.get_ref()),
         })
     }
