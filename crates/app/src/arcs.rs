@@ -1,7 +1,7 @@
 //! Arcs: their stages, and where a persona stands in one.
 
 use persona::{Bundle, CharacterArc, Name, Persona, Scope, Stage};
-use store::{Action, Held, Write};
+use store::{Action, Heir, Held, Write};
 
 use crate::change::{Opened, Terms, keep};
 use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
@@ -64,8 +64,11 @@ impl Library {
         let RemoveStage { arc, stage, force, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
             let standing = write.personas_in_stage(&arc.name, &stage).await?;
-            if !standing.is_empty() && !force {
-                let names: Vec<String> = standing.iter().map(Name::to_string).collect();
+            let mut names: Vec<String> = standing.iter().map(Name::to_string).collect();
+            let heirs = self.scopes.heirs(write.scope(), &arc.name).await?.into_iter();
+            let heirs = heirs.filter(|heir| heir.stage == stage);
+            names.extend(heirs.map(|heir| located(&heir)));
+            if !names.is_empty() && !force {
                 return Err(Error::InUse {
                     kind: persona::Kind::Arc,
                     name: arc.name.clone(),
@@ -212,6 +215,11 @@ impl Library {
             None => Err(self.missing(persona::Kind::Arc, arc).await),
         }
     }
+}
+
+/// A persona of a file, with where it is.
+fn located(Heir { scope, name, open, .. }: &Heir) -> String {
+    if *open { format!("{name} of {scope}") } else { format!("{name} of another {scope} file") }
 }
 
 /// A persona's arc, its own or the strongest base's, and the scope from which it is named.

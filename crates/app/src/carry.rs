@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::{AnyEntity, Kind, Name, Scope, Stored, with_entity};
+use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored, with_entity};
 use store::{Action, Keep, Write};
 
 use crate::diff::{in_order, same};
 use crate::documents::toml_of;
 use crate::outputs::{Piece, Promoted};
 use crate::scope::reach;
+use crate::templates::theirs;
 use crate::{Author, Error, Library, Result};
 
 mod clearing;
@@ -50,13 +51,10 @@ impl Library {
         let mut pending = vec![stored];
         while let Some(stored) = pending.pop() {
             for reference in stored.entity.references() {
-                for scope in reach(stored.meta.scope, reference.scope) {
-                    let found = self.scopes.get_any(reference.kind, &reference.name, Some(scope)).await?;
-                    let Some(found) = found else { continue };
-                    if carried(scope) && seen.insert((reference.kind, reference.name.clone(), scope)) {
-                        pending.push(found);
-                    }
-                    break;
+                let Some(found) = self.meant(&reference, stored.meta.scope).await? else { continue };
+                let scope = found.meta.scope;
+                if carried(scope) && seen.insert((reference.kind, reference.name, scope)) {
+                    pending.push(found);
                 }
             }
             cargo.push(stored);
@@ -72,6 +70,47 @@ impl Library {
         Ok(cargo)
     }
 
+    /// What a reference of a definition in a scope means.
+    pub(crate) async fn meant(
+        &self,
+        reference: &Reference,
+        from: Scope,
+    ) -> Result<Option<Stored<AnyEntity>>> {
+        for scope in reach(from, reference.scope) {
+            let found = self.scopes.get_any(reference.kind, &reference.name, Some(scope)).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses to write definitions into another scope, in which a name in one of them means something
+    /// else. A builtin that the scope has in place of ours is meant to be it.
+    pub(crate) async fn check_same_meaning(
+        &self,
+        references: impl IntoIterator<Item = &Reference>,
+        (from, to): (Scope, Scope),
+    ) -> Result<()> {
+        for reference in references {
+            let there = self.meant(reference, from).await?;
+            let here = self.meant(reference, to).await?;
+            let (Some(there), Some(here)) = (there, here) else { continue };
+            if there.meta.scope == Scope::Builtin || same(&there.entity, &here.entity) {
+                continue;
+            }
+            let Reference { field, kind, name, .. } = reference;
+            return Err(Error::Invalid(format!(
+                "{field} names {} {:?}, which is {}'s in {from} and {}'s in {to}; rename one of them first",
+                kind.spoken(),
+                name.as_str(),
+                there.meta.scope,
+                here.meta.scope
+            )));
+        }
+        Ok(())
+    }
+
     /// Moves or copies an entity to another scope, with all that it refers to and that scope does
     /// not see. A builtin is always copied.
     pub async fn promote(&self, author: &Author, promotion: Promotion) -> Result<Promoted> {
@@ -80,30 +119,38 @@ impl Library {
             Some(from) => from,
             None => self.resolved(kind, &name).await?,
         };
+        // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
+        let mut cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
         if from == to {
             return Err(Error::Invalid(format!("{} {:?} is in {to} already", kind.spoken(), name.as_str())));
         }
-        // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
-        let mut cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
         if from < to {
             cargo.retain(|stored| stored.meta.scope == from);
         }
         one_of_each(&cargo)?;
+        for stored in &cargo {
+            let mut left = rebased(&stored.entity, from, to).references();
+            left.retain(|reference| !cargo.iter().any(|it| is(&it.entity, reference)));
+            self.check_same_meaning(&left, (stored.meta.scope, to)).await?;
+        }
         let moves = !copy && from != Scope::Builtin;
         if moves {
             // Two scopes cannot change in one step, so nothing is copied that could not go.
-            self.check_can_leave(author, &cargo, from).await?;
+            let leaving = cargo.iter().filter(|stored| stored.meta.scope == from);
+            self.check_can_leave(author, from, leaving.map(|stored| &stored.entity)).await?;
         }
         let message = message.unwrap_or_else(|| format!("from {from}"));
-        let carried = self.carry(author, &cargo, (from, to), replace, &message).await?;
-        let mut outcome = Promoted { kind, name, from, to, carried, removed: Vec::new(), kept: Vec::new() };
+        let (carried, copied) = self.carry(author, &cargo, (from, to), replace, &message).await?;
+        let (removed, kept) = (Vec::new(), Vec::new());
+        let mut outcome = Promoted { kind, name, from, to, carried, copied, removed, kept };
         if moves {
             self.clear_out(author, &cargo, &message, &mut outcome).await?;
         }
         Ok(outcome)
     }
 
-    /// Writes what is carried where it goes, all or none; returns what is different there now.
+    /// Writes what is carried where it goes, all or none; returns what is different there now, and
+    /// the builtins that were copied.
     async fn carry(
         &self,
         author: &Author,
@@ -111,18 +158,21 @@ impl Library {
         (from, to): (Scope, Scope),
         replace: bool,
         message: &str,
-    ) -> Result<Vec<Piece>> {
+    ) -> Result<(Vec<Piece>, Vec<Piece>)> {
         let mut write = self.scopes.write(to, author.because(Some(message.to_owned()))?).await?;
-        let mut carried = Vec::new();
+        let (mut carried, mut copied) = (Vec::new(), Vec::new());
         for Stored { entity, meta } in cargo {
-            let entity = rebased(entity, from, to);
+            let mut entity = rebased(entity, from, to);
+            if meta.scope == Scope::Builtin {
+                entity = theirs(entity);
+            }
             if let Some(there) = in_place_of(&mut write, &entity).await?
                 && !same(&there, &entity)
                 && !replace
             {
                 return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
             }
-            if self.put_any(&mut write, &entity, Action::Create, None, &mut Vec::new()).await?.changed {
+            if self.put_any(&mut write, &entity, Action::Create, None, &mut copied).await?.changed {
                 carried.push(Piece { kind: entity.kind(), name: entity.name().clone() });
                 if entity.kind() == Kind::Persona {
                     self.carry_stage(&mut write, entity.name(), meta.scope).await?;
@@ -130,11 +180,12 @@ impl Library {
             }
         }
         write.commit().await?;
-        Ok(carried)
+        Ok((carried, copied))
     }
 
-    /// Entities with all that they refer to, as one personas.toml.
-    pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<String> {
+    /// Entities with all that they refer to, as one personas.toml, and what they name that is not
+    /// there.
+    pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<(String, Vec<Piece>)> {
         let mut all: Cargo = Vec::new();
         for (kind, name) in names {
             let found = match scope {
@@ -148,7 +199,13 @@ impl Library {
             .iter()
             .map(|Stored { entity, .. }| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
             .collect();
-        toml_of(&bundle.into_values().collect::<Vec<_>>())
+        let named = bundle.values().flat_map(AnyEntity::references);
+        let missing: BTreeSet<(Kind, Name)> = named
+            .map(|reference| (reference.kind, reference.name))
+            .filter(|named| !bundle.contains_key(named))
+            .collect();
+        let missing = missing.into_iter().map(|(kind, name)| Piece { kind, name }).collect();
+        Ok((toml_of(&bundle.into_values().collect::<Vec<_>>())?, missing))
     }
 }
 
@@ -190,6 +247,11 @@ fn rebased(entity: &AnyEntity, from: Scope, to: Scope) -> AnyEntity {
         base.scope = None;
     }
     entity
+}
+
+/// Whether an entity has the kind and the name that a reference says.
+fn is(entity: &AnyEntity, reference: &Reference) -> bool {
+    entity.kind() == reference.kind && *entity.name() == reference.name
 }
 
 /// In a bundle everything is at hand: a base is found by its name.

@@ -3,8 +3,9 @@
 use persona::{Kind, Name, Rename, Scope};
 use store::{Action, Held, Keep, Write};
 
+use crate::diff::same;
 use crate::library::checked;
-use crate::outputs::{Piece, Renamed, Written};
+use crate::outputs::{Piece, Written};
 use crate::rename::Followers;
 use crate::{Author, Error, Library, Result};
 
@@ -50,7 +51,8 @@ impl Library {
         Ok(Opened { held, copied, builtin })
     }
 
-    /// Changes one entity; where nothing is different afterwards, nothing is written.
+    /// Changes one entity; where nothing is different afterwards, nothing is written. What refers to
+    /// it follows where it has another name then.
     pub(crate) async fn change<T: Keep>(
         &self,
         author: &Author,
@@ -59,23 +61,6 @@ impl Library {
         action: Action,
         edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
     ) -> Result<Written> {
-        let Renamed { written, not_followed, .. } =
-            self.change_with_followers(author, name, terms, action, edit).await?;
-        if !not_followed.is_empty() {
-            tracing::warn!(old = %name, new = %written.name, count = not_followed.len(), "some references still have the old name");
-        }
-        Ok(written)
-    }
-
-    /// The same, with what followed where the entity has another name afterwards.
-    pub(crate) async fn change_with_followers<T: Keep>(
-        &self,
-        author: &Author,
-        name: &Name,
-        terms: Terms,
-        action: Action,
-        edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
-    ) -> Result<Renamed> {
         let scope = self.scope_for_change(T::KIND, name, terms.scope).await?;
         let message = terms.message.clone().unwrap_or_else(|| format!("{name} has a new name"));
         let mut write = self.scopes.write(scope, author.because(terms.message)?).await?;
@@ -84,14 +69,11 @@ impl Library {
         let old = &held.stored;
         let mut new = old.entity.clone();
         edit(&mut write, &mut new, &mut copied).await?;
-        if new == old.entity {
+        if same(&old.entity.clone().into(), &new.clone().into()) {
             // Dropped without a commit: a builtin that was copied for nothing is not copied.
-            let mut written =
-                Written { changed: false, ..Written::changed(T::KIND, name.clone(), &old.meta) };
-            if builtin {
-                (written.scope, written.revision) = (Scope::Builtin, 0);
-            }
-            return Ok(Renamed { written, followed: Vec::new(), not_followed: Vec::new() });
+            let (scope, revision) =
+                if builtin { (Scope::Builtin, 0) } else { (old.meta.scope, old.meta.revision) };
+            return Ok(Written::unchanged(T::KIND, name.clone(), scope, revision));
         }
         checked(&new)?;
         let rename = Rename { kind: T::KIND, old: name.clone(), new: new.name().clone(), scope };
@@ -103,8 +85,8 @@ impl Library {
         followers.follow_here(&mut write, &rename).await?;
         write.commit().await?;
         let (followed, not_followed) = self.follow_elsewhere(author, followers, &rename, &message).await;
-        let written = Written { copied, ..Written::changed(T::KIND, rename.new, &stored.meta) };
-        Ok(Renamed { written, followed, not_followed })
+        let written = Written::changed(T::KIND, rename.new, &stored.meta);
+        Ok(Written { copied, followed, not_followed, ..written })
     }
 }
 

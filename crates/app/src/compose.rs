@@ -8,8 +8,8 @@ use store::{Action, Keep, Write};
 
 use crate::change::Terms;
 use crate::inputs::{
-    CreatePersona, GuardrailDefinition, PartDefinition, Reference, SkillDefinition, TraitDefinition,
-    UpdatePersona,
+    Choice, CreatePersona, GuardrailDefinition, PartDefinition, PlanFields, Reference, SkillDefinition,
+    TraitDefinition, UpdatePersona,
 };
 use crate::library::checked;
 use crate::links::place;
@@ -30,15 +30,15 @@ macro_rules! apply_fields {
         set_preset(&mut $persona.tool_preset, "tool_preset", $input.tool_preset)?;
         set_preset(&mut $persona.bias_profile, "bias_profile", $input.bias_profile)?;
         set_preset(&mut $persona.context_preset, "context_preset", $input.context_preset)?;
-        if $input.aggregation_strategy.is_some() {
-            $persona.aggregation_strategy = $input.aggregation_strategy;
+        if let Some(Choice(strategy)) = $input.aggregation_strategy {
+            $persona.aggregation_strategy = strategy;
         }
         if $input.max_tool_rounds.is_some() {
             // As an empty text does, 0 takes back what was set.
             $persona.max_tool_rounds = $input.max_tool_rounds.filter(|rounds| *rounds > 0);
         }
         if let Some(plan) = $input.plan_persona {
-            $persona.plan_persona = Some(plan).filter(|plan| *plan != PlanPersona::default());
+            $persona.plan_persona = planned($persona.plan_persona.take(), plan)?;
         }
         if $input.extends.is_some() {
             $persona.extends = base($input.extends)?;
@@ -174,6 +174,18 @@ fn set_preset(target: &mut Option<Name>, field: &str, given: Option<String>) -> 
         *target = some_text(given).map(parse).transpose()?;
     }
     Ok(())
+}
+
+/// How a persona plans once some of it is said anew; nothing at all clears it.
+fn planned(before: Option<PlanPersona>, given: PlanFields) -> Result<Option<PlanPersona>> {
+    if given == PlanFields::default() {
+        return Ok(None);
+    }
+    let mut plan = before.unwrap_or_default();
+    set_text(&mut plan.instruction, given.instruction);
+    set_text(&mut plan.model, given.model);
+    set_preset(&mut plan.tool_preset, "plan_persona.tool_preset", given.tool_preset)?;
+    Ok(Some(plan).filter(|plan| *plan != PlanPersona::default()))
 }
 
 /// What came into being along with a persona.

@@ -105,31 +105,47 @@ impl Library {
                     known.join(", ")
                 )));
             }
-            Resolution::Merge(take) => (strongest, Some(merge(kind, name, &definitions, &take)?)),
+            Resolution::Merge(take) => {
+                let merged = merge(kind, name, &definitions, &take)?;
+                for (scope, entity) in definitions.iter().filter(|(scope, _)| **scope != strongest) {
+                    let mut taken = entity.references();
+                    taken.retain(|reference| take.get(reference.key()) == Some(scope));
+                    self.check_same_meaning(&taken, (*scope, strongest)).await?;
+                }
+                (strongest, Some(merged))
+            }
         };
-        let gone: Vec<Scope> = definitions.keys().rev().copied().filter(|scope| *scope != kept).collect();
+        // Weakest first: what is in force stays so until all others are gone.
+        let gone: Vec<Scope> = definitions.keys().copied().filter(|scope| *scope != kept).collect();
         if let Some(left) = merged.as_ref().or_else(|| definitions.get(&kept)) {
             for scope in &gone {
                 self.check_needed(left, kept, *scope, &gone).await?;
             }
+        }
+        // Scopes cannot change in one step, so nothing is changed where one of them could not.
+        for scope in &gone {
+            self.check_can_leave(author, *scope, definitions.get(scope)).await?;
         }
         let message = message.unwrap_or_else(|| "settles a conflict between scopes".to_owned());
         let written = match merged {
             Some(entity) => Some(self.save(author, kept, entity, None, Some(message.clone())).await?),
             None => None,
         };
-        // Strongest first: what is left in force in between is never a weaker one that also goes.
-        for scope in &gone {
+        let mut deleted = Vec::new();
+        for scope in gone {
             let delete = Delete {
                 name: name.clone(),
                 force: false,
                 if_revision: None,
                 message: Some(message.clone()),
-                scope: Some(*scope),
+                scope: Some(scope),
             };
-            self.delete(author, kind, delete).await?;
+            if let Err(rest) = self.delete(author, kind, delete).await {
+                return Err(unfinished(rest, written.is_some().then_some(kept), &deleted));
+            }
+            deleted.push(scope);
         }
-        Ok(Resolved { kind, name: name.clone(), kept, written, deleted: gone })
+        Ok(Resolved { kind, name: name.clone(), kept, written, deleted })
     }
 
     /// Refuses to delete a definition that others mean, and that the one which is left cannot
@@ -175,6 +191,18 @@ impl Library {
         let place = |(kind, name)| Place { scope: Scope::Shared, kind, name };
         Ok(users.map(|user| User { place: place(user), by_scope: false }).collect())
     }
+}
+
+/// What was done of a resolution before the rest of it failed.
+fn unfinished(rest: Error, merged: Option<Scope>, deleted: &[Scope]) -> Error {
+    let merged = merged.map(|scope| format!("{scope} has the merged definition"));
+    let deleted = deleted.iter().map(|scope| format!("{scope}'s was deleted"));
+    let done: Vec<String> = merged.into_iter().chain(deleted).collect();
+    if done.is_empty() {
+        return rest;
+    }
+    let done = format!("{}; repeat it to settle the rest, or roll back", done.join(", "));
+    Error::Unfinished { done, rest: Box::new(rest) }
 }
 
 /// The fields in which the scopes differ, with each one's value.
@@ -240,4 +268,27 @@ fn merge(
         }
     }
     parse(kind, name.as_str(), merged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_told_with_what_failed() {
+        let told = |merged, deleted: &[Scope]| {
+            let error = unfinished(Error::Denied("it is locked".to_owned()), merged, deleted);
+            assert_eq!(error.kind(), crate::ErrorKind::Denied);
+            error.to_string()
+        };
+        assert_eq!(told(None, &[]), "it is locked");
+        let rest = "repeat it to settle the rest, or roll back";
+        assert_eq!(told(None, &[Scope::Shared]), format!("it is locked\nshared's was deleted; {rest}"));
+        assert_eq!(
+            told(Some(Scope::Project), &[Scope::Shared, Scope::Global]),
+            format!(
+                "it is locked\nproject has the merged definition, shared's was deleted, global's was deleted; {rest}"
+            )
+        );
+    }
 }

@@ -96,6 +96,17 @@ impl Library {
         Ok((toml_of(&[found.entity])?, found.meta.scope, found.meta.revision))
     }
 
+    /// Refuses where what is edited could not be saved: before somebody has written it.
+    pub async fn check_can_save(&self, author: &Author, kind: Kind, name: &Name, scope: Scope) -> Result<()> {
+        self.check_open(scope)?;
+        let Some(path) = self.scopes.path(scope) else { return Ok(()) };
+        let write = self.scopes.write(scope, author.because(None)?).await?;
+        if let Some(mistake) = write.mistake(kind, name) {
+            return Err(store::Error::Problem(Box::new(mistake)).into());
+        }
+        if path.exists() { self.check_replaceable(scope).await } else { Ok(()) }
+    }
+
     /// Keeps an entity that was edited as TOML. What would be lost of the text is a mistake.
     #[expect(clippy::too_many_arguments, reason = "an edit has that many sides")]
     pub async fn save_toml(

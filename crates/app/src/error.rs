@@ -10,10 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("no {} is named {name:?}; {hint}", kind.spoken())]
     Missing { kind: Kind, name: Name, hint: String },
-    #[error(
-        "{} {name:?} is in {found}, not in {wanted}; leave out the scope, or duplicate it into {wanted}",
-        kind.spoken()
-    )]
+    #[error("{} {name:?} is in {found}, not in {wanted}; {}", kind.spoken(), out_of(*wanted))]
     Elsewhere { kind: Kind, name: Name, wanted: Scope, found: Scope },
     #[error("{} {name:?} exists already; update it, or choose another name", kind.spoken())]
     Exists { kind: Kind, name: Name },
@@ -34,7 +31,7 @@ pub enum Error {
     #[error("{}", stale(*kind, name, *expected, *actual))]
     Stale { kind: Kind, name: Name, expected: i64, actual: i64 },
     #[error(
-        "{} {name:?} is used by {users}; unlink it there first, or repeat with force to unlink it everywhere",
+        "{} {name:?} is used by {users}; unlink it there first, or repeat with force to do it all the same",
         kind.spoken()
     )]
     InUse { kind: Kind, name: Name, users: String },
@@ -48,6 +45,14 @@ pub enum Error {
     Unfinished { done: String, rest: Box<Self> },
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+/// What to do where a scope does not have what another one has.
+fn out_of(wanted: Scope) -> String {
+    match wanted {
+        Scope::Builtin => "leave out the scope".to_owned(),
+        wanted => format!("leave out the scope, or duplicate it into {wanted}"),
+    }
 }
 
 impl Error {

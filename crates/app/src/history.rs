@@ -1,6 +1,6 @@
 //! Entities as they were: history, revisions, tags, going back.
 
-use persona::{Bundle, Kind, Meta, Name, Persona, Scope};
+use persona::{Bundle, Kind, Meta, Name, Persona, Scope, limits};
 use store::{Action, FullRevision, RevisionRef};
 
 use crate::outputs::{History, RevisionItem, Tagged, ask_for};
@@ -8,8 +8,6 @@ use crate::{Author, Error, Library, Result};
 
 mod rollback;
 
-/// Revisions that one history shows.
-const SHOWN: usize = 1_000;
 /// Bytes of a tag.
 const TAG_BYTES: usize = 64;
 
@@ -36,13 +34,19 @@ impl Library {
         limit: Option<usize>,
     ) -> Result<History> {
         let scope = self.recorded_scope(kind, name, scope).await?;
-        let limit = limit.unwrap_or(SHOWN).clamp(1, SHOWN);
-        let revisions = self.scopes.history(scope, kind, name, limit).await?;
+        let limit = limit.unwrap_or(limits::DEFAULT_REVISIONS);
+        if !(1..=limits::REVISIONS).contains(&limit) {
+            let most = limits::REVISIONS;
+            return Err(Error::Invalid(format!("the limit of a history is 1 to {most}, not {limit}")));
+        }
+        let mut revisions = self.scopes.history(scope, kind, name, limit + 1).await?;
         if revisions.is_empty() {
             return Err(self.missing_in(kind, name, Some(scope)).await);
         }
+        let more = revisions.len() > limit;
+        revisions.truncate(limit);
         let revisions = revisions.into_iter().map(RevisionItem::from).collect();
-        Ok(History { kind, name: name.clone(), scope, revisions })
+        Ok(History { kind, name: name.clone(), scope, revisions, more })
     }
 
     /// The scope whose history is meant: the named one, the one that has the name, or else one
@@ -52,8 +56,11 @@ impl Library {
             return Ok(scope);
         }
         let found = self.scopes.scopes_of(kind, name).await?;
-        if scope.is_some() && found.contains(&Scope::Builtin) {
-            return Err(no_history(kind, name));
+        if scope.is_some() {
+            return Err(match found.contains(&Scope::Builtin) {
+                true => no_history(kind, name),
+                false => self.missing_in(kind, name, scope).await,
+            });
         }
         if let Some(scope) = found.iter().find(|scope| **scope != Scope::Builtin) {
             return Ok(*scope);
@@ -86,7 +93,7 @@ impl Library {
     }
 
     async fn no_revision(&self, kind: Kind, name: &Name, scope: Scope, wanted: &RevisionRef) -> Error {
-        let revisions = self.scopes.history(scope, kind, name, SHOWN).await.unwrap_or_default();
+        let revisions = self.scopes.history(scope, kind, name, limits::REVISIONS).await.unwrap_or_default();
         if revisions.is_empty() {
             return self.missing_in(kind, name, Some(scope)).await;
         }
@@ -130,6 +137,7 @@ impl Library {
         wanted: &RevisionRef,
     ) -> Result<Bundle> {
         let (scope, revision) = self.revision(Kind::Persona, name, scope, wanted).await?;
+        refuse_deletion(Kind::Persona, name, &revision)?;
         match self.scopes.frozen(scope, &revision).await? {
             Some(bundle) => Ok(bundle),
             None => Err(self.no_revision(Kind::Persona, name, scope, wanted).await),
@@ -151,7 +159,11 @@ impl Library {
         check_tag(tag)?;
         let by = author.because(message)?;
         let (scope, revision) = match wanted {
-            Some(wanted) => self.revision(kind, name, scope, wanted).await?,
+            Some(wanted) => {
+                let found = self.revision(kind, name, scope, wanted).await?;
+                refuse_deletion(kind, name, &found.1)?;
+                found
+            }
             None => self.current_revision(author, kind, name, scope).await?,
         };
         self.scopes.tag(scope, kind, name, &revision.about, tag, by).await?;
@@ -196,7 +208,10 @@ impl Library {
     /// stages.
     async fn still_true(&self, meta: &Meta, name: &Name, revision: &FullRevision) -> Result<bool> {
         let scope = meta.scope;
-        let then = self.scopes.frozen(scope, revision).await?;
+        let then = match self.scopes.frozen(scope, revision).await {
+            Err(store::Error::Forgotten { .. }) => return Ok(false),
+            then => then?,
+        };
         let now = self.scopes.load(name, Some(scope), &store::Overrides::new()).await?;
         let (Some(then), Some(now)) = (then, now) else { return Ok(false) };
         if persona::fingerprint(&then.assembled()) != persona::fingerprint(&now.bundle.assembled()) {
@@ -224,6 +239,19 @@ impl Library {
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         Ok(self.scopes.prune(keep).await?)
     }
+}
+
+/// A deletion records what was deleted, and nothing of what that referred to.
+fn refuse_deletion(kind: Kind, name: &Name, revision: &FullRevision) -> Result<()> {
+    if revision.about.action != Action::Delete.as_str() {
+        return Ok(());
+    }
+    Err(Error::Absent(format!(
+        "revision {} of {} {:?} says that it was deleted; ask for an earlier one, or roll back to it first",
+        revision.about.reference(),
+        kind.spoken(),
+        name.as_str()
+    )))
 }
 
 fn no_history(kind: Kind, name: &Name) -> Error {

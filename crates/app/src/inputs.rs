@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    Aggregation, Kind, MergeMode, Name, PartType, PlanPersona, PreferredModel, Scope, Severity, Stage, Tags,
-    TraitType,
+    Aggregation, Kind, MergeMode, Name, PartType, PreferredModel, Scope, Severity, Tags, TraitType,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+mod choice;
+pub use choice::Choice;
 mod parse;
 pub use parse::{in_plain_words, parse};
 mod revision;
@@ -63,6 +64,31 @@ macro_rules! changes {
     };
 }
 
+/// A stage of a new arc; without an order, its position in the list counts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct NewStage {
+    pub name: Name,
+    pub order: Option<i32>,
+    pub description: Option<String>,
+    /// When to move on, in words for the calling agent; never evaluated here.
+    pub condition: Option<String>,
+    #[serde(default)]
+    pub parts: Vec<Name>,
+}
+
+/// The fields of a persona's `plan_persona`; one that is not given stays as it is, and an empty
+/// text clears it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct PlanFields {
+    pub instruction: Option<String>,
+    pub model: Option<String>,
+    pub tool_preset: Option<String>,
+}
+
 /// Declares an input with the fields that are a persona's own.
 macro_rules! persona_fields {
     ($declare:ident! $name:ident { $($before:tt)* } { $($after:tt)* }) => {
@@ -79,9 +105,9 @@ macro_rules! persona_fields {
             tool_preset: Option<String>,
             bias_profile: Option<String>,
             context_preset: Option<String>,
-            aggregation_strategy: Option<Aggregation>,
+            aggregation_strategy: Option<Choice<Aggregation>>,
             max_tool_rounds: Option<u32>,
-            plan_persona: Option<PlanPersona>,
+            plan_persona: Option<PlanFields>,
             /// Base persona: name, or scope:name
             extends: Option<String>,
             system_prompt_mode: Option<MergeMode>,
@@ -240,7 +266,7 @@ writes! {
         name: Name,
         description: Option<String>,
         summary: Option<String>,
-        stages: Option<Vec<Stage>>,
+        stages: Option<Vec<NewStage>>,
         tags: Option<Tags>,
     }
 }

@@ -1,15 +1,22 @@
 //! Lint over the library: reads what is to be looked at, and finds the places in the files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use persona::lint::{Catalog, Finding, Settings, Subject};
-use persona::{AnyEntity, Kind, Name, Reference, Scope};
+use persona::Scope;
+use persona::lint::{Finding, Level, Settings};
 
 use crate::outputs::{LintFinding, LintReport};
-use crate::scope::reach;
 use crate::{Error, Library, Result};
+
+mod everything;
+use everything::Everything;
+
+mod unread;
+use unread::Unread;
+
+mod pasted;
 
 mod places;
 use places::Places;
@@ -21,7 +28,7 @@ const CALM: Duration = Duration::from_millis(300);
 /// What lint is to look at, and what it is to know.
 #[derive(Debug, Clone, Default)]
 pub struct LintOptions {
-    /// Empty: the files that are open, or shared where none is.
+    /// Empty: the files that are there, or shared where none is.
     pub scopes: Vec<Scope>,
     pub part_tokens: Option<usize>,
     /// None: not known, and then nothing is said of them.
@@ -32,88 +39,48 @@ pub struct LintOptions {
     pub env_set: BTreeSet<String>,
 }
 
-/// Everything that is known, by scope.
-struct Everything {
-    entities: BTreeMap<(Scope, Kind, Name), AnyEntity>,
-    /// What definitions that are not looked at mean by the names that they have.
-    used: BTreeSet<(Scope, Kind, Name)>,
-}
-
-impl Catalog for Everything {
-    fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity> {
-        self.entities.get(&(scope, kind, name.clone()))
-    }
-
-    fn names(&self, scope: Scope, kind: Kind, _: &Name) -> Vec<Name> {
-        let reachable = self.entities.keys().filter(|(of, known, _)| *of <= scope && *known == kind);
-        reachable.map(|(_, _, name)| name.clone()).collect()
-    }
-
-    fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
-        self.used.contains(&(scope, kind, name.clone()))
-    }
-}
-
-impl Everything {
-    fn extend(&mut self, scope: Scope, entities: Vec<AnyEntity>) {
-        let keyed =
-            entities.into_iter().map(|entity| ((scope, entity.kind(), entity.name().clone()), entity));
-        self.entities.extend(keyed);
-    }
-
-    fn note_uses(&mut self, wanted: &[Scope]) {
-        let others = self.entities.iter().filter(|((scope, _, _), _)| !wanted.contains(scope));
-        let meant = others.flat_map(|((from, _, _), entity)| {
-            entity.references().into_iter().filter_map(|reference| {
-                let mut scopes = reach(*from, reference.scope).into_iter();
-                let key = |scope| (scope, reference.kind, reference.name.clone());
-                scopes.find(|scope| self.entities.contains_key(&key(*scope))).map(key)
-            })
-        });
-        self.used = meant.collect();
-    }
+/// What the rules found, and in how many definitions.
+#[derive(Default)]
+struct Found {
+    findings: Vec<Finding>,
+    entries: usize,
 }
 
 impl Library {
     /// Looks for mistakes in definitions and in the files themselves.
-    pub async fn lint(&self, options: LintOptions) -> Result<LintReport> {
+    pub async fn lint(&self, mut options: LintOptions) -> Result<LintReport> {
+        if options.scopes.is_empty() {
+            options.scopes = self.scopes_with_files();
+        }
+        if options.scopes.is_empty() {
+            options.scopes = vec![Scope::Shared];
+        }
+        options.scopes.sort_unstable_by(|a, b| b.cmp(a));
+        options.scopes.dedup();
         let scopes = options.scopes.clone();
         let found = self.found(options).await?;
         let library = self.clone();
         // Finding the places reads the files once more.
-        let report = tokio::task::spawn_blocking(move || library.report(found, &scopes));
+        let report = tokio::task::spawn_blocking(move || library.report(found, scopes));
         report.await.map_err(interrupted)
     }
 
-    /// What the rules say of definitions.
-    async fn found(&self, options: LintOptions) -> Result<Vec<Finding>> {
-        let mut wanted = options.scopes.clone();
-        if wanted.is_empty() {
-            wanted = [Scope::Global, Scope::Project]
-                .into_iter()
-                .filter(|scope| self.path(*scope).is_some())
-                .collect();
-        }
-        if wanted.is_empty() {
-            wanted = vec![Scope::Shared];
-        }
+    /// The scopes that have a file, which is what lint looks at where nobody says otherwise.
+    pub fn scopes_with_files(&self) -> Vec<Scope> {
+        let is_there = |scope: &Scope| self.path(*scope).is_some_and(|path| path.symlink_metadata().is_ok());
+        [Scope::Project, Scope::Global].into_iter().filter(is_there).collect()
+    }
+
+    /// What the rules say of definitions of the scopes that are named.
+    async fn found(&self, options: LintOptions) -> Result<Found> {
+        let wanted = options.scopes;
         wanted.iter().try_for_each(|scope| self.check_open(*scope))?;
         if wanted.iter().all(|scope| scope.is_file()) && self.file_entries() == 0 {
-            return Ok(Vec::new());
+            return Ok(Found::default());
         }
-        let mut everything = Everything { entities: BTreeMap::new(), used: BTreeSet::new() };
-        for scope in Scope::ALL {
-            // Shared may be huge; unless it is looked at itself, only what files refer to is read.
-            if *scope != Scope::Shared || wanted.contains(scope) {
-                everything.extend(*scope, self.scopes.all(*scope).await?);
-            }
-        }
-        if !wanted.contains(&Scope::Shared) {
-            let files = everything.entities.iter().filter(|((scope, _, _), _)| scope.is_file());
-            let known = self.shared_behind(files.map(|(_, entity)| entity)).await?;
-            everything.extend(Scope::Shared, known);
-        }
-        everything.note_uses(&wanted);
+        let problems = self.problems().into_iter();
+        let unread = Unread::of(problems.filter_map(|it| Some((self.scope_of_file(&it.path)?, it))));
+        let everything = Everything::read(self, wanted, unread).await?;
         let settings = Settings {
             part_tokens: options.part_tokens.unwrap_or(Settings::PART_TOKENS),
             providers: options.providers,
@@ -124,33 +91,45 @@ impl Library {
         let tokenizer = self.tokenizer;
         // Counting tokens and comparing names takes its time; other tasks go on meanwhile.
         let looked = tokio::task::spawn_blocking(move || {
-            let subjects: Vec<Subject<'_>> = everything
-                .entities
-                .iter()
-                .filter(|((scope, _, _), _)| wanted.contains(scope))
-                .map(|((scope, _, _), entity)| Subject { scope: *scope, entity })
-                .collect();
-            persona::lint::lint(&subjects, &everything, &settings, &tokenizer)
+            let subjects = everything.subjects();
+            let findings = persona::lint::lint(&subjects, &everything, &settings, &tokenizer);
+            Found { findings, entries: subjects.len() }
         });
         looked.await.map_err(interrupted)
     }
 
+    fn scope_of_file(&self, path: &Path) -> Option<Scope> {
+        [Scope::Project, Scope::Global].into_iter().find(|scope| self.path(*scope) == Some(path))
+    }
+
     /// Looks for mistakes in the files soon and whenever they change, for fronts that stay: what is
     /// new among them is logged as warnings.
-    pub fn lint_on_load(&self, options: LintOptions) {
-        if self.path(Scope::Global).is_none() && self.path(Scope::Project).is_none() {
+    pub fn lint_on_load(&self, mut options: LintOptions) {
+        let files = [Scope::Project, Scope::Global].into_iter();
+        // One that is not there yet may be written any time.
+        options.scopes = files.filter(|scope| self.path(*scope).is_some()).collect();
+        if options.scopes.is_empty() {
             return;
         }
         let library = self.clone();
         let mut changes = library.changes();
+        // Whoever opened the files has told of their mistakes, and not of what is merely doubtful.
+        let mut told = self.look_at_files();
+        told.retain(|found| found.level == Level::Error);
         tokio::spawn(async move {
             let mut known = Vec::new();
-            let mut doubtful = Vec::new();
             loop {
                 tokio::time::sleep(CALM).await;
                 // What has changed by now is looked at now.
                 changes.skip();
-                doubtful = library.look_at_files(&doubtful);
+                let found = library.look_at_files();
+                for new in found.iter().filter(|new| !told.iter().any(|told| told.is_of_same(new))) {
+                    let place = new.line.zip(new.column).map(|(line, column)| format!(":{line}:{column}"));
+                    let path = new.path.as_deref().unwrap_or(Path::new("")).display();
+                    let place = place.unwrap_or_default();
+                    tracing::warn!("{}: {path}{place}: {} [{}]", new.level, new.sentence(), new.rule);
+                }
+                told = found;
                 known = library.look(options.clone(), known).await;
                 // A change of the database may mend or break what a file refers to.
                 if changes.next().await.is_none() {
@@ -160,29 +139,16 @@ impl Library {
         });
     }
 
-    /// Logs the tables and keys of the files that mean nothing, besides those that are known already;
-    /// returns what is known from then on. A line says the same wherever it is found.
-    fn look_at_files(&self, known: &[String]) -> Vec<String> {
-        let doubtful =
-            self.problems().into_iter().filter(|problem| problem.level == store::files::Level::Warning);
-        let doubtful: Vec<String> = doubtful
-            .map(|problem| {
-                let path = problem.path.display().to_string();
-                let found = LintFinding::of_file(problem, None);
-                format!("{}: {path}: {} [{}]", found.level, found.sentence(), found.rule)
-            })
-            .collect();
-        for new in doubtful.iter().filter(|line| !known.contains(line)) {
-            tracing::warn!("{new}");
-        }
-        doubtful
+    /// What is wrong in the files as such.
+    fn look_at_files(&self) -> Vec<LintFinding> {
+        self.problems().into_iter().map(|problem| LintFinding::of_file(problem, None)).collect()
     }
 
     /// Logs what is found besides what is known already; returns what is known from then on. A
     /// finding is the same wherever in its file it stands.
     async fn look(&self, options: LintOptions, known: Vec<Finding>) -> Vec<Finding> {
         match self.found(options).await {
-            Ok(found) => {
+            Ok(Found { findings: found, .. }) => {
                 for new in found.iter().filter(|finding| !known.contains(finding)) {
                     tracing::warn!("{new}");
                 }
@@ -196,24 +162,9 @@ impl Library {
         }
     }
 
-    /// What definitions refer to in shared, directly or not.
-    async fn shared_behind(&self, files: impl Iterator<Item = &AnyEntity> + Send) -> Result<Vec<AnyEntity>> {
-        let mut known = Vec::new();
-        let mut asked: BTreeSet<(Kind, Name)> = BTreeSet::new();
-        let mut pending: Vec<Reference> = files.flat_map(AnyEntity::references).collect();
-        while let Some(Reference { kind, name, .. }) = pending.pop() {
-            if asked.insert((kind, name.clone()))
-                && let Some(found) = self.scopes.get_any(kind, &name, Some(Scope::Shared)).await?
-            {
-                pending.extend(found.entity.references());
-                known.push(found.entity);
-            }
-        }
-        Ok(known)
-    }
-
     /// What the rules found with its places, and what the readers of the files found.
-    fn report(&self, found: Vec<Finding>, scopes: &[Scope]) -> LintReport {
+    fn report(&self, found: Found, scopes: Vec<Scope>) -> LintReport {
+        let Found { findings: found, entries } = found;
         let scopes_found: BTreeSet<Scope> = found.iter().map(|finding| finding.scope).collect();
         let texts = scopes_found.into_iter().filter_map(|scope| self.path(scope).map(|path| (scope, path)));
         let texts: Vec<_> = texts.map(|(scope, path)| (scope, path, self.scopes.text(scope))).collect();
@@ -226,16 +177,20 @@ impl Library {
             LintFinding::of_definition(finding, path, place)
         };
         let mut findings: Vec<LintFinding> = found.into_iter().map(placed).collect();
-        let scope_of = |path: &Path| {
-            [Scope::Project, Scope::Global].into_iter().find(|scope| self.path(*scope) == Some(path))
-        };
+        for scope in &scopes {
+            let file = self.path(*scope).zip(self.scopes.text(*scope));
+            let pasted = file.iter().flat_map(|(path, text)| {
+                pasted::secrets(text).into_iter().map(|found| LintFinding::of_secret(found, *scope, path))
+            });
+            findings.extend(pasted);
+        }
         for problem in self.problems() {
-            let scope = scope_of(&problem.path);
-            if scopes.is_empty() || scope.is_none_or(|scope| scopes.contains(&scope)) {
+            let scope = self.scope_of_file(&problem.path);
+            if scope.is_none_or(|scope| scopes.contains(&scope)) {
                 findings.push(LintFinding::of_file(problem, scope));
             }
         }
-        LintReport::new(findings)
+        LintReport::new(findings, scopes, entries)
     }
 }
 

@@ -45,13 +45,33 @@ pub struct Written {
     /// Builtins that were copied into this scope first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<Piece>,
+    /// What referred to it and has its new name now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub followed: Vec<Place>,
+    /// What still has the old name, and why it could not be changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_followed: Vec<LeftBehind>,
 }
 
 impl Written {
     /// An entity that is different now, and nothing besides.
     pub(crate) fn changed(kind: Kind, name: Name, meta: &Meta) -> Self {
-        let (scope, revision) = (meta.scope, meta.revision);
-        Self { kind, name, scope, revision, changed: true, created: Vec::new(), copied: Vec::new() }
+        Self { changed: true, ..Self::unchanged(kind, name, meta.scope, meta.revision) }
+    }
+
+    /// An entity that was so already.
+    pub fn unchanged(kind: Kind, name: Name, scope: Scope, revision: i64) -> Self {
+        Self {
+            kind,
+            name,
+            scope,
+            revision,
+            changed: false,
+            created: Vec::new(),
+            copied: Vec::new(),
+            followed: Vec::new(),
+            not_followed: Vec::new(),
+        }
     }
 }
 
@@ -65,6 +85,9 @@ pub struct Deleted {
     /// What was linked to it until now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlinked: Vec<Piece>,
+    /// What refers to it in other scopes, and to nothing now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_without: Vec<Place>,
     /// The scope whose definition of this name is in force now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_force: Option<Scope>,
@@ -137,6 +160,9 @@ pub struct History {
     pub name: Name,
     pub scope: Scope,
     pub revisions: Vec<RevisionItem>,
+    /// Whether there are older ones than the limit lets through.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// A revision: what was done, by whom, and why.
@@ -158,7 +184,8 @@ pub struct RevisionItem {
     pub created_at: DateTime<Utc>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The same with who gave them, where that is known, and why.
+    /// The same with who gave them, where that is known, and why; and those of others that had the
+    /// name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tagged: Vec<TagItem>,
 }
@@ -174,12 +201,15 @@ pub struct TagItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     pub created_at: DateTime<Utc>,
+    /// Whether another one that had the name has it: it is not asked for under this name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_another: bool,
 }
 
 impl From<store::Tag> for TagItem {
     fn from(tag: store::Tag) -> Self {
-        let store::Tag { tag, author, front, message, created_at } = tag;
-        Self { tag, author, front, message, created_at }
+        let store::Tag { tag, guid: _, author, front, message, created_at, of_another } = tag;
+        Self { tag, author, front, message, created_at, of_another }
     }
 }
 
@@ -204,7 +234,8 @@ impl From<store::Revision> for RevisionItem {
             shadowed: _,
         } = revision;
         let tagged: Vec<TagItem> = tags.into_iter().map(TagItem::from).collect();
-        let tags = tagged.iter().map(|tag| tag.tag.clone()).collect();
+        let own = tagged.iter().filter(|tag| !tag.of_another);
+        let tags = own.map(|tag| tag.tag.clone()).collect();
         Self { revision, ask_for, name, action, author, front, message, created_at, tags, tagged }
     }
 }
@@ -320,6 +351,9 @@ pub struct RolledBack {
     /// Pieces that are not as they were then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differing: Vec<PieceThen>,
+    /// Pieces of which no history says any more how they were then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<Place>,
 }
 
 /// A piece that has another name now.
@@ -340,6 +374,9 @@ pub struct PieceThen {
     pub name: Name,
     /// The revision of its own that it was at.
     pub revision: i64,
+    /// As in [`RevisionItem`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask_for: Option<String>,
     /// Whether it is not there at all now.
     pub deleted: bool,
 }
@@ -353,6 +390,9 @@ pub struct Promoted {
     pub to: Scope,
     /// What was written there.
     pub carried: Vec<Piece>,
+    /// Builtins that were copied there for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<Piece>,
     /// What is no longer where it was.
     pub removed: Vec<Piece>,
     /// What stays there because others use it.
@@ -364,6 +404,9 @@ pub struct Promoted {
 pub struct ImportPlan {
     pub scope: Scope,
     pub items: Vec<ImportItem>,
+    /// Builtins that are copied into the scope first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<Piece>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -374,7 +417,11 @@ pub struct ImportItem {
     pub kind: Kind,
     pub name: Name,
     pub change: ImportChange,
-    /// The fields that an update changes; one that has no value afterwards is cleared.
+    /// The weaker scope whose definition a new one takes the place of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<Scope>,
+    /// The fields that are different from what there was; one that has no value afterwards is
+    /// cleared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldChange>,
 }
@@ -386,8 +433,17 @@ pub enum ImportChange {
     Create,
     Update,
     Unchanged,
-    /// Masque itself has exactly this; it is not copied.
+    /// Masque itself has exactly this; it is not imported.
     Builtin,
+}
+
+/// What did not follow a rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct LeftBehind {
+    #[serde(flatten)]
+    pub place: Place,
+    pub why: String,
 }
 
 /// An entity in a scope.
@@ -397,15 +453,4 @@ pub struct Place {
     pub scope: Scope,
     pub kind: Kind,
     pub name: Name,
-}
-
-/// The outcome of a rename.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Renamed {
-    #[serde(flatten)]
-    pub written: Written,
-    /// What referred to it and has the new name now.
-    pub followed: Vec<Place>,
-    /// What still has the old name, and could not be written to.
-    pub not_followed: Vec<Place>,
 }

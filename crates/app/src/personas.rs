@@ -144,12 +144,7 @@ impl Library {
             return Ok(Whole::Current(self.load(&input.name, input.scope, request).await?));
         };
         let mut bundle = self.frozen(&input.name, input.scope, &revision.parse()).await?;
-        if !request.overrides.is_empty() {
-            // Overrides are the caller's, and mean parts as they are now.
-            let current = self.load(&input.name, Some(bundle.meta.scope), request).await?;
-            bundle.override_parts.clone_from(&current.bundle.override_parts);
-            bundle.override_scopes.clone_from(&current.bundle.override_scopes);
-        }
+        self.scopes.override_frozen(&mut bundle, &request.overrides).await?;
         Ok(Whole::Frozen(Box::new(bundle)))
     }
 

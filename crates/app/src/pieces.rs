@@ -1,15 +1,16 @@
 //! Parts, traits, skills, guardrails and arcs: create, update, delete.
 
-use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait, with_kind};
+use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, with_kind};
 use store::{Action, Keep, Write};
 
 use crate::change::{Terms, check_revision, keep};
 use crate::inputs::{
-    CreateArc, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, UpdateArc, UpdateGuardrail,
-    UpdatePart, UpdateSkill, UpdateTrait,
+    CreateArc, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, NewStage, UpdateArc,
+    UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait,
 };
 use crate::library::checked;
-use crate::outputs::{self, Deleted, Written};
+use crate::outputs::{self, Deleted, Place, Written};
+use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
 /// How many users of a piece a refusal names.
@@ -181,7 +182,7 @@ impl Piece for CharacterArc {
             name,
             description: some_text(description),
             summary: some_text(summary),
-            stages: stages.unwrap_or_default(),
+            stages: stages.unwrap_or_default().into_iter().zip(1..).map(new_stage).collect(),
             tags: tags.unwrap_or_default(),
         };
         (arc, scope, message)
@@ -197,6 +198,17 @@ impl Piece for CharacterArc {
         set_text(&mut self.description, input.description);
         set_text(&mut self.summary, input.summary);
         set(&mut self.tags, input.tags);
+    }
+}
+
+fn new_stage((stage, position): (NewStage, i32)) -> Stage {
+    let NewStage { name, order, description, condition, parts } = stage;
+    Stage {
+        name,
+        order: order.unwrap_or(position),
+        description: some_text(description),
+        condition: some_text(condition),
+        parts,
     }
 }
 
@@ -236,7 +248,8 @@ impl Library {
     async fn delete_of_kind<T: Keep>(&self, author: &Author, input: Delete) -> Result<Deleted> {
         let Delete { name, force, if_revision, message, scope } = input;
         let found = self.scopes.scopes_of(T::KIND, &name).await?;
-        if found == [Scope::Builtin] && scope.is_none_or(|scope| scope == Scope::Builtin) {
+        let elsewhere = scope.or(self.scopes.broken_in(T::KIND, &name));
+        if found == [Scope::Builtin] && elsewhere.is_none_or(|scope| scope == Scope::Builtin) {
             return Err(Error::Denied(format!(
                 "{} {:?} is builtin and cannot be deleted; create one of that name to take its place",
                 T::KIND.spoken(),
@@ -250,27 +263,66 @@ impl Library {
             scope,
             deleted: false,
             unlinked: Vec::new(),
+            left_without: Vec::new(),
             in_force: found.iter().copied().find(|known| *known != scope),
         };
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
-        let Some(held) = write.find::<T>(&name).await? else {
-            return Ok(outcome);
+        let held = write.find::<T>(&name).await?;
+        if let Some(mistake) = write.mistake(T::KIND, &name).filter(|_| !force) {
+            return Err(unread(mistake));
+        }
+        let Some(held) = held else {
+            let deleted = write.discard(T::KIND, &name)?;
+            if deleted {
+                // It never had a revision that anybody could have read.
+                check_revision(T::KIND, &name, if_revision, 0)?;
+                write.commit().await?;
+            }
+            return Ok(Deleted { deleted, ..outcome });
         };
         check_revision(T::KIND, &name, if_revision, held.stored.meta.revision)?;
         let users = write.users(&held).await?;
-        if !users.is_empty() && !force {
-            let users: Vec<String> =
-                users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken())).collect();
+        outcome.left_without = self.left_without(T::KIND, &name, scope, &found).await?;
+        let is_used = !users.is_empty() || !outcome.left_without.is_empty();
+        if is_used && !force {
+            let here = users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken()));
+            let elsewhere = outcome.left_without.iter();
+            let elsewhere =
+                elsewhere.map(|Place { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
+            let users: Vec<String> = here.chain(elsewhere).collect();
             return Err(Error::InUse { kind: T::KIND, name, users: named_users(&users) });
         }
         for (kind, user) in users {
             unlink(&mut write, kind, &user, T::KIND, &name).await?;
             outcome.unlinked.push(outputs::Piece { kind, name: user });
         }
+        write.discard(T::KIND, &name)?;
         write.remove(&held).await?;
         write.commit().await?;
         Ok(Deleted { deleted: true, ..outcome })
     }
+
+    /// What refers to a scope's entity from stronger scopes, and would refer to nothing without it:
+    /// no weaker scope has the name, or the scope is named.
+    async fn left_without(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Scope,
+        found: &[Scope],
+    ) -> Result<Vec<Place>> {
+        let falls_back = found.iter().any(|other| *other < scope);
+        let users = self.users_of(kind, name, scope).await?.into_iter();
+        let loses = |user: &User| user.place.scope > scope && (user.by_scope || !falls_back);
+        Ok(users.filter(loses).map(|user| user.place).collect())
+    }
+}
+
+/// Refuses to delete an entry with a mistake: what it says now cannot be had back.
+fn unread(mistake: store::files::Problem) -> Error {
+    let mend = mistake.hint.as_deref().unwrap_or("mend it");
+    let hint = format!("{mend}; or repeat with force to delete it, as no history has what it says now");
+    store::Error::Problem(Box::new(store::files::Problem { hint: Some(hint), ..mistake })).into()
 }
 
 /// Those that use something, as a refusal names them: the first few, and how many more there are.

@@ -1,12 +1,12 @@
 //! Another name for an entity: what refers to it follows.
 
 use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
-use store::{Action, Held, Keep, Write};
+use store::{Action, Heir, Held, Keep, Write};
 
 use crate::change::{Terms, keep};
-use crate::outputs::{Piece, Place, Renamed};
+use crate::outputs::{LeftBehind, Piece, Place, Written};
 use crate::scope::is_linked;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Library, Result};
 
 /// What means an entity by its name.
 #[derive(Debug)]
@@ -24,8 +24,10 @@ pub(crate) struct Followers {
     /// Of the same scope as well; links of the database follow by themselves.
     linked: Vec<Place>,
     elsewhere: Vec<Place>,
-    /// By the new name these would mean something else.
-    astray: Vec<Place>,
+    /// By the new name these would mean what another scope has.
+    astray: Vec<(Place, Scope)>,
+    /// Personas of files that stand in an arc of the database that is renamed.
+    heirs: Vec<Heir>,
 }
 
 impl Library {
@@ -39,10 +41,7 @@ impl Library {
         new_name: Name,
         scope: Option<Scope>,
         message: Option<String>,
-    ) -> Result<Renamed> {
-        if *name == new_name {
-            return Err(Error::Exists { kind, name: new_name });
-        }
+    ) -> Result<Written> {
         let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
         let terms = Terms { scope, if_revision: None, message: Some(message) };
         with_kind!(kind, T => {
@@ -50,7 +49,7 @@ impl Library {
                 entity.set_name(new_name);
                 Ok(())
             };
-            self.change_with_followers(author, name, terms, Action::Rename, edit).await
+            self.change(author, name, terms, Action::Rename, edit).await
         })
     }
 
@@ -68,14 +67,15 @@ impl Library {
         }
         let taken = self.scopes.scopes_of(rename.kind, &rename.new).await?;
         for User { place, by_scope } in self.namers(rename, true).await? {
-            let hidden = taken.iter().any(|other| *other > rename.scope && *other <= place.scope);
-            if place.scope == rename.scope {
-                followers.here.push(place);
-            } else if hidden && !by_scope {
-                followers.astray.push(place);
-            } else {
-                followers.elsewhere.push(place);
+            let hiding = taken.iter().find(|other| **other > rename.scope && **other <= place.scope);
+            match hiding {
+                _ if place.scope == rename.scope => followers.here.push(place),
+                Some(scope) if !by_scope => followers.astray.push((place, *scope)),
+                _ => followers.elsewhere.push(place),
             }
+        }
+        if rename.kind == Kind::Arc && !rename.scope.is_file() {
+            followers.heirs = self.scopes.heirs(rename.scope, &rename.old).await?;
         }
         Ok(followers)
     }
@@ -111,24 +111,36 @@ impl Library {
         Ok(users)
     }
 
-    /// Lets the other scopes follow, each in a change of its own: what did, and what did not.
+    /// Lets the other scopes follow, each in a change of its own: what did, and what did not and why.
     pub(crate) async fn follow_elsewhere(
         &self,
         author: &Author,
         followers: Followers,
         rename: &Rename,
         message: &str,
-    ) -> (Vec<Place>, Vec<Place>) {
-        let Followers { here, linked, elsewhere, astray } = followers;
-        let (mut followed, mut not_followed) = ([linked, here].concat(), astray);
+    ) -> (Vec<Place>, Vec<LeftBehind>) {
+        let Followers { here, linked, elsewhere, astray, heirs } = followers;
+        let mut followed = [linked, here].concat();
+        let mut not_followed: Vec<LeftBehind> = Vec::new();
+        for (place, scope) in astray {
+            let why = format!("there, {:?} means {scope}'s own", rename.new.as_str());
+            not_followed.push(LeftBehind { place, why });
+        }
+        let kept = self.scopes.keep_heirs(&heirs, rename).await;
         for place in elsewhere {
             match self.follow_in_place(author, &place, rename, message).await {
                 Ok(()) => followed.push(place),
-                Err(error) => {
-                    tracing::debug!(%error, "a reference did not follow a rename");
-                    not_followed.push(place);
-                }
+                Err(error) => not_followed.push(LeftBehind { place, why: error.to_string() }),
             }
+        }
+        if let Err(error) = kept {
+            let why =
+                format!("it is in the first stage now, since where it stood could not be kept: {error}");
+            let left = |Heir { scope, name, .. }| LeftBehind {
+                place: Place { scope, kind: Kind::Persona, name },
+                why: why.clone(),
+            };
+            not_followed.extend(heirs.into_iter().map(left));
         }
         (followed, not_followed)
     }
@@ -149,6 +161,9 @@ impl Library {
 impl Followers {
     /// Lets what is in the same scope follow, in the change that renames.
     pub(crate) async fn follow_here(&self, write: &mut Write, rename: &Rename) -> Result<()> {
+        for place in &self.linked {
+            with_kind!(place.kind, T => record_link::<T>(write, &place.name).await?);
+        }
         for place in &self.here {
             // What names itself has its new name by now.
             let renamed = place.kind == rename.kind && place.name == rename.old;
@@ -157,6 +172,14 @@ impl Followers {
         }
         Ok(())
     }
+}
+
+/// Records what a link of the database has become with the name of what it leads to.
+async fn record_link<T: Keep>(write: &mut Write, name: &Name) -> Result<()> {
+    if let Some(held) = write.find::<T>(name).await? {
+        keep(write, &held, &held.stored.entity, Action::Link).await?;
+    }
+    Ok(())
 }
 
 async fn follow<T: Keep>(write: &mut Write, name: &Name, rename: &Rename) -> Result<()> {

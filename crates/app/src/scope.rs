@@ -4,6 +4,7 @@ use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
 use store::{Action, Builtins, Held, Keep, Write};
 
 use crate::outputs::Piece;
+use crate::templates::theirs;
 use crate::{Error, Library, Result};
 
 impl Library {
@@ -13,7 +14,8 @@ impl Library {
     }
 
     /// Where a change of an entity goes: the named scope, else where the name resolves. A builtin
-    /// is changed in the default scope, where it is copied to.
+    /// is changed in the default scope, where it is copied to. An entry with a mistake stands where it
+    /// stands, in force or not: what is weaker is not meant.
     pub(crate) async fn scope_for_change(
         &self,
         kind: Kind,
@@ -24,7 +26,8 @@ impl Library {
             return Ok(named);
         }
         let found = self.scopes.scopes_of(kind, name).await?;
-        Ok(found.into_iter().find(|scope| *scope != Scope::Builtin).unwrap_or(self.default_scope))
+        let found = found.into_iter().find(|scope| *scope != Scope::Builtin);
+        Ok(found.max(self.scopes.broken_in(kind, name)).unwrap_or(self.default_scope))
     }
 
     /// The scope that a name resolves to; project where nothing has it: that is where an editor would
@@ -133,7 +136,7 @@ impl Library {
                 Box::pin(self.ensure(write, reference.kind, &reference.name, copied)).await?;
             }
         }
-        insert_any(write, &entity).await.map_err(|error| match error {
+        insert_any(write, &theirs(entity)).await.map_err(|error| match error {
             // Somebody copied it between our look and our insert.
             store::Error::Exists { kind, name } => store::Error::Raced { kind, name },
             other => other,
@@ -179,6 +182,9 @@ impl Library {
     ) -> Result<Held<T>> {
         if let Some(held) = write.find::<T>(name).await? {
             return Ok(held);
+        }
+        if let Some(mistake) = write.mistake(T::KIND, name) {
+            return Err(store::Error::Problem(Box::new(mistake)).into());
         }
         let found = self.scopes.scopes_of(T::KIND, name).await?;
         if found == [Scope::Builtin] {

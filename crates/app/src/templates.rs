@@ -1,6 +1,7 @@
 //! Personas out of others: from templates, as duplicates, written out.
 
-use persona::{Kind, Name, Persona, Scope, with_entity};
+use persona::explain::{Explanation, Holders, WrittenOut};
+use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, with_entity};
 use store::Builtins;
 
 use crate::inputs::GetPersona;
@@ -9,6 +10,12 @@ use crate::{Author, Error, Library, Result};
 
 /// What marks those that come with Masque; what somebody makes of one is theirs.
 const BUILTIN_TAG: &str = "builtin";
+
+/// A copy of a builtin, without what marks it as one.
+pub(crate) fn theirs(mut builtin: AnyEntity) -> AnyEntity {
+    with_entity!(&mut builtin, entity => entity.tags.retain(|tag| tag != BUILTIN_TAG));
+    builtin
+}
 
 impl Library {
     /// Clones a builtin persona as an ordinary one.
@@ -25,12 +32,11 @@ impl Library {
             let hint = crate::library::near_hint(template.as_str(), known);
             return Err(Error::Absent(format!("no template is named {:?}; {hint}", template.as_str())));
         };
-        let mut persona = builtin.clone();
-        persona.name = name;
-        persona.tags.retain(|tag| tag != BUILTIN_TAG);
+        let mut persona = theirs(builtin.clone().into());
+        persona.set_name(name);
         let message = message.or_else(|| Some(format!("from the template {template}")));
         let scope = self.scope_for_new(scope);
-        self.save(author, scope, persona.into(), Some(0), message).await
+        self.save(author, scope, persona, Some(0), message).await
     }
 
     /// Copies an entity under another name, or into another scope.
@@ -51,9 +57,10 @@ impl Library {
         let found = stored.meta.scope;
         let to = to.unwrap_or(if found == Scope::Builtin { self.default_scope } else { found });
         let mut entity = stored.entity;
+        self.check_same_meaning(&entity.references(), (found, to)).await?;
         entity.set_name(new_name);
         if found == Scope::Builtin {
-            with_entity!(&mut entity, entity => entity.tags.retain(|tag| tag != BUILTIN_TAG));
+            entity = theirs(entity);
         }
         let message = message.or_else(|| Some(format!("a copy of {found}:{name}")));
         self.save(author, to, entity, Some(0), message).await
@@ -63,6 +70,13 @@ impl Library {
     pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         Ok(persona::explain::flat(&loaded.bundle))
+    }
+
+    /// The same, with what of it would mean something else where the persona is kept.
+    pub async fn written_out(&self, input: &crate::inputs::ByName) -> Result<WrittenOut> {
+        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        let holders = self.holders(&loaded.bundle).await?;
+        Ok(persona::explain::written_out(&loaded.bundle, &holders))
     }
 
     /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
@@ -80,8 +94,19 @@ impl Library {
     }
 
     /// Which layer and scope each field and part of a persona came from.
-    pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<persona::explain::Explanation> {
+    pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<Explanation> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
-        Ok(persona::explain::explain(&loaded.bundle))
+        let holders = self.holders(&loaded.bundle).await?;
+        Ok(persona::explain::explain(&loaded.bundle, &holders))
+    }
+
+    /// Which scopes have what a persona and its bases name.
+    async fn holders(&self, bundle: &Bundle) -> Result<Holders> {
+        let mut holders = Holders::default();
+        for (kind, name) in persona::explain::named(bundle) {
+            let scopes = self.scopes.scopes_of(kind, &name).await?;
+            holders.insert(kind, name, scopes);
+        }
+        Ok(holders)
     }
 }

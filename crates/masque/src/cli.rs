@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::output::ColorChoice;
 
 mod kind;
-pub(crate) use kind::{KindWord, Target};
+pub(crate) use kind::{KindWord, Target, without_name};
 
 mod scope;
-pub(crate) use scope::{ChangeIn, CreateIn, OnlyIn, RecordedIn, ScopeOption};
+pub(crate) use scope::{ChangeIn, CreateIn, DeleteIn, OnlyIn, RecordedIn, ScopeOption};
 
 mod read;
 pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, ShowArgs};
@@ -59,7 +59,7 @@ Start here:
   masque chat mentor                 talk to a persona
   masque list                        what is in the library
   masque show mentor                 one persona, readable
-  masque compile mentor              the same as one prompt, ready to paste or pipe
+  masque compile mentor --detail     the same as one prompt, ready to paste or pipe
   masque connect claude-code         hand the library to an agent, over MCP
 
 A definition stands in one of four scopes; of a name, the strongest counts:
@@ -73,7 +73,7 @@ Exit codes:
 /// Personas for AI agents: composed from reusable pieces, versioned, served over MCP
 #[derive(Debug, Parser)]
 #[command(name = "masque", version, after_help = AFTER_HELP, max_term_width = 100)]
-#[command(disable_help_subcommand = true, propagate_version = false)]
+#[command(propagate_version = false)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
@@ -93,7 +93,7 @@ pub(crate) struct GlobalOptions {
     // write into a project unless somebody says so.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) project: Option<PathBuf>,
-    /// Answer with one JSON value; errors too, on standard error
+    /// Answer as JSON; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set
@@ -226,6 +226,12 @@ where
 {
     let words: Vec<&'static str> = all.iter().map(|word| as_str(*word)).collect();
     PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
+}
+
+/// A word of a closed vocabulary that an update can take back: as with texts, by an empty one.
+fn clearable<T: Copy>(all: &[T], as_str: fn(T) -> &'static str) -> PossibleValuesParser {
+    let words = all.iter().map(|word| PossibleValue::new(as_str(*word)));
+    PossibleValuesParser::new(words.chain([PossibleValue::new("").hide(true)]))
 }
 
 #[cfg(test)]

@@ -101,8 +101,10 @@ impl Definition {
         }
     }
 
-    /// Fills in what is not given from what there is; an empty text clears a field.
+    /// Fills in what is not given from what there is; an empty text clears a field, and null leaves
+    /// it alone.
     pub(crate) fn over(mut self, there_is: Value) -> Self {
+        self.fields.retain(|_, value| !value.is_null());
         if let Value::Object(there_is) = there_is {
             for (field, value) in there_is {
                 self.fields.entry(field).or_insert(value);

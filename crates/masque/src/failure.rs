@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use app::ErrorKind;
+use persona::{Kind, PartType};
 
 use crate::signals::Signal;
 
@@ -13,7 +14,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("repeat with replace", "repeat with --replace"),
     ("repeat with with_pieces", "repeat with --with-pieces"),
     ("repeat without if_revision", "repeat without --if-revision"),
-    ("list the personas to see what there is", "`masque list` shows what there is"),
     ("list the sessions to see which there are", "`masque sessions` lists them"),
 ];
 
@@ -89,15 +89,58 @@ impl Failure {
 
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
-        // A parameter everywhere else, a flag here.
-        let message =
-            FLAGS.iter().fold(error.to_string(), |message, (said, flag)| message.replace(said, flag));
-        Self::told(error.kind(), message)
+        Self::told(error.kind(), in_commands(error.to_string()))
     }
+}
+
+/// A message as the command line tells it: a parameter everywhere else is a flag here, and a list is a
+/// command.
+fn in_commands(message: String) -> String {
+    let mut message = FLAGS.iter().fold(message, |message, (said, flag)| message.replace(said, flag));
+    if !message.contains("to see what there is") {
+        return message;
+    }
+    for kind in Kind::ALL {
+        let command = match kind {
+            Kind::Persona => "masque list".to_owned(),
+            kind => format!("masque list {}", kind.table().replace('_', "-")),
+        };
+        let listing = |what: &str| format!("list the {}s{what} to see what there is", kind.spoken());
+        message = message.replace(&listing(""), &format!("`{command}` shows what there is"));
+        if *kind == Kind::Part {
+            for word in PartType::ALL {
+                let of_type = format!("`{command} --type {word}` shows what there is");
+                message = message.replace(&listing(&format!(" of type {word}")), &of_type);
+            }
+        }
+    }
+    message
 }
 
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         Self::told(error.kind(), error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_commands;
+
+    #[test]
+    fn a_list_is_named_by_its_command() {
+        for (said, told) in [
+            ("list the personas to see what there is", "`masque list` shows what there is"),
+            ("x; list the parts to see what there is", "x; `masque list parts` shows what there is"),
+            ("list the test inputs to see what there is", "`masque list test-inputs` shows what there is"),
+            ("list the arcs to see what there is", "`masque list arcs` shows what there is"),
+            (
+                "list the parts of type tone to see what there is",
+                "`masque list parts --type tone` shows what there is",
+            ),
+            ("it is in use; repeat with force", "it is in use; repeat with --force"),
+        ] {
+            assert_eq!(in_commands(said.to_owned()), told);
+        }
     }
 }

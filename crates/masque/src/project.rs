@@ -64,6 +64,17 @@ impl Project {
         }
     }
 
+    /// What to say of a personas.toml around the working directory that is not read, as its directory
+    /// is somebody else's.
+    pub(crate) fn passed_over(home: Option<&Path>) -> Option<String> {
+        let file = app::project::passed_over(&std::env::current_dir().ok()?, home)?;
+        let root = file.parent()?.display();
+        Some(format!(
+            "{} is not read, since its directory is somebody else's; if you trust what it says, repeat with --project {root}",
+            file.display()
+        ))
+    }
+
     fn named(root: &Path, found: Found) -> Result<Self> {
         if !root.is_dir() {
             let (shown, how) = (root.display(), found.as_str());
@@ -94,14 +105,7 @@ impl Project {
 
     /// Whether its personas.toml is a link that leads out of the project.
     pub(crate) fn file_leads_out(&self) -> bool {
-        let file = self.file();
-        let is_link = file.symlink_metadata().is_ok_and(|data| data.is_symlink());
-        is_link
-            && match (file.canonicalize(), self.root.canonicalize()) {
-                (Ok(file), Ok(root)) => !file.starts_with(root),
-                // A link to nothing would be written through.
-                _ => true,
-            }
+        app::project::leads_out(&self.root)
     }
 
     /// Whether it is open: new personas then belong to it.

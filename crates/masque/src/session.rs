@@ -69,6 +69,9 @@ impl Session {
         };
         let home = directories.as_ref().map(|directories| directories.home.as_path());
         let mut project = Project::find(wanted.project, home)?;
+        if !project.as_ref().is_some_and(Project::is_open) {
+            config.warnings.extend(Project::passed_over(home));
+        }
         if let Some(foreign) = project.take_if(|found| is_foreign(found, directories.as_ref())) {
             config.warnings.push(format!(
                 "{} is a link that leads out of the project; it is not read until you run `masque trust` there",

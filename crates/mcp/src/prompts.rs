@@ -110,9 +110,16 @@ fn parse_overrides(text: &str) -> Result<BTreeMap<PartType, Name>, String> {
         })?;
         let part_type = part_type.trim().parse().map_err(|error| format!("overrides: {error}"))?;
         let name = Name::parse(name.trim()).map_err(|error| format!("overrides.{part_type}: {error}"))?;
-        Ok((part_type, name))
+        Ok::<(PartType, Name), String>((part_type, name))
     };
-    pairs.map(parse).collect()
+    let mut overrides = BTreeMap::new();
+    for pair in pairs {
+        let (part_type, name) = parse(pair)?;
+        if overrides.insert(part_type, name).is_some() {
+            return Err(format!("overrides names {part_type} twice; once is enough"));
+        }
+    }
+    Ok(overrides)
 }
 
 #[cfg(test)]

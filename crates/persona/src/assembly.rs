@@ -93,7 +93,7 @@ pub fn assemble<'a>(
     // A stable sort: equally severe ones stay in the author's order.
     assembled.guardrails.sort_by_key(|guardrail| std::cmp::Reverse(guardrail.severity));
     if !request.types.is_empty() {
-        let kept = |part: &PlacedPart<'_>| request.types.contains(&part.part.part_type);
+        let kept = |_: usize, part: &PlacedPart<'_>| request.types.contains(&part.part.part_type);
         assembled.keep_parts(kept, LeftOutReason::Types);
     }
     if let Some(limit) = request.limit {
@@ -114,11 +114,12 @@ enum Droppable {
 }
 
 impl<'a> Assembled<'a> {
-    fn keep_parts(&mut self, keep: impl Fn(&PlacedPart<'_>) -> bool, reason: LeftOutReason) {
-        let (kept, dropped): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.parts).into_iter().partition(|part| keep(part));
-        self.parts = kept;
-        self.left_out.extend(dropped.into_iter().map(|part| LeftOut {
+    /// Leaves out all parts but those of which `keep` is true, given a part and its place.
+    fn keep_parts(&mut self, keep: impl Fn(usize, &PlacedPart<'_>) -> bool, reason: LeftOutReason) {
+        let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
+        let (kept, dropped): (Vec<_>, Vec<_>) = parts.partition(|(at, part)| keep(*at, part));
+        self.parts = kept.into_iter().map(|(_, part)| part).collect();
+        self.left_out.extend(dropped.into_iter().map(|(_, part)| LeftOut {
             kind: Kind::Part,
             name: part.part.name.clone(),
             reason,
@@ -128,16 +129,15 @@ impl<'a> Assembled<'a> {
     /// Keeps the top `limit` parts by priority. Overrides were asked for by name: they come first
     /// and are kept even where there are more of them than `limit`.
     fn limit(&mut self, limit: usize) {
-        let mut ranked: Vec<&PlacedPart<'_>> = self.parts.iter().collect();
-        ranked.sort_by_key(|part| (part.origin != LayerOrigin::Override, std::cmp::Reverse(part.priority)));
-        let kept: Vec<Name> = ranked
-            .into_iter()
-            .enumerate()
-            .filter(|(rank, part)| *rank < limit || part.origin == LayerOrigin::Override)
-            .map(|(_, part)| part.part.name.clone())
-            .collect();
-        self.over_budget |= kept.len() > limit;
-        self.keep_parts(|part| kept.contains(&part.part.name), LeftOutReason::Limit);
+        let overrides = self.parts.iter().filter(|part| part.origin == LayerOrigin::Override).count();
+        let mut ranked: Vec<usize> = (0..self.parts.len()).collect();
+        ranked.sort_by_key(|at| {
+            let part = &self.parts[*at];
+            (part.origin != LayerOrigin::Override, std::cmp::Reverse(part.priority))
+        });
+        ranked.truncate(limit.max(overrides));
+        self.over_budget |= ranked.len() > limit;
+        self.keep_parts(|at, _| ranked.contains(&at), LeftOutReason::Limit);
     }
 
     /// Drops the lowest priority until the rendered view fits. Traits and skills have no priority

@@ -21,12 +21,10 @@ impl FromStr for BaseRef {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (scope, name) = match text.split_once(':') {
-            Some((scope, name)) => {
-                (Some(scope.trim().parse::<Scope>().map_err(|error| error.to_string())?), name)
-            }
+            Some((scope, name)) => (Some(scope.parse::<Scope>().map_err(|error| error.to_string())?), name),
             None => (None, text),
         };
-        let name = Name::parse(name.trim()).map_err(|error| error.to_string())?;
+        let name = Name::parse(name).map_err(|error| error.to_string())?;
         Ok(Self { scope, name })
     }
 }
@@ -80,5 +78,17 @@ mod tests {
             "globl:coder".parse::<BaseRef>().is_err_and(|error| error.contains("did you mean \"global\""))
         );
         assert!("a b".parse::<BaseRef>().is_err());
+    }
+
+    /// As names everywhere, and as the schema of the file has it.
+    #[test]
+    fn a_base_has_no_blanks_around_it() {
+        let refused = |text: &str| text.parse::<BaseRef>().expect_err(text);
+        for text in [" coder", "coder ", "global: coder", "global:coder\n"] {
+            assert!(refused(text).contains("use letters, digits"), "{}", refused(text));
+        }
+        for text in [" global:coder", "global :coder"] {
+            assert!(refused(text).contains("did you mean \"global\""), "{}", refused(text));
+        }
     }
 }

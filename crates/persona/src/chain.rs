@@ -36,7 +36,10 @@ impl Chain {
             return Err(ChainError::Cycle(Link(scope, name), self.clone(), String::new()));
         }
         if self.0.len() >= limits::CHAIN {
-            return Err(ChainError::TooDeep(self.clone()));
+            // Whoever has to shorten it sees the one that is too many.
+            let mut whole = self.clone();
+            whole.0.push((scope, name));
+            return Err(ChainError::TooDeep(whole));
         }
         self.0.push((scope, name));
         Ok(())

@@ -19,11 +19,11 @@ pub(crate) fn invalid(field: impl Into<String>, problem: impl Into<String>) -> C
     Err(Invalid { field: field.into(), problem: problem.into() })
 }
 
-fn text(field: &str, value: Option<&str>, most: usize) -> Checked {
+fn text(field: &str, value: Option<&str>, most: usize, advice: &str) -> Checked {
     let Some(value) = value else { return Ok(()) };
     if value.len() > most {
         let length = value.len();
-        return invalid(field, format!("has {length} bytes, at most {most} are kept; split it"));
+        return invalid(field, format!("has {length} bytes, at most {most} are allowed; {advice}"));
     }
     if value.contains('\0') {
         return invalid(field, "contains a NUL character; remove it");
@@ -32,16 +32,16 @@ fn text(field: &str, value: Option<&str>, most: usize) -> Checked {
 }
 
 pub(crate) fn short(field: &str, value: Option<&String>) -> Checked {
-    text(field, value.map(String::as_str), limits::SHORT_TEXT_BYTES)
+    text(field, value.map(String::as_str), limits::SHORT_TEXT_BYTES, "split it")
 }
 
 pub(crate) fn long(field: &str, value: Option<&String>) -> Checked {
-    text(field, value.map(String::as_str), limits::LONG_TEXT_BYTES)
+    text(field, value.map(String::as_str), limits::LONG_TEXT_BYTES, "split it")
 }
 
 pub(crate) fn count(field: &str, length: usize, most: usize) -> Checked {
     if length > most {
-        return invalid(field, format!("has {length} entries, at most {most} are kept"));
+        return invalid(field, format!("has {length} entries, at most {most} are allowed"));
     }
     Ok(())
 }
@@ -53,6 +53,11 @@ pub(crate) fn words(field: &str, values: &[String], most: usize) -> Checked {
 /// Names of tools, or patterns of them.
 pub(crate) fn tools<'a>(field: &str, names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> Checked {
     short_words(field, names, most, limits::TOOL_CHARS)
+}
+
+/// Names of a tool's parameters.
+pub(crate) fn parameters<'a>(field: &str, names: impl ExactSizeIterator<Item = &'a str>) -> Checked {
+    short_words(field, names, limits::PARAMETERS, limits::TOOL_CHARS)
 }
 
 fn short_words<'a>(
@@ -123,7 +128,7 @@ impl Persona {
                 if value.trim().is_empty() {
                     return invalid(field(name), "must not be empty");
                 }
-                text(&field(name), Some(value), limits::DISPLAY_NAME_CHARS)?;
+                text(&field(name), Some(value), limits::DISPLAY_NAME_CHARS, "shorten it")?;
             }
             range(&field("temperature"), model.temperature, 0.0, 2.0)?;
             range(&field("top_p"), model.top_p, 0.0, 1.0)?;
@@ -143,7 +148,10 @@ impl Persona {
         words("remove_tags", &self.remove_tags, limits::TAGS)?;
         if let Some(plan) = &self.plan_persona {
             long("plan_persona.instruction", plan.instruction.as_ref())?;
-            short("plan_persona.model", plan.model.as_ref())?;
+            text("plan_persona.model", plan.model.as_deref(), limits::SHORT_TEXT_BYTES, "shorten it")?;
+            if plan.model.as_ref().is_some_and(|model| model.trim().is_empty()) {
+                return invalid("plan_persona.model", "is empty; name a model, or leave it out");
+            }
         }
         Ok(())
     }

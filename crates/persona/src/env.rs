@@ -9,6 +9,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod values;
+pub use values::Values;
+
 /// How every placeholder begins.
 const OPEN: &str = "${env.";
 
@@ -75,6 +78,8 @@ pub struct Expanded {
     pub text: String,
     /// The placeholders that stayed as they were, in their order.
     pub problems: Vec<EnvProblem>,
+    /// What the others stood for.
+    pub values: Values,
 }
 
 /// Why a placeholder stayed as it was. Messages have the name, never a value.
@@ -111,7 +116,8 @@ fn name_length(text: &str) -> usize {
 
 /// Fills in what is allowed and set. What is not stays literal and is a problem with its place.
 pub fn expand(text: &str, allowed: &BTreeSet<String>, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
-    let mut expanded = Expanded { text: String::with_capacity(text.len()), problems: Vec::new() };
+    let mut expanded =
+        Expanded { text: String::with_capacity(text.len()), problems: Vec::new(), values: Values::default() };
     let mut places = Places::new(text);
     let mut copied = 0;
     for Placeholder { name, at, len } in placeholders(text) {
@@ -120,6 +126,7 @@ pub fn expand(text: &str, allowed: &BTreeSet<String>, lookup: &dyn Fn(&str) -> O
         if let Some(value) = if is_allowed { lookup(name) } else { None } {
             expanded.text.push_str(&text[copied..at]);
             expanded.text.push_str(&value);
+            expanded.values.add(name, &value);
             copied = at + len;
             continue;
         }

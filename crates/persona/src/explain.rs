@@ -6,10 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bundle::Found;
-use crate::{Bundle, LayerOrigin, MergeMode, Name, PartLink, PartType, Persona, Scope, inherit, layers};
+use crate::{Bundle, LayerOrigin, MergeMode, Name, PartType, Persona, Scope, inherit};
 
 mod fields;
+mod holders;
 mod parts;
+mod shifts;
+
+pub use holders::{Holders, named};
+pub use shifts::Shift;
 
 /// Where a persona's fields and pieces come from. A `from` is the `scope:name` of a layer; that of
 /// a stage is `scope:arc/stage`.
@@ -23,7 +28,7 @@ pub struct Explanation {
     pub fields: Vec<Field>,
     /// Every trait, skill, guardrail, test input and tag of the result.
     pub items: Vec<Item>,
-    /// The parts of the result, in assembly order.
+    /// The parts of the result, in assembly order, and among them the names that lead to none.
     pub parts: Vec<Part>,
     /// What a layer took away from those below it.
     pub removed: Vec<Removed>,
@@ -54,9 +59,12 @@ pub struct Field {
     /// The weaker layers that set it to no effect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// The scope of what it names, where that is known not to be the layer's own.
+    /// Where the piece that it names is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_scope: Option<Scope>,
+    /// It names a piece, and there is none of that name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_found: bool,
 }
 
 /// One entry of a list.
@@ -71,20 +79,27 @@ pub struct Item {
     /// The weaker layers that list it as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// Where the piece is kept; absent for a tag, and where nothing was found under the name.
+    /// Where the piece is kept; a tag names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_scope: Option<Scope>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_found: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Part {
     pub name: Name,
-    pub part_type: PartType,
+    /// Type and scope are the part's own: of one that was not found, nobody knows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_type: Option<PartType>,
     pub order: i32,
     pub priority: i32,
     pub from: String,
-    pub piece_scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piece_scope: Option<Scope>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_found: bool,
     /// The parts of weaker layers that are not in the result because of this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<Replaced>,
@@ -108,23 +123,38 @@ pub struct Removed {
     pub by: String,
 }
 
+/// A persona as if it had been written out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenOut {
+    pub persona: Persona,
+    /// Where the persona is kept that this is of.
+    pub scope: Scope,
+    /// What it would mean otherwise, if it stood there in place of that persona.
+    pub shifts: Vec<Shift>,
+}
+
 /// One persona of the chain, as all that follows sees it.
 struct Rung<'a> {
     persona: &'a Persona,
+    /// Those of its parts that were found.
+    parts: &'a [crate::Part],
     found: Found<'a>,
     label: String,
 }
 
 fn rungs(bundle: &Bundle) -> Vec<Rung<'_>> {
-    let bases = bundle.bases.iter().map(|base| (&base.persona, base.found()));
+    let bases = bundle.bases.iter().map(|base| (&base.persona, &base.parts, base.found()));
     bases
-        .chain([(&bundle.persona, bundle.found())])
-        .map(|(persona, found)| Rung { persona, found, label: format!("{}:{}", found.scope, persona.name) })
+        .chain([(&bundle.persona, &bundle.parts, bundle.found())])
+        .map(|(persona, parts, found)| {
+            let label = format!("{}:{}", found.scope, persona.name);
+            Rung { persona, parts, found, label }
+        })
         .collect()
 }
 
 /// Says for each field and piece of a persona which layer and scope it came from.
-pub fn explain(bundle: &Bundle) -> Explanation {
+pub fn explain(bundle: &Bundle, holders: &Holders) -> Explanation {
     let rungs = rungs(bundle);
     let stage = bundle.stage.as_ref().map(parts::StageLayer::new);
     let mut layers: Vec<Layer> = rungs
@@ -148,29 +178,19 @@ pub fn explain(bundle: &Bundle) -> Explanation {
     }));
     let mut removed = Vec::new();
     let parts = parts::explain(bundle, &rungs, stage.as_ref(), &mut removed);
-    let items = fields::items(bundle, &rungs, &mut removed);
+    let items = fields::items(bundle, &rungs, holders, &mut removed);
     let (name, scope) = (bundle.persona.name.clone(), bundle.meta.scope);
-    Explanation { name, scope, layers, fields: fields::explain(&rungs), items, parts, removed }
+    Explanation { name, scope, layers, fields: fields::explain(&rungs, holders), items, parts, removed }
 }
 
 /// The resolved persona as if it had been written out: with all that it inherits, and without
 /// bases, modes and removals. Its active stage is state and is not written into it.
 ///
-/// It names pieces as its layers do. Where a base found one in a weaker scope and the persona's
-/// own scope has another of that name, the copy must go with the pieces, or stay beside the base.
+/// It names pieces as its layers do, those that lead nowhere included; [`written_out`] says what
+/// those names would mean in the persona's own scope.
 pub fn flat(bundle: &Bundle) -> Persona {
     let mut flat = inherit::fields(bundle).into_owned();
-    flat.parts.clear();
-    // Two layers may name different parts alike; a persona names each once, and means the stronger.
-    for placed in layers::authored(bundle) {
-        let link =
-            PartLink { name: placed.part.name.clone(), order: placed.order, priority: placed.priority };
-        match flat.parts.iter_mut().find(|known| known.name == link.name) {
-            Some(known) if placed.origin == LayerOrigin::Own => *known = link,
-            Some(_) => {}
-            None => flat.parts.push(link),
-        }
-    }
+    flat.parts = parts::links(bundle);
     flat.extends = None;
     flat.system_prompt_mode = MergeMode::default();
     flat.parts_mode = MergeMode::default();
@@ -181,4 +201,9 @@ pub fn flat(bundle: &Bundle) -> Persona {
     flat.remove_test_inputs.clear();
     flat.remove_tags.clear();
     flat
+}
+
+/// The flat persona, and what of it would not be the same where the persona is kept.
+pub fn written_out(bundle: &Bundle, holders: &Holders) -> WrittenOut {
+    WrittenOut { persona: flat(bundle), scope: bundle.meta.scope, shifts: shifts::of(bundle, holders) }
 }

@@ -50,10 +50,24 @@ fn or<T>(field: &mut Option<T>, below: Option<T>) {
 
 fn system_prompt(below: Option<String>, own: &Persona) -> Option<String> {
     match (below, &own.system_prompt, own.system_prompt_mode) {
-        (Some(below), Some(own), MergeMode::Append) => Some(format!("{}\n\n{}", below.trim_end(), own)),
+        (Some(below), Some(own), MergeMode::Append) => Some(appended(below, own)),
         (below, None, _) => below,
         (_, Some(own), _) => Some(own.clone()),
     }
+}
+
+/// One text below another; where one of them says nothing, the other stands alone.
+fn appended(below: String, own: &str) -> String {
+    match (is_blank(&below), is_blank(own)) {
+        (_, true) => below,
+        (true, false) => own.to_owned(),
+        (false, false) => format!("{}\n\n{own}", below.trim_end()),
+    }
+}
+
+/// Whether a system prompt says nothing, so that nothing is appended with it or to it.
+pub(crate) fn is_blank(prompt: &str) -> bool {
+    prompt.trim().is_empty()
 }
 
 fn plan(below: Option<PlanPersona>, own: Option<&PlanPersona>) -> Option<PlanPersona> {

@@ -67,7 +67,7 @@ pub use compile::{CompiledText, compile, fingerprint};
 pub mod env;
 
 mod prompt;
-pub use prompt::{Environment, PromptProblem, expand_bundle, prompt};
+pub use prompt::{Environment, Filler, PromptProblem, prompt};
 
 pub mod explain;
 

@@ -28,6 +28,10 @@ pub const DENY_TOOLS: usize = 64;
 pub const PAGE: usize = 200;
 /// Entries in a page where the caller names no limit.
 pub const DEFAULT_PAGE: usize = 50;
+/// Revisions in one answer of a history.
+pub const REVISIONS: usize = 10_000;
+/// Revisions in a history where the caller names no limit.
+pub const DEFAULT_REVISIONS: usize = 1_000;
 /// Bytes in a search text.
 pub const QUERY_BYTES: usize = 512;
 /// Bytes in the reason that a write may give.

@@ -10,7 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::env::Place;
+use crate::env::{self, Place};
 use crate::{AnyEntity, Kind, Name, Scope, TokenCounter};
 
 mod rule;
@@ -28,6 +28,7 @@ mod lookalike;
 mod placeholders;
 mod secret;
 mod texts;
+use texts::Hit as _;
 
 /// A definition to look at.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +47,12 @@ pub trait Catalog {
     /// there are will do: the nearest are suggested. A large store may give its own near ones.
     fn names(&self, scope: Scope, kind: Kind, wanted: &Name) -> Vec<Name>;
 
-    /// Whether a definition that is not among the subjects uses this one.
+    /// Whether a definition that is not among the subjects uses this one, or may.
     fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
+
+    /// Whether exactly this scope has something of this name that cannot be read, or may have: that
+    /// is told of it, and nothing of those who name it.
+    fn is_unread(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 }
 
 /// What the rules need to know of the surroundings.
@@ -93,6 +98,9 @@ pub struct Finding {
     /// The field, as a path: `parts`, `plan_persona.model`, `stages.first.parts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// What the field names, where it is about one name of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
     /// Where in the field's text it stands, for what is about a place in a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
@@ -105,7 +113,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, level, kind, name, scope, field, message, suggestion, at: _ } = self;
+        let Self { rule, level, kind, name, scope, field, message, suggestion, .. } = self;
         write!(f, "{level}: {} {scope}:{name}", kind.spoken())?;
         if let Some(field) = field {
             write!(f, ", {field}")?;
@@ -143,6 +151,17 @@ pub fn lint(
     found
 }
 
+/// What looks like a secret in a text that is no definition's, with its place, and without it.
+pub fn secrets(text: &str) -> Vec<(Place, String)> {
+    let mut places = env::Places::new(text);
+    let found = secret::find(text);
+    let tell = |hit: &secret::Secret<'_>| {
+        let place = places.at(hit.at());
+        (place, hit.describe(place).0)
+    };
+    found.iter().map(tell).collect()
+}
+
 /// Takes what is found about one subject.
 struct Report<'a, 'f> {
     subject: Subject<'a>,
@@ -163,6 +182,14 @@ impl Report<'_, '_> {
         suggestion: Option<String>,
     ) {
         self.push(rule, level, field, None, (message, suggestion));
+    }
+
+    /// Adds what is about one of the names that a field has.
+    fn add_named(&mut self, rule: Rule, field: &str, element: &str, said: (String, Option<String>)) {
+        self.push(rule, rule.level(), Some(field), None, said);
+        if let Some(added) = self.found.last_mut() {
+            added.element = Some(element.to_owned());
+        }
     }
 
     /// Adds what stands at a place of a field's text.
@@ -186,6 +213,7 @@ impl Report<'_, '_> {
             name: entity.name().clone(),
             scope,
             field: field.map(str::to_owned),
+            element: None,
             at,
             message,
             suggestion,

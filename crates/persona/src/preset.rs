@@ -124,7 +124,8 @@ impl ToolPreset {
                 if tool.weight.is_some_and(|weight| !(1..=5).contains(&weight)) {
                     return invalid(format!("{field}.weight"), "must be from 1 to 5");
                 }
-                count(&format!("{field}.parameter_bias"), tool.parameter_bias.len(), limits::PARAMETERS)?;
+                let parameters = tool.parameter_bias.keys().map(String::as_str);
+                check::parameters(&format!("{field}.parameter_bias"), parameters)?;
                 for (parameter, hint) in &tool.parameter_bias {
                     short(&format!("{field}.parameter_bias.{parameter}"), Some(hint))?;
                 }

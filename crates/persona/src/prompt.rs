@@ -2,16 +2,15 @@
 //!
 //! The same text as the compiled one, but for skills: a runtime has a tool that loads their
 //! contents, so the prompt names them with what they are for. `${env.NAME}` is filled in here,
-//! and nowhere else.
+//! and nowhere else: in what the prompt is made of, and in what presets say to a model.
 
 use std::collections::BTreeSet;
 
 use crate::bundle::Found;
-use crate::env::EnvProblem;
-use crate::env::expand;
+use crate::env::{EnvProblem, Values, expand};
 use crate::{
-    ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill,
-    Trait, compile,
+    ActiveStage, Assembled, Base, BiasProfile, Bundle, Guardrail, Kind, Name, Part, Persona, PlanPersona,
+    Scope, Skill, ToolPreset, Trait, compile,
 };
 
 /// The text of the system prompt; what belongs to one call (tools, mode) is added by the runtime.
@@ -23,7 +22,7 @@ pub fn prompt(assembled: &Assembled<'_>) -> String {
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     pub allowed: &'a BTreeSet<String>,
-    pub lookup: &'a dyn Fn(&str) -> Option<String>,
+    pub lookup: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }
 
 impl std::fmt::Debug for Environment<'_> {
@@ -52,24 +51,70 @@ impl PromptProblem {
 }
 
 /// Fills in the placeholders of whatever stands in a file. What came from the database or is
-/// builtin keeps its text, whoever refers to it. Each layer says for itself where its pieces are
-/// from: a part of the stage is not filled in because the persona's own of that name is.
-pub fn expand_bundle(bundle: &mut Bundle, environment: Environment<'_>) -> Vec<PromptProblem> {
-    let mut filler = Filler { environment, problems: Vec::new() };
-    for base in &mut bundle.bases {
-        let Base { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = base;
+/// builtin keeps its text, whoever refers to it.
+#[derive(Debug)]
+pub struct Filler<'a> {
+    environment: Environment<'a>,
+    problems: Vec<PromptProblem>,
+    values: Values,
+}
+
+impl<'a> Filler<'a> {
+    pub fn new(environment: Environment<'a>) -> Self {
+        Self { environment, problems: Vec::new(), values: Values::default() }
+    }
+
+    /// Each layer says for itself where its pieces are from: a part of the stage is not filled in
+    /// because the persona's own of that name is.
+    pub fn bundle(&mut self, bundle: &mut Bundle) {
+        for base in &mut bundle.bases {
+            let Base { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = base;
+            let found = Found { scope: meta.scope, elsewhere: piece_scopes };
+            self.layer(persona, found, Pieces { parts, traits, skills, guardrails });
+        }
+        let Bundle { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = bundle;
         let found = Found { scope: meta.scope, elsewhere: piece_scopes };
-        filler.layer(persona, found, Pieces { parts, traits, skills, guardrails });
+        self.layer(persona, found, Pieces { parts, traits, skills, guardrails });
+        if let Some(ActiveStage { parts, scope, piece_scopes, .. }) = &mut bundle.stage {
+            self.parts(parts, Found { scope: *scope, elsewhere: piece_scopes });
+        }
+        let Bundle { override_parts, override_scopes, .. } = bundle;
+        self.parts(override_parts, Found::of_overrides(override_scopes));
     }
-    let Bundle { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = bundle;
-    let found = Found { scope: meta.scope, elsewhere: piece_scopes };
-    filler.layer(persona, found, Pieces { parts, traits, skills, guardrails });
-    if let Some(ActiveStage { parts, scope, piece_scopes, .. }) = &mut bundle.stage {
-        filler.parts(parts, Found { scope: *scope, elsewhere: piece_scopes });
+
+    /// What a preset says about parameters stands in the descriptions of tools.
+    pub fn tool_preset(&mut self, preset: &mut ToolPreset, scope: Scope) {
+        if !scope.is_file() {
+            return;
+        }
+        let ToolPreset { name, categories, .. } = preset;
+        for (category, tools) in categories {
+            for (at, tool) in tools.iter_mut().enumerate() {
+                for (parameter, hint) in &mut tool.parameter_bias {
+                    let field = format!("categories.{category}[{at}].parameter_bias.{parameter}");
+                    self.text(Kind::ToolPreset, name, &field, hint);
+                }
+            }
+        }
     }
-    let Bundle { override_parts, override_scopes, .. } = bundle;
-    filler.parts(override_parts, Found::of_overrides(override_scopes));
-    filler.problems
+
+    /// What a profile says of itself stands in the tooling strategy.
+    pub fn bias_profile(&mut self, profile: &mut BiasProfile, scope: Scope) {
+        let BiasProfile { name, description, .. } = profile;
+        if scope.is_file() {
+            self.fields(Kind::BiasProfile, name, [("description", description)]);
+        }
+    }
+
+    /// The placeholders that stayed as they were since this was last asked.
+    pub fn problems(&mut self) -> Vec<PromptProblem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// What all the others stood for.
+    pub fn into_values(self) -> Values {
+        self.values
+    }
 }
 
 struct Pieces<'a> {
@@ -77,11 +122,6 @@ struct Pieces<'a> {
     traits: &'a mut [Trait],
     skills: &'a mut [Skill],
     guardrails: &'a mut [Guardrail],
-}
-
-struct Filler<'a> {
-    environment: Environment<'a>,
-    problems: Vec<PromptProblem>,
 }
 
 impl Filler<'_> {
@@ -92,25 +132,26 @@ impl Filler<'_> {
         self.parts(parts, found);
         for Trait { name, instruction, description, .. } in traits {
             if is_file(Kind::Trait, name) {
-                self.fields("trait", name, [("instruction", instruction), ("description", description)]);
+                self.fields(Kind::Trait, name, [("instruction", instruction), ("description", description)]);
             }
         }
         for Skill { name, content, description, .. } in skills {
             if is_file(Kind::Skill, name) {
-                self.fields("skill", name, [("content", content), ("description", description)]);
+                self.fields(Kind::Skill, name, [("content", content), ("description", description)]);
             }
         }
         for Guardrail { name, content, description, .. } in guardrails {
             if is_file(Kind::Guardrail, name) {
-                self.fields("guardrail", name, [("content", content), ("description", description)]);
+                self.fields(Kind::Guardrail, name, [("content", content), ("description", description)]);
             }
         }
     }
 
     fn parts(&mut self, parts: &mut [Part], found: Found<'_>) {
-        for Part { name, content, summary, .. } in parts {
+        for Part { name, content, summary, description, .. } in parts {
             if found.scope_of(Kind::Part, name.as_str()).is_file() {
-                self.fields("part", name, [("content", content), ("summary", summary)]);
+                let fields = [("content", content), ("summary", summary), ("description", description)];
+                self.fields(Kind::Part, name, fields);
             }
         }
     }
@@ -126,26 +167,35 @@ impl Filler<'_> {
             ("summary", summary),
             ("description", description),
         ];
-        self.fields("persona", name, fields);
+        self.fields(Kind::Persona, name, fields);
         if let Some(PlanPersona { instruction, .. }) = plan_persona {
-            self.fields("persona", name, [(PLAN_INSTRUCTION, instruction)]);
+            self.fields(Kind::Persona, name, [(PLAN_INSTRUCTION, instruction)]);
         }
     }
 
     fn fields<'f>(
         &mut self,
-        kind: &str,
+        kind: Kind,
         name: &Name,
         fields: impl IntoIterator<Item = (&'static str, &'f mut Option<String>)>,
     ) {
         for (field, text) in fields {
-            let Some(text) = text.as_mut().filter(|text| text.contains("${")) else { continue };
-            let expanded = expand(text, self.environment.allowed, self.environment.lookup);
-            *text = expanded.text;
-            let place = format!("{kind} {name} {field}");
-            let problems = expanded.problems.into_iter();
-            self.problems.extend(problems.map(|problem| PromptProblem { place: place.clone(), problem }));
+            if let Some(text) = text {
+                self.text(kind, name, field, text);
+            }
         }
+    }
+
+    fn text(&mut self, kind: Kind, name: &Name, field: &str, text: &mut String) {
+        if !text.contains("${") {
+            return;
+        }
+        let expanded = expand(text, self.environment.allowed, self.environment.lookup);
+        *text = expanded.text;
+        self.values.extend(expanded.values);
+        let place = format!("{} {name} {field}", kind.spoken());
+        let problems = expanded.problems.into_iter();
+        self.problems.extend(problems.map(|problem| PromptProblem { place: place.clone(), problem }));
     }
 }
 

@@ -14,6 +14,13 @@ pub struct Reference {
     pub field: &'static str,
 }
 
+impl Reference {
+    /// The key of the definition under which it stands.
+    pub fn key(&self) -> &'static str {
+        self.field.split('.').next().unwrap_or(self.field)
+    }
+}
+
 /// A rename of an entity, as those who name it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {

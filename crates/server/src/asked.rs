@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts as _, Query, RawPathParams, Re
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, Uri};
+use hyper::body::Body as _;
 use mcp::http::is_length_limit;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -95,6 +96,12 @@ pub(crate) fn with_path<T: DeserializeOwned>(
             _ => {}
         }
     }
+    parsed(fields)
+}
+
+/// Null leaves a field alone, as if it were not there.
+fn parsed<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, Problem> {
+    fields.retain(|_, value| !value.is_null());
     parse(&fields).map_err(Problem::invalid)
 }
 
@@ -106,16 +113,62 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Input<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let bytes = read(request).await?;
-        if bytes.trim_ascii().is_empty() {
-            return Err(Problem::invalid("the body is empty; send a JSON object"));
+        parsed(fields_of(request).await?).map(Self)
+    }
+}
+
+/// A body in JSON that means something by null.
+#[derive(Debug)]
+pub(crate) struct WithNulls<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for WithNulls<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        parse(&fields_of(request).await?).map(Self).map_err(Problem::invalid)
+    }
+}
+
+async fn fields_of(request: Request) -> Result<Map<String, Value>, Problem> {
+    only_body(request.uri())?;
+    let bytes = read(request).await?;
+    if bytes.trim_ascii().is_empty() {
+        return Err(Problem::invalid("the body is empty; send a JSON object"));
+    }
+    let value = serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::invalid(format!("the body is no JSON that can be read: {error}")))?;
+    match value {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(Problem::invalid("the body is JSON, but no object; send one, in {}")),
+    }
+}
+
+/// Refuses fields of the address where they belong into the body: one that is overlooked may be the
+/// scope that was meant.
+fn only_body(uri: &Uri) -> Result<(), Problem> {
+    match uri.query().filter(|query| !query.is_empty()) {
+        None => Ok(()),
+        Some(query) => Err(Problem::invalid(format!(
+            "the fields of this request belong into its body, not into the address: {:?}",
+            shown(query)
+        ))),
+    }
+}
+
+/// A request without a body: its fields are in the address.
+#[derive(Debug)]
+pub(crate) struct NoBody;
+
+impl<S: Send + Sync> FromRequest<S> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        match request.body().is_end_stream() {
+            true => Ok(Self),
+            false => Err(Problem::invalid(
+                "the fields of this request belong into the address, as in ?scope=shared, and not into a body",
+            )),
         }
-        let value = serde_json::from_slice(&bytes)
-            .map_err(|error| Problem::invalid(format!("the body is no JSON that can be read: {error}")))?;
-        let Value::Object(fields) = value else {
-            return Err(Problem::invalid("the body is JSON, but no object; send one, in {}"));
-        };
-        parse(&fields).map(Self).map_err(Problem::invalid)
     }
 }
 

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, whole};
-use crate::asked::{Input, query, with_path};
+use crate::asked::{Input, NoBody, query, with_path};
 
 mod conflicts;
 mod lint;
@@ -110,7 +110,7 @@ async fn is_new(library: &Library, written: &Written) -> bool {
 }
 
 /// What is not there is as good as deleted, and the answer says which it was.
-async fn remove(State(shelves): Shared, target: Target, uri: Uri) -> Answer<Json<Deleted>> {
+async fn remove(State(shelves): Shared, target: Target, uri: Uri, _: NoBody) -> Answer<Json<Deleted>> {
     let input: DeleteEntity = with_path(query(&uri)?, &target.path())?;
     Ok(Json(whole(async move { shelves.library.delete_entity(&shelves.author, input).await }).await?))
 }

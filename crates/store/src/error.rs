@@ -1,7 +1,9 @@
 //! What can go wrong in a store.
 
+use std::io;
+
 use agent::SessionStatus;
-use persona::{ChainError, Kind, Name};
+use persona::{ChainError, Kind, Name, Scope};
 use uuid::Uuid;
 
 use crate::files::Problem;
@@ -66,6 +68,9 @@ pub enum Error {
         "session {id} is no longer run by this process: it was taken over, ended or deleted; read it again"
     )]
     LeaseLost { id: Uuid },
+    /// A revision, or what it refers to, that no history has any more.
+    #[error("{}", forgotten(*revision, piece.as_ref()))]
+    Forgotten { revision: i64, piece: Option<(Scope, Kind, Name)> },
     #[error("{0} is not empty; choose another place for the copy")]
     Occupied(String),
     #[error(
@@ -74,9 +79,13 @@ pub enum Error {
     NewerSchema { found: i64, known: i64 },
     #[error("the database at {location} cannot be opened: {source}; check --db and MASQUE_DB")]
     Open { location: String, source: sqlx::Error },
+    #[error(
+        "{location}, where the copy is to go, cannot be opened: {source}; check that place, or name another (--to)"
+    )]
+    OpenTarget { location: String, source: sqlx::Error },
     #[error("there is no database at {0}; check --db and MASQUE_DB")]
     NoDatabase(String),
-    #[error("the database failed: {0}")]
+    #[error("the database failed: {}{}", .0, way_out(.0))]
     Database(#[source] sqlx::Error),
     /// The same of a SQLite file that was read on the caller's thread.
     #[error("the database failed: {0}")]
@@ -84,7 +93,7 @@ pub enum Error {
     #[error("a document in the database cannot be read: {0}; was it written by hand?")]
     Corrupt(#[source] serde_json::Error),
     #[error("{path}: {source}")]
-    File { path: String, source: std::io::Error },
+    File { path: String, source: io::Error },
 }
 
 impl Error {
@@ -102,14 +111,45 @@ impl Error {
             Self::Busy(_) | Self::FileBusy { .. } => ErrorKind::Busy,
             Self::Invalid(_) | Self::Chain(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
-            Self::NoDatabase(_) => ErrorKind::Missing,
+            Self::NoDatabase(_) | Self::Forgotten { .. } => ErrorKind::Missing,
             Self::NewerSchema { .. }
             | Self::Open { .. }
+            | Self::OpenTarget { .. }
             | Self::Database(_)
             | Self::Sqlite(_)
-            | Self::Corrupt(_)
-            | Self::File { .. } => ErrorKind::Broken,
+            | Self::Corrupt(_) => ErrorKind::Broken,
+            Self::File { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
+                _ => ErrorKind::Broken,
+            },
         }
+    }
+}
+
+fn forgotten(revision: i64, piece: Option<&(Scope, Kind, Name)>) -> String {
+    let Some((scope, kind, name)) = piece else {
+        return format!("revision {revision} was forgotten in this very moment; choose another one");
+    };
+    let (kind, name) = (kind.spoken(), name.as_str());
+    let where_else = match scope {
+        Scope::Shared => " of this database",
+        _ => "",
+    };
+    format!(
+        "revision {revision} refers to {kind} {name:?} of {scope} as it was then, and the history{where_else} has \
+         that no more; choose another revision, or roll back to this one, and it has the {kind} as it is now"
+    )
+}
+
+/// What to do about a database that cannot be written to, where that is known. SQLite: FULL and
+/// READONLY, whatever else their code says; PostgreSQL: disk full, read only transaction.
+fn way_out(error: &sqlx::Error) -> &'static str {
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    let code = code.as_deref().unwrap_or_default();
+    match (code, code.parse::<u32>().map(|number| number & 0xff)) {
+        ("53100", _) | (_, Ok(13)) => "; make room on its disk",
+        ("25006", _) | (_, Ok(8)) => "; check the owner and the rights of its files",
+        _ => "",
     }
 }
 

@@ -15,6 +15,9 @@ pub use edit::{Edit, EditError, Edited};
 pub mod disk;
 pub use disk::{Lock, ReplaceError};
 
+mod links;
+pub(crate) use links::canonical;
+
 pub(crate) mod settle;
 
 pub mod project;

@@ -5,13 +5,15 @@
 
 use chrono::{DateTime, Utc};
 use persona::{AnyEntity, Kind, Name, Scope};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::dialect::Column;
 use crate::engine::Value;
 use crate::{Result, Store};
 
+mod refs;
+pub(crate) use refs::Ref;
 mod pruning;
 mod tags;
 use tags::NAMED;
@@ -45,8 +47,8 @@ pub struct Revision {
     pub created_at: DateTime<Utc>,
     #[serde(default)]
     pub tags: Vec<Tag>,
-    /// Whether its number means another revision of the history that it stands in: it is one of an
-    /// earlier entity of the name.
+    /// Whether its number means another revision of the history that it stands in, or none: it is one
+    /// of an earlier entity of the name, or of a name that the entity had.
     #[serde(default)]
     pub shadowed: bool,
 }
@@ -74,6 +76,12 @@ fn ending(guid: Uuid) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Tag {
     pub tag: String,
+    /// The entity that has it.
+    pub guid: Uuid,
+    /// Whether that is another one than has the name whose history this stands in: it is not asked
+    /// for under this name.
+    #[serde(default)]
+    pub of_another: bool,
     /// None where that was not recorded yet.
     pub author: Option<String>,
     pub front: Option<String>,
@@ -94,26 +102,16 @@ pub struct FullRevision {
 pub struct Referred {
     pub scope: Scope,
     pub then: FullRevision,
-    /// The name that it was last recorded under.
-    pub newest_name: Name,
+    /// The name that it has now; none where it is gone.
+    pub name_now: Option<Name>,
 }
 
-/// Something that a revision refers to, as it was then: by number in the database, by the hash of
-/// its content in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ref {
-    pub(crate) kind: Kind,
-    pub(crate) name: Name,
-    #[serde(default = "shared")]
-    pub(crate) scope: Scope,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) revision: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) hash: Option<String>,
-}
-
-fn shared() -> Scope {
-    Scope::Shared
+/// A piece that a revision referred to, and that is in no history any more as it was then.
+#[derive(Debug, Clone)]
+pub struct Forgotten {
+    pub scope: Scope,
+    pub kind: Kind,
+    pub name: Name,
 }
 
 /// How a caller names a revision.
@@ -162,6 +160,7 @@ impl Store {
         let dialect = self.engine().dialect();
         let tag = dialect.object(&[
             ("tag", "t.tag".to_owned()),
+            ("guid", "t.guid".to_owned()),
             ("author", "t.author".to_owned()),
             ("front", "t.front".to_owned()),
             ("message", "t.message".to_owned()),
@@ -205,8 +204,16 @@ impl Store {
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
+    /// The name that an entity has; none where it is gone.
+    pub(crate) async fn name_now(&self, guid: Uuid) -> Result<Option<Name>> {
+        let sql = "SELECT CASE WHEN action = 'delete' THEN '' ELSE name END FROM agent_revisions \
+                   WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
+        let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
+        Ok(name.and_then(|name| Name::parse(&name).ok()))
+    }
+
     /// What was recorded of the entity that has a name, also under its earlier names, and then of
-    /// those that had the name before; each newest first.
+    /// those that had the name before, or that it has a tag for; each newest first.
     pub(crate) async fn history(
         &self,
         shelf: Shelf<'_>,
@@ -216,15 +223,17 @@ impl Store {
     ) -> Result<Vec<Revision>> {
         let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(Vec::new()) };
         let dialect = self.engine().dialect();
-        let shadowing = "SELECT o.id FROM agent_revisions o \
-                         WHERE r.guid <> $5 AND o.guid = $5 AND o.revision = r.revision";
+        let shadowing = "SELECT o.id FROM agent_revisions o WHERE o.guid = $5 AND o.revision = r.revision";
+        let placed = "r.scope = $1 AND r.origin = $2 AND r.kind = $3";
         // What another one's tag named is not asked for by it where this one has that tag.
         let shown = "(t.guid = $5 OR NOT EXISTS \
                      (SELECT 1 FROM agent_revision_tags m WHERE m.guid = $5 AND m.tag = t.tag))";
         let row = dialect.object(&[("about", self.about(shown)), ("shadowing", format!("({shadowing})"))]);
         let sql = format!(
-            "SELECT {} FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = $3 \
-             AND (r.guid = $5 OR r.name = $4) \
+            "SELECT {} FROM agent_revisions r WHERE r.id IN (\
+             SELECT r.id FROM agent_revisions r WHERE r.guid = $5 AND {placed} \
+             UNION SELECT r.id FROM agent_revisions r WHERE {placed} AND r.name = $4 \
+             UNION SELECT r.id FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED} WHERE t.guid = $5) \
              ORDER BY CASE WHEN r.guid = $5 THEN 0 ELSE 1 END, r.id DESC LIMIT {limit}",
             dialect.text(&row)
         );
@@ -242,8 +251,10 @@ impl Store {
         }
         let rows = self.engine().texts(sql, &values).await?;
         let listed = |row: &String| {
-            let Row { about, shadowing } = serde_json::from_str(row)?;
-            Ok(Revision { shadowed: shadowing.is_some(), ..about })
+            let Row { mut about, shadowing } = serde_json::from_str(row)?;
+            about.shadowed = about.guid != guid && (shadowing.is_some() || about.name != *name);
+            about.tags.iter_mut().for_each(|tag| tag.of_another = tag.guid != guid);
+            Ok(about)
         };
         rows.iter().map(listed).collect()
     }
@@ -257,66 +268,77 @@ impl Store {
         wanted: &RevisionRef,
     ) -> Result<Option<FullRevision>> {
         let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(None) };
-        let own = "r.guid = $1 AND r.revision = $2";
-        let numbered = |number: i64| {
-            [
-                Value::from(shelf.scope.as_str()),
-                Value::from(shelf.origin),
-                Value::from(name),
-                Value::Int(number),
-            ]
-        };
-        let named = "r.scope = $1 AND r.origin = $2 AND r.name = $3 AND r.revision = $4";
-        match wanted {
+        let found = match wanted {
             RevisionRef::Number(number) => {
                 // Another entity may have had the name before; the number means this one's first.
-                let values = [Value::Uuid(guid), Value::Int(*number)];
-                match self.full_revision(own, kind, &values).await? {
-                    Some(found) => Ok(Some(found)),
-                    None => self.full_revision(named, kind, &numbered(*number)).await,
+                match self.own_revision(guid, kind, *number).await? {
+                    Some(found) => Some(found),
+                    None => self.named_revision(shelf, kind, name, *number, "").await?,
                 }
             }
             RevisionRef::Earlier { entity, number } => {
-                // A name counts on, whoever has it: no two have the same number under it.
-                let found = self.full_revision(named, kind, &numbered(*number)).await?;
-                let found = found.filter(|found| ending(found.about.guid) == *entity);
-                Ok(found.map(|found| FullRevision {
-                    about: Revision { shadowed: found.about.guid != guid, ..found.about },
-                    ..found
-                }))
+                match self.named_revision(shelf, kind, name, *number, entity).await? {
+                    Some(found) => Some(found),
+                    None => {
+                        let ending = self.engine().dialect().text("r.guid");
+                        let condition = format!(
+                            "r.revision = $2 AND {ending} LIKE $3 AND (r.guid, r.revision) IN \
+                             (SELECT t.revision_guid, t.revision FROM agent_revision_tags t WHERE t.guid = $1)"
+                        );
+                        let ending = Value::Text(format!("%{entity}"));
+                        let values = [Value::Uuid(guid), Value::Int(*number), ending];
+                        self.full_revision(&condition, kind, &values).await?
+                    }
+                }
             }
             RevisionRef::Tag(tag) => {
                 let tagged = format!(
                     "EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.guid = $1 AND t.tag = $2 AND {NAMED})"
                 );
                 let values = [Value::Uuid(guid), Value::from(tag.as_str())];
-                self.full_revision(&tagged, kind, &values).await
+                self.full_revision(&tagged, kind, &values).await?
             }
-        }
+        };
+        let Some(mut found) = found else { return Ok(None) };
+        let about = &mut found.about;
+        about.shadowed = about.guid != guid
+            && (about.name != *name || self.own_revision(guid, kind, about.revision).await?.is_some());
+        Ok(Some(found))
     }
 
-    /// The revision that another one referred to.
-    pub(crate) async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
-        let mut values =
-            vec![Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
-        let mut condition = "r.scope = $1 AND r.origin = $2 AND r.name = $3".to_owned();
-        match (&wanted.hash, wanted.revision) {
-            (Some(hash), _) => {
-                condition.push_str(" AND r.content_hash = $4");
-                values.push(Value::from(hash.as_str()));
-            }
-            (None, Some(revision)) => {
-                condition.push_str(" AND r.revision = $4");
-                values.push(Value::Int(revision));
-            }
-            (None, None) => return Ok(None),
-        }
-        // A deletion records what it deleted; that it was there is what was referred to.
-        let here = format!("{condition} AND r.action <> 'delete'");
-        match self.full_revision(&here, wanted.kind, &values).await? {
-            Some(found) => Ok(Some(found)),
-            None => self.full_revision(&condition, wanted.kind, &values).await,
-        }
+    async fn own_revision(&self, guid: Uuid, kind: Kind, number: i64) -> Result<Option<FullRevision>> {
+        let values = [Value::Uuid(guid), Value::Int(number)];
+        self.full_revision("r.guid = $1 AND r.revision = $2", kind, &values).await
+    }
+
+    /// The revision of a name, whoever had it, of an entity whose identity ends like this. A name
+    /// counts on: no two have the same number under it.
+    async fn named_revision(
+        &self,
+        shelf: Shelf<'_>,
+        kind: Kind,
+        name: &Name,
+        number: i64,
+        entity: &str,
+    ) -> Result<Option<FullRevision>> {
+        let named = "r.scope = $1 AND r.origin = $2 AND r.name = $3 AND r.revision = $4";
+        let values = [
+            Value::from(shelf.scope.as_str()),
+            Value::from(shelf.origin),
+            Value::from(name),
+            Value::Int(number),
+        ];
+        let found = self.full_revision(named, kind, &values).await?;
+        Ok(found.filter(|found| ending(found.about.guid).ends_with(entity)))
+    }
+
+    /// What a revision refers to.
+    pub(crate) async fn refs(&self, about: &Revision) -> Result<Vec<Ref>> {
+        let refs = self.engine().dialect().text("refs");
+        let sql = format!("SELECT {refs} FROM agent_revisions WHERE guid = $1 AND revision = $2");
+        let values = [Value::Uuid(about.guid), Value::Int(about.revision)];
+        let refs = self.engine().texts(sql, &values).await?.into_iter().next();
+        Ok(refs.map(|refs| serde_json::from_str(&refs)).transpose()?.unwrap_or_default())
     }
 
     async fn full_revision(

@@ -43,10 +43,10 @@ mod write;
 pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, Write};
 
 mod history;
-pub use history::{FullRevision, Referred, Revision, RevisionRef, Tag};
+pub use history::{Forgotten, FullRevision, Referred, Revision, RevisionRef, Tag};
 
 mod scopes;
-pub use scopes::{FileScopes, Overrides, Scopes};
+pub use scopes::{FileScopes, Heir, Overrides, Scopes};
 
 mod sessions;
 pub use sessions::{

@@ -25,6 +25,8 @@ pub(crate) use reload::is_still;
 mod entities;
 mod load;
 pub use load::Overrides;
+mod heirs;
+pub use heirs::Heir;
 mod past;
 mod record;
 pub(crate) use record::{Recorded, put_origin};

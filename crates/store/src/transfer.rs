@@ -34,6 +34,8 @@ pub struct Progress {
 pub struct CopyReport {
     pub tables: Vec<(&'static str, u64)>,
     pub rows: u64,
+    /// Rows of the history and the state of this machine's files, which stayed where they are.
+    pub left_behind: u64,
 }
 
 impl Store {
@@ -91,7 +93,10 @@ impl Store {
         extent: Extent,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
-        let target = Self::open(to.clone(), true).await?;
+        let target = match Self::open(to.clone(), true).await {
+            Err(Error::Open { location, source }) => return Err(Error::OpenTarget { location, source }),
+            target => target?,
+        };
         let copied = self.copy_into(&target, extent, progress).await;
         target.close().await;
         copied
@@ -111,9 +116,10 @@ impl Store {
         let mut source = snapshot(self.engine()).await?;
         let nobody = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
         let mut write = target.write(nobody).await?;
-        let mut report = CopyReport { tables: Vec::new(), rows: 0 };
+        let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0 };
         for table in TABLES {
             let total = count(&mut source, table, extent).await?;
+            report.left_behind += count(&mut source, table, Extent::Everything).await? - total;
             let rows = copy_table(&mut source, write.transaction(), (table, extent), total, progress).await?;
             report.tables.push((table.name, rows));
             report.rows += rows;

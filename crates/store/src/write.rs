@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::builtin::Builtin;
+use crate::files::Problem;
 use crate::words::Searchable;
 
 mod database;
@@ -181,6 +182,23 @@ impl Write {
         match &mut self.0 {
             Target::Database(write) => write.remove(held).await,
             Target::File(write) => write.remove(held),
+        }
+    }
+
+    /// What is wrong with an entry of a file that cannot be read. It is neither replaced nor removed:
+    /// no history has what it says.
+    pub fn mistake(&self, kind: Kind, name: &Name) -> Option<Problem> {
+        match &self.0 {
+            Target::Database(_) => None,
+            Target::File(write) => write.mistake(kind, name),
+        }
+    }
+
+    /// Gives up what such an entry says, and takes it out of the file; false where there is none.
+    pub fn discard(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        match &mut self.0 {
+            Target::Database(_) => Ok(false),
+            Target::File(write) => write.discard(kind, name),
         }
     }
 

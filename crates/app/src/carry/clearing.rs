@@ -12,15 +12,28 @@ use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
 impl Library {
-    /// Refuses where what is carried could not be deleted afterwards: the file has a mistake, or it
-    /// is not written to from here, or by this user.
-    pub(super) async fn check_can_leave(&self, author: &Author, cargo: &Cargo, from: Scope) -> Result<()> {
-        let Some(path) = self.scopes.path(from).map(Path::to_owned) else { return Ok(()) };
+    /// Refuses where entities could not be deleted from a scope: its file has a mistake, or it is not
+    /// written to from here, or by this user.
+    pub(crate) async fn check_can_leave(
+        &self,
+        author: &Author,
+        from: Scope,
+        entities: impl IntoIterator<Item = &AnyEntity>,
+    ) -> Result<()> {
+        if self.scopes.path(from).is_none() {
+            return Ok(());
+        }
         let mut write = self.scopes.write(from, author.because(None)?).await?;
-        for Stored { entity, .. } in cargo.iter().filter(|stored| stored.meta.scope == from) {
+        for entity in entities {
             // Dropped without a commit, it leaves no trace.
             with_entity!(entity, entity => remove(&mut write, entity).await?);
         }
+        self.check_replaceable(from).await
+    }
+
+    /// Refuses where this user cannot write to a scope's file, which is there.
+    pub(crate) async fn check_replaceable(&self, scope: Scope) -> Result<()> {
+        let Some(path) = self.scopes.path(scope).map(Path::to_owned) else { return Ok(()) };
         let checked = tokio::task::spawn_blocking(move || disk::check_replaceable(&path)).await;
         Ok(checked.map_err(|error| Error::Invalid(format!("looking was interrupted: {error}")))??)
     }

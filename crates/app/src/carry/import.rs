@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use persona::{AnyEntity, Kind, Name, Scope};
-use store::{Action, Builtins, Write};
+use store::{Action, Write};
 
 use super::in_place_of;
 use crate::diff::{changes, same};
 use crate::documents::{TomlText, as_error};
-use crate::outputs::{ImportChange, ImportItem, ImportPlan};
+use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece};
 use crate::{Author, Error, Library, Result};
 
 impl Library {
@@ -41,10 +41,18 @@ impl Library {
     ) -> Result<(ImportPlan, Write)> {
         let scope = self.scope_for_new(scope);
         let (entities, warnings) = text.entities()?;
-        let warnings = warnings.into_iter().map(|warning| as_error(warning).to_string()).collect();
+        let warnings: Vec<String> =
+            warnings.into_iter().map(|warning| as_error(warning).to_string()).collect();
+        if entities.is_empty() {
+            // A download that failed must not look like one that had nothing new.
+            let why = warnings.first().map(|warning| format!("\n{warning}")).unwrap_or_default();
+            return Err(Error::Invalid(format!(
+                "there is nothing to import: a bundle has tables such as [personas.NAME]{why}"
+            )));
+        }
         let message = message.unwrap_or_else(|| "import".to_owned());
         let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
-        let mut plan = ImportPlan { scope, items: Vec::new(), warnings };
+        let mut plan = ImportPlan { scope, items: Vec::new(), copied: Vec::new(), warnings };
         let mut coming = Vec::new();
         for entity in entities {
             let item = self.import_item(&mut write, &entity).await?;
@@ -53,27 +61,38 @@ impl Library {
             }
             plan.items.push(item);
         }
-        self.put_all(&mut write, coming, Action::Create).await?;
+        self.put_all(&mut write, coming, Action::Create, &mut plan.copied).await?;
         Ok((plan, write))
     }
 
     /// What becomes of one entity of an import.
     async fn import_item(&self, write: &mut Write, entity: &AnyEntity) -> Result<ImportItem> {
         let (kind, name, scope) = (entity.kind(), entity.name().clone(), write.scope());
-        let (change, fields) = match in_place_of(write, entity).await? {
-            Some(there) if same(&there, entity) => (ImportChange::Unchanged, Vec::new()),
-            Some(there) => (ImportChange::Update, changes(&there, entity)),
-            None => {
-                let seen = self.scopes.scopes_of(kind, &name).await?;
-                let seen = seen.into_iter().find(|known| *known < scope);
-                let builtin = Builtins::get().find(kind, &name).filter(|_| seen == Some(Scope::Builtin));
-                match builtin.is_some_and(|builtin| same(&builtin, entity)) {
-                    true => (ImportChange::Builtin, Vec::new()),
-                    false => (ImportChange::Create, Vec::new()),
-                }
-            }
+        let item = |change, in_place_of, fields| ImportItem {
+            kind,
+            name: name.clone(),
+            change,
+            in_place_of,
+            fields,
         };
-        Ok(ImportItem { kind, name, change, fields })
+        if let Some(there) = in_place_of(write, entity).await? {
+            return Ok(match same(&there, entity) {
+                true => item(ImportChange::Unchanged, None, Vec::new()),
+                false => item(ImportChange::Update, None, changes(&there, entity)),
+            });
+        }
+        let weaker = self.scopes.scopes_of(kind, &name).await?.into_iter().find(|known| *known < scope);
+        let seen = match weaker {
+            Some(weaker) => self.scopes.get_any(kind, &name, Some(weaker)).await?,
+            None => None,
+        };
+        Ok(match seen {
+            Some(seen) if weaker == Some(Scope::Builtin) && same(&seen.entity, entity) => {
+                item(ImportChange::Builtin, None, Vec::new())
+            }
+            Some(seen) => item(ImportChange::Create, weaker, changes(&seen.entity, entity)),
+            None => item(ImportChange::Create, None, Vec::new()),
+        })
     }
 
     /// Puts entities into a scope, bases before what builds on them; new ones are recorded as `made`.
@@ -82,6 +101,7 @@ impl Library {
         write: &mut Write,
         entities: Vec<AnyEntity>,
         made: Action,
+        copied: &mut Vec<Piece>,
     ) -> Result<()> {
         let scope = write.scope();
         let mut waiting = entities;
@@ -98,7 +118,7 @@ impl Library {
             };
             let (later, now): (Vec<AnyEntity>, Vec<AnyEntity>) = waiting.into_iter().partition(waits);
             for entity in &now {
-                self.put_any(write, entity, made, None, &mut Vec::new()).await?;
+                self.put_any(write, entity, made, None, copied).await?;
             }
             if now.is_empty() {
                 let names: Vec<&str> = later.iter().map(|entity| entity.name().as_str()).collect();

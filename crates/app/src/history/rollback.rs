@@ -1,18 +1,22 @@
 //! Going back: an earlier revision, made the newest, with the pieces that it knew or without.
 
-use persona::{AnyEntity, Kind, Name, Rename, Scope};
-use store::{Action, FullRevision, Referred};
+use persona::{AnyEntity, Name, Rename, Scope};
+use store::{Action, Forgotten, FullRevision, Referred, RevisionRef};
 
 use crate::diff::same;
 use crate::inputs::Rollback;
-use crate::outputs::{Piece, PieceThen, RenamedPiece, RolledBack, Written};
+use crate::outputs::{Piece, PieceThen, Place, RenamedPiece, RolledBack, Written};
 use crate::{Author, Error, Library, Result};
+
+/// The beginning of names that nothing has, for pieces whose names were exchanged.
+const BETWEEN: &str = "between-two-names-";
 
 /// What an earlier revision was made of, under the names that its pieces have now.
 struct Then {
     entity: AnyEntity,
     pieces: Vec<PieceThere>,
     renamed: Vec<RenamedPiece>,
+    forgotten: Vec<Place>,
 }
 
 struct PieceThere {
@@ -31,7 +35,17 @@ impl Library {
         let Rollback { kind, name, scope, revision, with_pieces, message, if_revision } = input;
         let (scope, revision) = self.revision(kind, &name, scope, &revision.parse()).await?;
         let number = revision.about.reference();
-        let Then { entity, pieces, renamed } = self.as_it_was(&name, revision).await?;
+        let Then { entity, pieces, renamed, forgotten } = self.as_it_was(&name, revision).await?;
+        if let Some(piece) = forgotten.iter().find(|piece| with_pieces && piece.scope == scope) {
+            return Err(Error::Absent(format!(
+                "revision {number} of {} {:?} refers to {} {:?} as it was then, and its history has that no more; \
+                 repeat without with_pieces, and the pieces stay as they are",
+                kind.spoken(),
+                name.as_str(),
+                piece.kind.spoken(),
+                piece.name.as_str()
+            )));
+        }
         let (back, differing): (Vec<PieceThere>, Vec<PieceThere>) = pieces
             .into_iter()
             .filter(|piece| !piece.as_then)
@@ -50,7 +64,7 @@ impl Library {
         let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
         let mut copied = Vec::new();
         let saved = async {
-            self.put_all(&mut write, entities, Action::Restore).await?;
+            self.put_all(&mut write, entities, Action::Restore, &mut copied).await?;
             self.put_any(&mut write, &entity, Action::Restore, if_revision, &mut copied).await
         };
         let named = format!("revision {number} of {} {:?}", kind.spoken(), name.as_str());
@@ -58,37 +72,36 @@ impl Library {
         if written.changed || !restored.is_empty() {
             write.commit().await?;
         }
-        Ok(RolledBack { written: Written { copied, ..written }, restored, renamed, differing })
+        Ok(RolledBack { written: Written { copied, ..written }, restored, renamed, differing, forgotten })
     }
 
     /// An earlier revision with its pieces. What has another name now is meant by that.
     async fn as_it_was(&self, name: &Name, revision: FullRevision) -> Result<Then> {
-        let referred = self.scopes.referred(&revision).await?;
-        let mut renames = Vec::new();
-        for Referred { scope, then, newest_name } in &referred {
+        let (referred, forgotten) = self.scopes.referred(&revision).await?;
+        let place = |Forgotten { scope, kind, name }| Place { scope, kind, name };
+        let forgotten = forgotten.into_iter().map(place).collect();
+        let rename = |Referred { scope, then, name_now }: &Referred| {
             let (kind, old) = (then.entity.kind(), then.entity.name());
-            if newest_name != old
-                && !self.has(kind, old, *scope).await?
-                && self.has(kind, newest_name, *scope).await?
-            {
-                renames.push(Rename { kind, old: old.clone(), new: newest_name.clone(), scope: *scope });
-            }
-        }
+            let new = name_now.as_ref().filter(|new| *new != old)?;
+            Some(Rename { kind, old: old.clone(), new: new.clone(), scope: *scope })
+        };
+        let renames: Vec<Rename> = referred.iter().filter_map(rename).collect();
         let mut entity = revision.entity;
         // What it was called then may be somebody else's name now.
         entity.set_name(name.clone());
-        let mut renamed = Vec::new();
-        for rename in &renames {
-            if entity.follow_rename(rename) {
-                let Rename { kind, old, new, .. } = rename.clone();
-                renamed.push(RenamedPiece { kind, name: new, was: old });
-            }
-        }
+        let renamed = follow_all(&mut entity, &renames)
+            .into_iter()
+            .map(|Rename { kind, old, new, .. }| RenamedPiece {
+                kind: *kind,
+                name: new.clone(),
+                was: old.clone(),
+            })
+            .collect();
         let mut pieces = Vec::new();
         for Referred { scope, then, .. } in referred {
             pieces.push(self.piece_there(scope, then, &renames).await?);
         }
-        Ok(Then { entity, pieces, renamed })
+        Ok(Then { entity, pieces, renamed, forgotten })
     }
 
     async fn piece_there(&self, scope: Scope, then: FullRevision, renames: &[Rename]) -> Result<PieceThere> {
@@ -99,24 +112,33 @@ impl Library {
         if let Some(rename) = renames.iter().find(own) {
             entity.set_name(rename.new.clone());
         }
-        for rename in renames {
-            entity.follow_rename(rename);
-        }
-        let now = self.scopes.get_any(kind, entity.name(), Some(scope)).await?;
-        let known = PieceThen {
-            scope,
-            kind,
-            name: entity.name().clone(),
-            revision: about.revision,
-            deleted: now.is_none(),
-        };
+        follow_all(&mut entity, renames);
+        let name = entity.name().clone();
+        let now = self.scopes.get_any(kind, &name, Some(scope)).await?;
+        let deleted = now.is_none();
         let as_then = now.is_some_and(|now| same(&now.entity, &entity));
+        let reference = self.scopes.reference(scope, kind, &name, &about).await?;
+        let number = RevisionRef::Number(about.revision);
+        let ask_for = (reference != number).then(|| reference.to_string());
+        let known = PieceThen { scope, kind, name, revision: about.revision, ask_for, deleted };
         Ok(PieceThere { entity, known, as_then })
     }
+}
 
-    async fn has(&self, kind: Kind, name: &Name, scope: Scope) -> Result<bool> {
-        Ok(self.scopes.get_any(kind, name, Some(scope)).await?.is_some())
+/// Lets an entity follow renames that happened side by side: names may have been exchanged. Which
+/// of them it followed.
+fn follow_all<'a>(entity: &mut AnyEntity, renames: &'a [Rename]) -> Vec<&'a Rename> {
+    let mut followed = Vec::new();
+    for (rename, place) in renames.iter().zip(0..) {
+        let Ok(between) = Name::parse(&format!("{BETWEEN}{place}")) else { continue };
+        if entity.follow_rename(&Rename { new: between.clone(), ..rename.clone() }) {
+            followed.push((rename, between));
+        }
     }
+    for (rename, between) in &followed {
+        entity.follow_rename(&Rename { old: between.clone(), ..(*rename).clone() });
+    }
+    followed.into_iter().map(|(rename, _)| rename).collect()
 }
 
 /// A piece that is not there any more is told with the revision that brings it back.
@@ -126,7 +148,8 @@ fn needs_first(error: Error, named: &str, differing: &[PieceThen]) -> Error {
         return Error::Missing { kind, name, hint };
     };
     let (kind, name) = (kind.spoken(), name.as_str());
-    let PieceThen { scope, revision, .. } = piece;
+    let PieceThen { scope, revision, ask_for, .. } = piece;
+    let revision = ask_for.clone().unwrap_or_else(|| revision.to_string());
     Error::Absent(format!(
         "{named} refers to {kind} {name:?} of {scope}, which is not there now; roll that back to its revision \
          {revision} first, or repeat with with_pieces"

@@ -30,7 +30,7 @@ impl<'t> Places<'t> {
     }
 
     /// The place of what was found: that of its character for what is about one in a text, wherever
-    /// it is written; that of the field's key or of the entry otherwise.
+    /// it is written; that of the name or of the field's key, or of the entry otherwise.
     pub(super) fn of(&self, finding: &Finding) -> Placed {
         let Some(file) = self.0.get(&finding.scope) else { return (None, None) };
         let path = || Some(file.path.to_owned());
@@ -44,8 +44,10 @@ impl<'t> Places<'t> {
             }
             (Some(TextPlace::Here { line, column }), _) => (path(), Some((line, column))),
             _ => {
-                let field = finding.field.as_deref().and_then(|field| field.split(['.', '[']).next());
-                (path(), locator.find(finding.kind, name, field))
+                let steps: Vec<&str> =
+                    finding.field.iter().chain(&finding.element).map(String::as_str).collect();
+                let field = (!steps.is_empty()).then(|| steps.join("."));
+                (path(), locator.find(finding.kind, name, field.as_deref()))
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use persona::env::Place;
 use persona::lint::{Finding, Level, Rule};
 use persona::{Kind, Scope};
 use serde::{Serialize, Serializer};
@@ -16,14 +17,17 @@ pub struct LintReport {
     pub errors: usize,
     pub warnings: usize,
     pub notes: usize,
+    /// The scopes that were looked at, strongest first, and how many definitions they have.
+    pub scopes: Vec<Scope>,
+    pub entries: usize,
 }
 
 impl LintReport {
-    pub(crate) fn new(mut findings: Vec<LintFinding>) -> Self {
+    pub(crate) fn new(mut findings: Vec<LintFinding>, scopes: Vec<Scope>, entries: usize) -> Self {
         findings.sort_by_cached_key(LintFinding::place);
         let count = |level| findings.iter().filter(|finding| finding.level == level).count();
         let (errors, warnings, notes) = (count(Level::Error), count(Level::Warning), count(Level::Note));
-        Self { findings, errors, warnings, notes }
+        Self { findings, errors, warnings, notes, scopes, entries }
     }
 
     pub fn count(&self, level: Level) -> usize {
@@ -68,7 +72,7 @@ impl LintFinding {
         path: Option<PathBuf>,
         place: Option<(usize, usize)>,
     ) -> Self {
-        let Finding { rule, level, kind, name, scope, field, at: _, message, suggestion } = finding;
+        let Finding { rule, level, kind, name, scope, field, message, suggestion, .. } = finding;
         Self {
             rule: LintRule::Definition(rule),
             level,
@@ -107,6 +111,30 @@ impl LintFinding {
             path: Some(path),
             line: place.map(|(line, _)| line),
             column: place.map(|(_, column)| column),
+        }
+    }
+
+    /// Whether this is the same, wherever in its file it stands.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        let at_one_place = |found: &Self| Self { line: None, column: None, ..found.clone() };
+        at_one_place(self) == at_one_place(other)
+    }
+
+    /// A secret that stands in a file and in none of its entries.
+    pub(crate) fn of_secret((at, message): (Place, String), scope: Scope, path: &Path) -> Self {
+        let hint = "take it out and revoke it, since it has been written down; name a variable that holds it instead, as env_pass, headers_env and api_key_env do";
+        Self {
+            rule: LintRule::Definition(Rule::Secret),
+            level: Rule::Secret.level(),
+            scope: Some(scope),
+            kind: None,
+            name: None,
+            field: None,
+            message,
+            suggestion: Some(hint.to_owned()),
+            path: Some(path.to_owned()),
+            line: Some(at.line),
+            column: Some(at.column),
         }
     }
 

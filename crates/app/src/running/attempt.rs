@@ -173,7 +173,7 @@ impl Driver {
                 }
                 Some(Err(failure)) => {
                     self.let_go(&mut reply).await?;
-                    return Ok(Attempt::Failed(failure));
+                    return Ok(Attempt::Failed(self.prepared.conceal(failure)));
                 }
                 None => {
                     self.let_go(&mut reply).await?;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use agent::{ErrorCode, Mode};
-use llm::Message;
+use llm::{Failure, Message};
+use persona::env::Values;
 use persona::{
-    BiasProfile, Bundle, Environment, Guardrail, Name, Persona, PreferredModel, PromptProblem, Request,
-    Scope, Skill, ToolPreset, View, expand_bundle,
+    BiasProfile, Bundle, Environment, Filler, Guardrail, Name, Persona, PreferredModel, PromptProblem,
+    Request, Scope, Skill, ToolPreset, View,
 };
 use store::Keep;
 
@@ -38,6 +39,8 @@ pub(super) struct Prepared {
     pub(super) problems: Vec<(ErrorCode, String)>,
     /// The same, where it matters only while planning.
     pub(super) plan_problems: Vec<(ErrorCode, String)>,
+    /// What placeholders were filled in with.
+    values: Values,
 }
 
 impl Prepared {
@@ -46,6 +49,11 @@ impl Prepared {
             Mode::Plan => self.plan_preset.as_ref().or(self.preset.as_ref()),
             Mode::Build => self.preset.as_ref(),
         }
+    }
+
+    /// A failure as anybody may read it: a provider may quote what it was sent.
+    pub(super) fn conceal(&self, failure: Failure) -> Failure {
+        Failure { message: self.values.conceal(&failure.message), ..failure }
     }
 
     /// Puts what placeholders stand for into the skills that were loaded; turns keep the placeholders.
@@ -77,11 +85,8 @@ impl Inner {
         let mut bundle = loaded.bundle.clone();
         let environment =
             Environment { allowed: &self.options.env_allow, lookup: self.options.environment.as_ref() };
-        let problems = expand_bundle(&mut bundle, environment).into_iter();
-        let (plan_problems, problems): (Vec<_>, Vec<_>) = problems.partition(PromptProblem::is_of_plans);
-        let told = |problems: Vec<PromptProblem>| {
-            problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
-        };
+        let mut filler = Filler::new(environment);
+        filler.bundle(&mut bundle);
         let assembled = self.library.assemble(&bundle, &request).await?;
         let expanded = skills(&assembled.skills);
         let written = match expanded.is_empty() || self.options.env_allow.is_empty() {
@@ -90,9 +95,19 @@ impl Inner {
         };
         let plan = assembled.persona.plan_persona.as_ref();
         let library = &self.library;
-        let preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
-        let plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
-        let bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
+        let mut preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
+        let mut plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
+        let mut bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
+        preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
+        bias.iter_mut().for_each(|(bias, scope)| filler.bias_profile(bias, *scope));
+        let (mut plan_problems, problems): (Vec<_>, Vec<_>) =
+            filler.problems().into_iter().partition(PromptProblem::is_of_plans);
+        plan_preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
+        // A preset that is used either way has told its own already.
+        plan_problems.extend(filler.problems().into_iter().filter(|problem| !problems.contains(problem)));
+        let told = |problems: Vec<PromptProblem>| {
+            problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
+        };
         let is_foreign = |scope: Scope| scope == Scope::Project && !self.options.is_trusted;
         let auto_counts = !is_foreign(bundle.meta.scope)
             && !bundle.bases.iter().any(|base| is_foreign(base.meta.scope))
@@ -121,6 +136,7 @@ impl Inner {
             auto_counts,
             problems: told(problems),
             plan_problems: told(plan_problems),
+            values: filler.into_values(),
         })
     }
 }

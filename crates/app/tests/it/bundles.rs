@@ -5,7 +5,7 @@ use app::{ErrorKind, TomlText};
 use persona::{Kind, Name, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, name, refused, with_files};
+use crate::world::{World, in_each_world, input, name, pieces, refused, with_files};
 
 /// A text that came from no file.
 fn unnamed(text: &str) -> TomlText<'_> {
@@ -39,7 +39,7 @@ async fn a_library(world: &World) {
 async fn a_bundle_carries_all_that_a_persona_refers_to() {
     in_each_world(async |world| {
         a_library(world).await;
-        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let (bundle, _) = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
         let prompt = world.library.prompt(&input(json!({ "name": "coder", "detail": true }))).await.unwrap();
         assert!(bundle.contains("extends = \"base\"\n"), "in a bundle everything is at hand:\n{bundle}");
 
@@ -78,7 +78,8 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
                     })
                     .collect();
                 assert_eq!(rest, [], "into {scope}");
-                let exported = other.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+                let (exported, _) =
+                    other.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
                 assert_eq!(exported, bundle, "it comes out as it went in");
             })
             .await;
@@ -91,7 +92,7 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
 async fn an_import_says_which_fields_change() {
     in_each_world(async |world| {
         a_library(world).await;
-        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let (bundle, _) = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
         let changed =
             bundle.replace("temperature = 0.25", "temperature = 0.5").replace("Be very calm.", "Breathe.");
         let plan = world.library.plan_import(unnamed(&changed), Some(Scope::Project)).await.unwrap();
@@ -126,7 +127,7 @@ async fn an_import_says_which_fields_change() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_builtin_that_is_hidden_is_imported() {
     in_each_world(async |world| {
-        let bundle = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap();
+        let (bundle, _) = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap();
         world.part(Scope::Shared, "critic-voice", "voice", "Whisper.").await;
         let plan =
             world.library.import(&world.author, unnamed(&bundle), Some(Scope::Project), None).await.unwrap();
@@ -213,7 +214,7 @@ async fn namesakes_do_not_fit_into_one_bundle_unless_they_are_the_same() {
             "both shared and project have part \"calm\", and both are needed; rename one of them first";
         assert_eq!(refused(world.library.export(&both, None).await), (ErrorKind::Invalid, said.to_owned()));
         world.part(Scope::Project, "calm", "tone", "Be calm, all.").await;
-        let bundle = world.library.export(&both, None).await.unwrap();
+        let (bundle, _) = world.library.export(&both, None).await.unwrap();
         assert_eq!(bundle.matches("[parts.calm]").count(), 1);
         let scoped = world.library.export(&[(Kind::Persona, name("ours"))], Some(Scope::Shared)).await;
         assert_eq!(refused(scoped).0, ErrorKind::Missing);
@@ -292,6 +293,84 @@ async fn a_file_is_imported_with_the_texts_beside_it() {
         }
         let written = world.text(Scope::Project);
         assert!(!written.contains("content_file") && written.contains("Be calm."), "{written}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_says_what_a_new_definition_takes_the_place_of() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm, all.").await;
+        let bundle = "[personas.ours]\nparts = [\"calm\", \"plain-tone\", \"new\"]\n\
+                      [parts.calm]\npart_type = \"tone\"\ncontent = \"Be calm here.\"\n\
+                      [parts.new]\npart_type = \"goal\"\ncontent = \"Win.\"\n\
+                      [skills.steelman]\ncontent = \"Ours.\"\n";
+        let plan = world.library.plan_import(unnamed(bundle), Some(Scope::Project)).await.unwrap();
+        let told = |plan: &ImportPlan| -> Vec<(String, ImportChange, Option<Scope>, Vec<String>)> {
+            let fields = |item: &app::outputs::ImportItem| {
+                item.fields.iter().map(|change| change.field.clone()).collect()
+            };
+            plan.items
+                .iter()
+                .map(|item| (item.name.to_string(), item.change, item.in_place_of, fields(item)))
+                .collect()
+        };
+        let create = ImportChange::Create;
+        let skill = ["content", "description", "tags"].map(str::to_owned).to_vec();
+        assert_eq!(
+            told(&plan),
+            [
+                ("ours".to_owned(), create, None, Vec::new()),
+                ("calm".to_owned(), create, Some(Scope::Shared), vec!["content".to_owned()]),
+                ("new".to_owned(), create, None, Vec::new()),
+                ("steelman".to_owned(), create, Some(Scope::Builtin), skill),
+            ]
+        );
+        let content = &plan.items[1].fields[0];
+        assert_eq!(
+            (&content.from, &content.to),
+            (&Some(json!("Be calm, all.")), &Some(json!("Be calm here.")))
+        );
+        assert_eq!(plan.copied, [], "a file names a builtin as it is");
+        let shared = world.library.plan_import(unnamed(bundle), Some(Scope::Shared)).await.unwrap();
+        assert_eq!((shared.items[1].change, shared.items[1].in_place_of), (ImportChange::Update, None));
+        assert_eq!(pieces(&shared.copied), [(Kind::Part, "plain-tone")]);
+        let done = world.library.import(&world.author, unnamed(bundle), Some(Scope::Shared), None).await;
+        assert_eq!(done.unwrap(), shared);
+        world.entity(Kind::Part, Scope::Shared, "plain-tone").await["revision"]
+            .as_i64()
+            .expect("it was copied");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_nothing_in_it_is_no_bundle() {
+    in_each_world(async |world| {
+        let said = "there is nothing to import: a bundle has tables such as [personas.NAME]";
+        for empty in ["", "# nothing\n", "[parts]\n"] {
+            assert_eq!(refused_import(world, empty, Scope::Project).await, said, "{empty:?}");
+        }
+        let misspelt = refused_import(world, "[persona.ours]\n", Scope::Shared).await;
+        assert!(
+            misspelt.starts_with(&format!("{said}\nimport:1:2: unknown table \"persona\"")),
+            "{misspelt}"
+        );
+        assert_eq!(world.text(Scope::Project), "");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_says_what_is_missing() {
+    let project = "[personas.ours]\nparts = [\"calm\", \"gone\"]\ntool_preset = \"lost\"\n\
+                   [parts.calm]\npart_type = \"tone\"\ncontent = \"Be calm.\"\n";
+    with_files("", project, async |world| {
+        let export = async |kind, of: &str| world.library.export(&[(kind, name(of))], None).await.unwrap();
+        let (bundle, missing) = export(Kind::Persona, "ours").await;
+        assert!(bundle.contains("gone") && bundle.contains("[parts.calm]"), "{bundle}");
+        assert_eq!(pieces(&missing), [(Kind::Part, "gone"), (Kind::ToolPreset, "lost")]);
+        assert_eq!(export(Kind::Persona, "critic").await.1, []);
     })
     .await;
 }

@@ -94,7 +94,7 @@ async fn one_scope_is_used_and_the_others_go() {
         three_coders(world).await;
         let resolved = settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await.unwrap();
         assert_eq!((resolved.kept, resolved.written), (Scope::Global, None));
-        assert_eq!(resolved.deleted, [Scope::Project, Scope::Shared]);
+        assert_eq!(resolved.deleted, [Scope::Shared, Scope::Project]);
         assert_eq!(world.library.conflicts(None, None).await.unwrap(), []);
         assert_eq!(world.view(json!({ "name": "coder" })).await["summary"], "Mine");
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
@@ -145,7 +145,7 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
         let resolved = settle(world, Kind::Persona, "coder", all).await.unwrap();
         assert_eq!(
             (resolved.kept, resolved.deleted.as_slice()),
-            (Scope::Project, &[Scope::Global, Scope::Shared][..])
+            (Scope::Project, &[Scope::Shared, Scope::Global][..])
         );
         assert!(resolved.written.is_some_and(|written| written.changed && written.scope == Scope::Project));
         let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;
@@ -198,6 +198,73 @@ async fn a_namesake_that_is_built_on_is_not_deleted() {
         assert_eq!(resolved.deleted, [Scope::Global]);
         let shown = world.view(json!({ "name": "coder", "detail": true })).await;
         assert_eq!((&shown["system_prompt"], &shown["tags"]), (&json!("Code."), &json!(["here"])));
+    })
+    .await;
+}
+
+/// Which scopes have the coder, weakest first.
+async fn coders(world: &World) -> Vec<Scope> {
+    let mut scopes = Vec::new();
+    for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+        if !world.entity(Kind::Persona, scope, "coder").await.is_null() {
+            scopes.push(scope);
+        }
+    }
+    scopes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_done_where_one_of_the_scopes_cannot_be_written() {
+    in_each_world(async |world| {
+        three_coders(world).await;
+        let merge =
+            || take(&[("summary", Scope::Shared), ("detail", Scope::Global), ("tags", Scope::Shared)]);
+        let reader =
+            world.reopened(|options| options.files.as_mut().expect("it has files").writable = false).await;
+        for how in [Resolution::Use(Scope::Global), Resolution::Use(Scope::Project), merge()] {
+            let settled =
+                reader.resolve_conflict(&world.author, Kind::Persona, &name("coder"), how, None).await;
+            let (kind, said) = refused(settled);
+            assert_eq!(kind, ErrorKind::Denied);
+            assert!(said.contains("is not written to from here"), "{said}");
+        }
+        reader.close().await;
+        assert_eq!(coders(world).await, [Scope::Shared, Scope::Global, Scope::Project]);
+
+        // Neither is the merged definition written before all others can go.
+        let before = world.text(Scope::Project);
+        world.edit(Scope::Global, "[personas.coder]", "[personas.coder");
+        let (_, said) = refused(settle(world, Kind::Persona, "coder", merge()).await);
+        assert!(said.contains("not valid TOML"), "{said}");
+        assert_eq!(coders(world).await, [Scope::Shared, Scope::Global, Scope::Project]);
+        assert_eq!(world.text(Scope::Project), before);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_field_is_not_taken_where_its_names_mean_something_else() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm, all.").await;
+        world.part(Scope::Project, "calm", "tone", "Be calm here.").await;
+        world.create(Kind::ToolPreset, Scope::Shared, json!({ "name": "tools" })).await;
+        let shared = json!({ "name": "coder", "parts": [{ "name": "calm" }], "plan_persona": { "tool_preset": "tools" } });
+        world.persona(Scope::Shared, shared).await;
+        world.persona(Scope::Project, json!({ "name": "coder" })).await;
+        let how = |parts| take(&[("parts", parts), ("plan_persona", Scope::Shared)]);
+        let said = "parts names part \"calm\", which is shared's in shared and project's in project; \
+                    rename one of them first";
+        let merged = settle(world, Kind::Persona, "coder", how(Scope::Shared)).await;
+        assert_eq!(refused(merged), (ErrorKind::Invalid, said.to_owned()));
+        assert_eq!(coders(world).await, [Scope::Shared, Scope::Project]);
+        // What means the same in both is taken.
+        world.part(Scope::Project, "calm", "tone", "Be calm, all.").await;
+        settle(world, Kind::Persona, "coder", how(Scope::Shared)).await.unwrap();
+        let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;
+        assert_eq!(
+            (&coder["parts"][0]["name"], &coder["plan_persona"]["tool_preset"]),
+            (&json!("calm"), &json!("tools"))
+        );
     })
     .await;
 }

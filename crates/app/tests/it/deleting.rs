@@ -51,7 +51,7 @@ async fn what_is_used_in_its_file_is_deleted_by_force_only() {
         world.create(Kind::Arc, Scope::Project, arc).await;
         let coder = json!({ "name": "coder", "parts": [{ "name": "calm" }], "arc": "path" });
         world.persona(Scope::Project, coder).await;
-        let said = "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force to unlink it everywhere";
+        let said = "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force to do it all the same";
         assert_eq!(
             refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
             (ErrorKind::Conflict, said.to_owned())
@@ -98,6 +98,54 @@ async fn a_stale_delete_is_refused() {
             let fresh = json!({ "name": "calm", "scope": scope, "if_revision": 2 });
             assert!(delete(world, Kind::Part, fresh).await.deleted);
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stronger_scopes_use_is_deleted_by_force_only() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
+        let user = |of: &str| json!({ "name": of, "parts": [{ "name": "calm" }] });
+        world.persona(Scope::Shared, user("team")).await;
+        world.persona(Scope::Global, user("mine")).await;
+        let arc = json!({ "name": "path", "stages": [{ "name": "first", "parts": ["calm"] }] });
+        world.create(Kind::Arc, Scope::Project, arc).await;
+        let said = "part \"calm\" is used by persona team, persona mine in global, arc path in project; \
+                    unlink it there first, or repeat with force to do it all the same";
+        assert_eq!(
+            refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
+            (ErrorKind::Conflict, said.to_owned())
+        );
+        let forced = delete(world, Kind::Part, json!({ "name": "calm", "force": true })).await;
+        assert_eq!(pieces(&forced.unlinked), [(Kind::Persona, "team")]);
+        let left: Vec<(Scope, Kind, &str)> =
+            forced.left_without.iter().map(|place| (place.scope, place.kind, place.name.as_str())).collect();
+        assert_eq!(left, [(Scope::Global, Kind::Persona, "mine"), (Scope::Project, Kind::Arc, "path")]);
+        assert!(world.text(Scope::Global).contains("calm"), "another scope's file is left alone");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_falls_back_to_a_weaker_scope_is_not_left_without() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global] {
+            world.part(scope, "calm", "tone", &format!("Be calm in {scope}.")).await;
+        }
+        world.persona(Scope::Project, json!({ "name": "ours", "parts": [{ "name": "calm" }] })).await;
+        // The user's is not seen from what is shared, and hides that from the project.
+        for scope in [Scope::Shared, Scope::Global] {
+            let gone = delete(world, Kind::Part, json!({ "name": "calm", "scope": scope })).await;
+            assert_eq!(gone.left_without, [], "{scope}");
+            world.part(scope, "calm", "tone", &format!("Be calm in {scope}.")).await;
+        }
+        // Nothing stands in for a scope that is named.
+        world.persona(Scope::Shared, json!({ "name": "critic" })).await;
+        world.persona(Scope::Project, json!({ "name": "heir", "extends": "shared:critic" })).await;
+        let (kind, said) = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
+        assert_eq!(kind, ErrorKind::Conflict);
+        assert!(said.contains("is used by persona heir in project;"), "{said}");
     })
     .await;
 }

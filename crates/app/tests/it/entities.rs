@@ -235,6 +235,20 @@ async fn what_cannot_be_is_refused_with_the_field() {
         );
         let said_of_300 = said("tool_preset", tool(300)).await;
         assert!(said_of_300.contains("categories.read[0].weight: "), "{said_of_300}");
+        let bias = |parameter: &str| json!({ "categories": { "read": [{ "name": "cat", "parameter_bias": { parameter: "low" } }] } });
+        for (parameter, wrong) in [
+            (" ", "has an empty entry; remove it"),
+            ("two\nlines", "\"two\\nlines\" must be one line of at most 128 characters"),
+        ] {
+            assert_eq!(
+                said("tool_preset", bias(parameter)).await,
+                format!("tool preset \"bad\": categories.read.cat.parameter_bias: {wrong}")
+            );
+        }
+        assert_eq!(
+            said("persona", json!({ "plan_persona": { "model": " " } })).await,
+            "persona \"bad\": plan_persona.model: is empty; name a model, or leave it out"
+        );
         assert_eq!(
             said("arc", json!({ "stages": [{ "name": "a", "ordr": 1 }] })).await,
             "arc \"bad\": unknown field \"ordr\" in stages[0]; did you mean \"order\"?"

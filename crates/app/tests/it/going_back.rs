@@ -1,8 +1,8 @@
 //! Rollbacks, and the pieces that an earlier revision knew.
 
-use app::ErrorKind;
 use app::inputs::Rollback;
-use app::outputs::{PieceThen, RolledBack};
+use app::outputs::{PieceThen, Place, RolledBack};
+use app::{ErrorKind, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ async fn content(world: &World, scope: Scope) -> String {
 }
 
 fn then(scope: Scope, kind: Kind, of: &str, revision: i64, deleted: bool) -> PieceThen {
-    PieceThen { scope, kind, name: name(of), revision, deleted }
+    PieceThen { scope, kind, name: name(of), revision, ask_for: None, deleted }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,6 +138,105 @@ async fn pieces_of_other_scopes_are_told_and_left_alone() {
         assert!(done.restored.is_empty());
         assert_eq!(done.differing, [then(Scope::Shared, Kind::Part, "calm", 1, false)]);
         assert_eq!(content(world, Scope::Project).await, "Be brisk.");
+    })
+    .await;
+}
+
+/// Parts of a call are the caller's, also where the persona is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_persona_is_shown_as_it_was_with_overrides() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            tagged(world, scope).await;
+            world.part(Scope::Shared, "brisk", "tone", "Be brisk.").await;
+            let delete = input(json!({ "name": "coder", "scope": scope }));
+            world.library.delete(&world.author, Kind::Persona, delete).await.unwrap();
+            for of in ["brisk", "mentor-tone"] {
+                let overrides = json!({ "tone": of });
+                let request =
+                    json!({ "name": "coder", "scope": scope, "revision": "good", "overrides": overrides });
+                assert_eq!(world.view(request).await["parts"][0]["name"], of, "{scope}");
+            }
+            let wrong = json!({ "name": "coder", "scope": scope, "revision": "good", "overrides": { "tone": "clam" } });
+            let (kind, said) = refused(world.library.get_persona(&input(wrong)).await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.contains("did you mean \"calm\"?"), "{said}");
+        }
+    })
+    .await;
+}
+
+/// What was deleted referred to something: the deletion itself does not say to what.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_is_neither_shown_nor_tagged() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            tagged(world, scope).await;
+            let delete = input(json!({ "name": "coder", "scope": scope }));
+            world.library.delete(&world.author, Kind::Persona, delete).await.unwrap();
+            let get = json!({ "name": "coder", "scope": scope, "revision": 2 });
+            let shown = world.library.get_persona(&input(get)).await.map(|_| ());
+            let deletion = RevisionRef::Number(2);
+            let World { library, author, .. } = world;
+            let tag =
+                library.tag(author, Kind::Persona, &name("coder"), Some(scope), Some(&deletion), "x").await;
+            for refusal in [refused(shown), refused(tag)] {
+                let said = "revision 2 of persona \"coder\" says that it was deleted; \
+                            ask for an earlier one, or roll back to it first";
+                assert_eq!(refusal, (ErrorKind::Missing, said.to_owned()), "{scope}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pieces_that_the_history_has_forgotten_are_told() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", "Be calm.").await;
+            world.persona(scope, json!({ "name": "coder", "parts": [{ "name": "calm" }] })).await;
+            let update = json!({ "name": "coder", "summary": "Two", "scope": scope });
+            world.library.update_persona(&world.author, input(update)).await.unwrap();
+            for content in ["Be brisk.", "Be brisker."] {
+                world.part(scope, "calm", "tone", content).await;
+            }
+            world.library.prune(2).await.unwrap();
+            let get = json!({ "name": "coder", "scope": scope, "revision": 1 });
+            let (kind, said) = refused(world.library.get_persona(&input(get)).await);
+            assert_eq!(kind, ErrorKind::Missing);
+            let lost = format!("revision 1 refers to part \"calm\" of {scope} as it was then");
+            assert!(said.starts_with(&lost), "{said}");
+            let (kind, said) =
+                refused(back(world, scope, json!({ "revision": 1, "with_pieces": true })).await);
+            assert_eq!(kind, ErrorKind::Missing);
+            assert!(said.contains("repeat without with_pieces"), "{said}");
+            let done = back(world, scope, json!({ "revision": 1 })).await.unwrap();
+            assert!(done.written.changed && done.differing.is_empty(), "{done:?}");
+            let forgotten = Place { scope, kind: Kind::Part, name: name("calm") };
+            assert_eq!(done.forgotten, [forgotten], "{scope}");
+            assert_eq!(content(world, scope).await, "Be brisker.");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_says_that_there_is_more() {
+    in_each_world(async |world| {
+        for summary in ["One", "Two", "Three"] {
+            world.persona(Scope::Shared, json!({ "name": "coder", "summary": summary })).await;
+        }
+        for (limit, expected) in [(Some(2), (2, true)), (Some(3), (3, false)), (None, (3, false))] {
+            let history = world.library.history(Kind::Persona, &name("coder"), None, limit).await.unwrap();
+            assert_eq!((history.revisions.len(), history.more), expected, "{limit:?}");
+        }
+        for limit in [0, 10_001] {
+            let (kind, said) =
+                refused(world.library.history(Kind::Persona, &name("coder"), None, Some(limit)).await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert_eq!(said, format!("the limit of a history is 1 to 10000, not {limit}"));
+        }
     })
     .await;
 }

@@ -54,6 +54,14 @@ async fn every_change_is_told_with_who_and_why() {
         let builtin = world.library.history(Kind::Persona, &name("critic"), None, None).await;
         let said = "persona \"critic\" is builtin and has no history; duplicate it, and the copy has one";
         assert_eq!(refused(builtin), (ErrorKind::Invalid, said.to_owned()));
+        // A scope that is named is not looked past.
+        world.persona(Scope::Shared, json!({ "name": "critic" })).await;
+        let of_builtin = async |of: &str| {
+            world.library.history(Kind::Persona, &name(of), Some(Scope::Builtin), None).await
+        };
+        assert_eq!(refused(of_builtin("critic").await), (ErrorKind::Invalid, said.to_owned()));
+        let said = "persona \"coder\" is in project, not in builtin; leave out the scope";
+        assert_eq!(refused(of_builtin("coder").await), (ErrorKind::Missing, said.to_owned()));
     })
     .await;
 }

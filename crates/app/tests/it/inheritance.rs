@@ -34,6 +34,9 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
             let (kind, said) = refused(extends(world, scope, "base", "nobody-like-this").await);
             assert_eq!(kind, ErrorKind::Missing);
             assert!(said.contains("list the personas"), "{said}");
+            let (kind, said) = refused(extends(world, scope, "top", " base").await);
+            assert_eq!(kind, ErrorKind::Invalid);
+            assert!(said.starts_with("extends: ") && said.contains("\" base\""), "{said}");
             assert_eq!(world.view(json!({ "name": "top", "scope": scope })).await["summary"], "top");
         }
         let (kind, said) = refused(extends(world, Scope::Shared, "base", "project:top").await);
@@ -118,6 +121,8 @@ async fn sixteen_personas_are_deep_enough() {
             let (kind, said) = refused(world.try_create(Kind::Persona, scope, deeper).await);
             assert_eq!(kind, ErrorKind::Invalid);
             assert!(said.contains("more than 16 personas deep; shorten it"), "{said}");
+            let whole: Vec<String> = (1..=17).rev().map(|at| format!("{scope}:p{at}")).collect();
+            assert!(said.contains(&whole.join(" → ")), "{said}");
         }
     })
     .await;
@@ -212,14 +217,14 @@ async fn every_field_and_part_says_where_it_came_from() {
             (prompt.from.as_str(), prompt.appends_to.as_slice()),
             ("global:coder", &["shared:base".to_owned()][..])
         );
-        let parts: Vec<(&str, &str, Scope)> = explained
+        let parts: Vec<(&str, &str, Option<Scope>)> = explained
             .parts
             .iter()
             .map(|part| (part.name.as_str(), part.from.as_str(), part.piece_scope))
             .collect();
         assert_eq!(
             parts,
-            [("calm", "global:coder", Scope::Global), ("ours", "project:coder", Scope::Project)]
+            [("calm", "global:coder", Some(Scope::Global)), ("ours", "project:coder", Some(Scope::Project))]
         );
         let removed: Vec<(&str, &str)> =
             explained.removed.iter().map(|gone| (gone.name.as_str(), gone.by.as_str())).collect();

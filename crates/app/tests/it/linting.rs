@@ -60,8 +60,8 @@ async fn findings_in_files_have_their_places() {
         assert_eq!(
             told(&report),
             [
-                "unknown-reference project:coder 4:1",
-                "unknown-provider project:coder 6:1",
+                "unknown-reference project:coder 4:23",
+                "unknown-provider project:coder 6:23",
                 "env-not-allowed project:calm-tone 10:1",
                 "unused project:spare 12:8",
                 "invalid-entry project:bad 19:13",
@@ -118,6 +118,78 @@ async fn what_files_refer_to_in_the_database_is_known() {
     .await;
 }
 
+/// What a process that has just started finds.
+async fn lint_afresh(world: &World) -> LintReport {
+    let library = world.reopened(|_| ()).await;
+    let report = library.lint(LintOptions::default()).await.unwrap();
+    library.close().await;
+    report
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_leads_nowhere_may_have_meant_one_of_the_database() {
+    in_each_world(async |world| {
+        world.part(Scope::Shared, "team-tone", "tone", "Be one.").await;
+        world.persona(Scope::Shared, json!({ "name": "team-base", "summary": "A base." })).await;
+        let project = "[personas.coder]\nextends = \"taem-base\"\nparts = [\"team-tonn\"]\ntraits = [\"team-tone\"]\ntool_preset = \"read_onyl\"\n";
+        std::fs::write(world.path(Scope::Project), project).unwrap();
+        let report = lint_afresh(world).await;
+        let said: Vec<String> = report.findings.iter().map(LintFinding::sentence).collect();
+        assert_eq!(said.len(), 4, "{said:#?}");
+        for (said, expected) in said.iter().zip([
+            "did you mean \"team-base\"?",
+            "did you mean \"team-tone\"?",
+            "\"team-tone\" is a part, not a trait",
+            "did you mean \"read_only\"?",
+        ]) {
+            assert!(said.contains(expected), "{said}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_force_though_its_text_is_bad_is_not_looked_at() {
+    let project = "[personas.coder]\nsummary = \"s\"\nparts = [\"calm\", \"nope\"]\n\n[parts.calm]\npart_type = \"tone\"\ncontent = \"Be c\u{200b}alm.\"\n\n[parts.spare]\npart_type = \"goal\"\ncontent = \"x\"\n";
+    with_files("", project, async |world| {
+        let before = [
+            "unknown-reference project:coder 3:18",
+            "hidden-unicode project:calm 7:1",
+            "unused project:spare 9:8",
+        ];
+        assert_eq!(told(&lint_afresh(world).await), before);
+        // The part is known as it was, and its new text is not blamed for the old one.
+        world.edit(Scope::Project, "\"tone\"", "\"tonn\"");
+        let broken = [
+            "unknown-reference project:coder 3:18",
+            "invalid-entry project:calm 6:13",
+            "unused project:spare 9:8",
+        ];
+        assert_eq!(told(&lint_afresh(world).await), broken);
+        // What a persona uses that cannot be read is not known.
+        world.edit(Scope::Project, "summary = \"s\"", "summary = 5");
+        assert_eq!(
+            told(&lint_afresh(world).await),
+            ["invalid-entry project:coder 2:11", "invalid-entry project:calm 6:13"]
+        );
+        world.edit(Scope::Project, "summary = 5", "summary = \"s");
+        let report = lint_afresh(world).await;
+        assert_eq!(rules(&report), ["broken-file"]);
+        assert_eq!((report.findings[0].line, report.entries), (Some(2), 0));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_names_an_entry_that_was_never_good_is_not_blamed() {
+    let project = "[personas.coder]\nsummary = \"s\"\nextends = \"base\"\nparts = [\"calm\"]\n\n[personas.base]\nsummary = 5\n\n[parts.calm]\npart_type = \"tonn\"\n";
+    with_files("", project, async |world| {
+        let report = world.library.lint(LintOptions::default()).await.unwrap();
+        assert_eq!(told(&report), ["invalid-entry project:base 7:11", "invalid-entry project:calm 10:13"]);
+    })
+    .await;
+}
+
 /// What a scope that is not looked at uses is used.
 async fn used_elsewhere(world: &World) {
     world.persona(Scope::Project, json!({ "name": "user", "parts": [{ "name": "spare" }] })).await;
@@ -133,6 +205,13 @@ async fn a_library_without_files_is_looked_at_too() {
         let alone = world.reopened(|options| options.files = None).await;
         let report = alone.lint(LintOptions::default()).await.unwrap();
         assert_eq!(report.findings.len(), 1);
+        // Nor does it matter where files would be that are not there.
+        let report = world.library.lint(LintOptions::default()).await.unwrap();
+        assert_eq!(
+            (told(&report), report.scopes),
+            (vec!["unused shared:spare".to_owned()], vec![Scope::Shared])
+        );
+        assert_eq!(report.entries, 1);
         let project = LintOptions { scopes: vec![Scope::Project], ..LintOptions::default() };
         let (kind, said) = refused(alone.lint(project).await);
         assert_eq!(
@@ -213,6 +292,21 @@ async fn what_means_nothing_in_a_file_is_logged_once() {
         world.edit(Scope::Project, "# Ours.\n", more);
         logged.waits_for("part more: unknown key \"colour\"").await;
         assert_eq!(logged.lines_with("prats"), 1, "{logged:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_mistake_that_is_made_while_somebody_serves_is_logged() {
+    let bad = "[personas.old]\nmax_tool_rounds = 0\n";
+    with_files("", bad, async |world| {
+        let (logged, _guard) = Logged::linting(world);
+        world.edit(Scope::Project, bad, &format!("{bad}\n[personas.new]\nmax_tool_rounds = 0\n"));
+        logged.waits_for("personas.toml:5:19: persona new: max_tool_rounds").await;
+        // What was there before is told by whoever opens the files.
+        assert_eq!(logged.lines_with("persona old"), 0, "{logged:?}");
+        world.edit(Scope::Project, bad, "[personas.new\n");
+        logged.waits_for("[broken-file]").await;
     })
     .await;
 }

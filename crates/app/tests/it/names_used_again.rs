@@ -38,6 +38,13 @@ impl Shelf<'_> {
         Ok(shown.entity.to_json()["summary"].as_str().unwrap_or_default().to_owned())
     }
 
+    /// The tags that a history lists, and whether they are another one's.
+    async fn tags(&self, of: &str) -> Vec<(String, bool)> {
+        let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
+        let tagged = history.revisions.into_iter().flat_map(|item| item.tagged);
+        tagged.map(|tag| (tag.tag, tag.of_another)).collect()
+    }
+
     /// What a history says to ask for, with what that gives, newest first.
     async fn told(&self, of: &str) -> Vec<(String, String)> {
         let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
@@ -49,6 +56,34 @@ impl Shelf<'_> {
         }
         told
     }
+}
+
+/// Two that had the name gave the same tag: neither is asked for by it now.
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_of_others_that_had_the_name_are_told_as_such() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let shelf = Shelf(world, scope);
+            for (of, summary) in [("moved", "FIRST"), ("gone", "SECOND")] {
+                shelf.create("a", summary).await;
+                let newest = world.entity(Kind::Persona, scope, "a").await["revision"].to_string();
+                shelf.tag("a", &newest, "production").await;
+                match of {
+                    "moved" => shelf.rename("a", of).await,
+                    _ => shelf.delete("a").await,
+                }
+            }
+            shelf.create("a", "THIRD").await;
+            let another = ("production".to_owned(), true);
+            assert_eq!(shelf.tags("a").await, [another.clone(), another], "{scope}");
+            let (kind, said) = refused(shelf.summary("a", "production").await);
+            assert_eq!(kind, ErrorKind::Missing);
+            assert!(said.contains("that is a tag of an earlier persona of this name"), "{said}");
+            assert_eq!(shelf.tags("moved").await, [("production".to_owned(), false)], "{scope}");
+            assert_eq!(shelf.summary("moved", "production").await.unwrap(), "FIRST");
+        }
+    })
+    .await;
 }
 
 /// The name `a` with what it had been before: an OLD that was renamed away and came back, and a NEW
@@ -139,6 +174,14 @@ async fn a_revision_of_an_earlier_one_can_be_tagged() {
             world.library.prune(1).await.unwrap();
             shelf.rename("a", "b").await;
             assert_eq!(shelf.summary("b", "production").await.unwrap(), "OLD", "{scope}");
+            // The history lists it, with what to ask for under this name.
+            let told = shelf.told("b").await;
+            assert!(
+                told.iter().any(|(ask_for, summary)| ask_for.ends_with(":1") && summary == "OLD"),
+                "{told:?}"
+            );
+            let tags = shelf.tags("b").await;
+            assert_eq!(tags, [("production".to_owned(), false)], "{scope}");
             let untagged = world.library.untag(Kind::Persona, &name("b"), Some(scope), "production").await;
             assert!(untagged.unwrap());
             let World { library, author, .. } = world;

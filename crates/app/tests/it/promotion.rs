@@ -76,6 +76,9 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
             // Out of shared comes the copy of the builtin skill as well.
             carried.retain(|piece| *piece != (Kind::Skill, "steelman"));
             assert_eq!(carried, all, "{from} to {to}");
+            // What is shared links no builtin, a file does.
+            let copied = pieces(&promoted.copied);
+            assert_eq!(copied == [(Kind::Skill, "steelman")], to == Scope::Shared, "{to}: {copied:?}");
             assert_eq!(world.library.prompt(&persona_in(to)).await.unwrap(), prompt);
             assert_eq!(world.library.scope_of(Kind::Persona, &name("coder")).await.unwrap(), to);
             for (kind, piece) in all {
@@ -315,6 +318,8 @@ async fn a_builtin_is_copied_with_its_pieces() {
         assert_eq!((copied.from, copied.removed.len()), (Scope::Builtin, 0));
         assert!(pieces(&copied.carried).contains(&(Kind::Part, "critic-voice")));
         assert!(world.text(Scope::Project).contains("[parts.critic-voice]"));
+        let tags = &world.entity(Kind::Persona, Scope::Project, "critic").await["tags"];
+        assert_eq!(*tags, json!(["discussion", "critique"]), "it is no builtin");
     })
     .await;
 }
@@ -332,6 +337,36 @@ async fn what_was_just_written_by_hand_is_not_replaced_unasked() {
         assert_eq!(kind, ErrorKind::Conflict, "{said}");
         assert!(said.starts_with("project has another part \"calm\""), "{said}");
         assert!(world.text(Scope::Project).contains("Be other."), "{}", world.text(Scope::Project));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_would_mean_something_else_there_stays() {
+    in_each_world(async |world| {
+        world.persona(Scope::Shared, json!({ "name": "base", "system_prompt": "Ours." })).await;
+        world.persona(Scope::Global, json!({ "name": "coder", "extends": "base" })).await;
+        world.persona(Scope::Project, json!({ "name": "base", "system_prompt": "The project's." })).await;
+        let said = "extends names persona \"base\", which is shared's in global and project's in project; \
+                    rename one of them first";
+        let route = (Some(Scope::Global), Scope::Project);
+        let promoted = promote(world, (Kind::Persona, "coder"), route, |_| ()).await;
+        assert_eq!(refused(promoted), (ErrorKind::Invalid, said.to_owned()));
+        let twin = name("twin");
+        let to = Some(Scope::Project);
+        let coder = name("coder");
+        let copied = world.library.duplicate(&world.author, Kind::Persona, &coder, twin, None, to, None);
+        assert_eq!(refused(copied.await), (ErrorKind::Invalid, said.to_owned()));
+        assert!(world.entity(Kind::Persona, Scope::Project, "coder").await.is_null());
+
+        // The same under the name is no matter, and a builtin that has been replaced is meant to be.
+        world.persona(Scope::Project, json!({ "name": "base", "system_prompt": "Ours." })).await;
+        promote(world, (Kind::Persona, "coder"), route, |_| ()).await.unwrap();
+        world.part(Scope::Project, "critic-voice", "voice", "Whisper.").await;
+        let critic = (Kind::Persona, "critic");
+        promote(world, critic, (Some(Scope::Builtin), Scope::Project), |_| ()).await.unwrap_err();
+        let copy = |promotion: &mut Promotion| promotion.replace = true;
+        promote(world, critic, (Some(Scope::Builtin), Scope::Project), copy).await.unwrap();
     })
     .await;
 }

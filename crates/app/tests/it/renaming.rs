@@ -1,19 +1,26 @@
 //! Renaming: what refers to an entity follows, wherever that can be written to.
 
 use app::ErrorKind;
-use app::outputs::{Place, Renamed};
+use app::outputs::{LeftBehind, Place, Written};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{World, in_each_world, input, name, refused, view};
 
-async fn rename(world: &World, kind: Kind, old: &str, new: &str, scope: Option<Scope>) -> Renamed {
+async fn rename(world: &World, kind: Kind, old: &str, new: &str, scope: Option<Scope>) -> Written {
     let renamed = world.library.rename(&world.author, kind, &name(old), name(new), scope, None).await;
     renamed.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn places(listed: &[Place]) -> Vec<String> {
     listed.iter().map(|place| format!("{}:{}", place.scope, place.name)).collect()
+}
+
+/// What did not follow, and why.
+fn left(listed: &[LeftBehind]) -> Vec<String> {
+    let told =
+        listed.iter().map(|LeftBehind { place, why }| format!("{}:{}: {why}", place.scope, place.name));
+    told.collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +37,7 @@ async fn references_follow_in_every_scope() {
         world.persona(Scope::Project, by_scope).await;
 
         let renamed = rename(world, Kind::Persona, "base", "root", None).await;
-        assert_eq!((renamed.written.scope, renamed.written.name.as_str()), (Scope::Shared, "root"));
+        assert_eq!((renamed.scope, renamed.name.as_str()), (Scope::Shared, "root"));
         assert_eq!(
             places(&renamed.followed),
             ["shared:in-shared", "global:in-global", "project:by-scope", "project:in-project"]
@@ -78,6 +85,16 @@ async fn links_of_the_database_and_of_files_follow() {
             let coder = world.entity(Kind::Persona, scope, "coder").await;
             assert_eq!(coder["parts"][0]["name"], "quiet");
             assert_eq!(world.entity(Kind::Arc, scope, "path").await["stages"][0]["parts"], json!(["quiet"]));
+            // So that going back to it finds the part under the name that it has.
+            for (kind, of) in [(Kind::Persona, "coder"), (Kind::Arc, "path")] {
+                let history = world.library.history(kind, &name(of), Some(scope), None).await.unwrap();
+                let newest = &history.revisions[0];
+                assert_eq!(
+                    (newest.revision, newest.message.as_deref()),
+                    (2, Some("calm is quiet now")),
+                    "{of} in {scope}"
+                );
+            }
         }
         // What a persona takes away from its base is a reference too.
         let renamed = {
@@ -118,7 +135,7 @@ async fn a_namesake_in_another_scope_is_left_alone() {
         world.part(Scope::Project, "hush", "tone", "Hush.").await;
         world.persona(Scope::Project, json!({ "name": "user", "parts": [{ "name": "quiet" }] })).await;
         let renamed = rename(world, Kind::Part, "quiet", "hush", None).await;
-        assert_eq!(places(&renamed.not_followed), ["project:user"]);
+        assert_eq!(left(&renamed.not_followed), ["project:user: there, \"hush\" means project's own"]);
         assert_eq!(world.entity(Kind::Persona, Scope::Project, "user").await["parts"][0]["name"], "quiet");
     })
     .await;
@@ -136,8 +153,19 @@ async fn what_cannot_be_written_to_is_listed() {
             reader.rename(&world.author, Kind::Persona, &name("base"), name("root"), None, None).await;
         let renamed = renamed.unwrap();
         assert_eq!(places(&renamed.followed), ["shared:in-shared"]);
-        assert_eq!(places(&renamed.not_followed), ["project:in-project"]);
+        let [told] = &left(&renamed.not_followed)[..] else { panic!("{renamed:?}") };
+        assert!(
+            told.starts_with("project:in-project: ") && told.contains("is not written to from here"),
+            "{told}"
+        );
         assert!(world.text(Scope::Project).contains("extends = \"base\""));
+        // By an update as well.
+        let update = json!({ "name": "root", "new_name": "base", "summary": "The root" });
+        reader.update_persona(&world.author, input(update)).await.unwrap();
+        let update = json!({ "name": "base", "new_name": "floor" });
+        let updated = reader.update_persona(&world.author, input(update)).await.unwrap();
+        assert_eq!(places(&updated.followed), ["shared:in-shared"]);
+        assert!(left(&updated.not_followed)[0].starts_with("project:in-project: "), "{updated:?}");
         reader.close().await;
     })
     .await;
@@ -152,6 +180,8 @@ async fn an_update_with_a_new_name_renames_as_well() {
             let update = json!({ "name": "base", "new_name": "root", "summary": "The root", "scope": scope });
             let written = world.library.update_persona(&world.author, input(update)).await.unwrap();
             assert_eq!((written.name.as_str(), written.scope), ("root", scope));
+            assert_eq!(places(&written.followed), [format!("{scope}:top")]);
+            assert_eq!(written.not_followed, []);
             assert_eq!(world.entity(Kind::Persona, scope, "top").await["extends"], "root");
             assert_eq!(world.entity(Kind::Persona, scope, "base").await, Value::Null);
         }
@@ -225,8 +255,8 @@ async fn a_rename_that_cannot_be_is_refused() {
         assert_eq!(refused(elsewhere).0, ErrorKind::Missing);
         // A builtin stays; its copy has the new name, and the answer says that there is one.
         let renamed = rename(world, Kind::Persona, "critic", "doubter", None).await;
-        assert_eq!(renamed.written.scope, Scope::Shared);
-        assert!(renamed.written.copied.iter().any(|piece| piece.name.as_str() == "critic"), "{renamed:?}");
+        assert_eq!(renamed.scope, Scope::Shared);
+        assert!(renamed.copied.iter().any(|piece| piece.name.as_str() == "critic"), "{renamed:?}");
         assert_eq!(view(library, json!({ "name": "critic" })).await["scope"], "builtin");
     })
     .await;

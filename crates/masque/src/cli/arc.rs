@@ -11,10 +11,11 @@ use super::{ChangeIn, OnlyIn, Why};
 An arc is made with `masque create arc` and shown with `masque show arc`.
 
   masque create arc onboarding --summary \"From guest to colleague.\"
-  masque arc add-stage onboarding guest --condition \"Until the first merged change.\"
-  masque arc add-part onboarding guest gentle-tone
-  masque arc assign helper onboarding
-  masque arc advance helper")]
+  masque arc add-stage onboarding guest --condition \"Move on when the first change is merged.\"
+  masque arc add-part onboarding guest plain-tone
+  masque arc add-stage onboarding colleague
+  masque arc assign reviewer onboarding
+  masque arc advance reviewer")]
 pub(crate) enum ArcCommand {
     /// Add a stage to an arc, or change the one of that name
     AddStage(AddStageArgs),
@@ -47,7 +48,7 @@ pub(crate) struct AddStageArgs {
     /// What the stage is, in a sentence
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// When to be in it, in words for the agent that decides
+    /// When to move on, in words for the agent that decides
     #[arg(long, value_name = "TEXT")]
     pub(crate) condition: Option<String>,
     /// Refuse if the arc is not at this revision any more

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, Args, Subcommand, ValueEnum};
 use persona::{Kind, Name};
 use serde::Serialize;
 
 use super::scope::name_to_change;
-use super::{ChangeIn, CreateIn, KindWord};
+use super::{ChangeIn, CreateIn, DeleteIn, KindWord};
 
 mod fields;
 pub(crate) use fields::Fields;
@@ -69,6 +69,7 @@ pub(crate) enum CreateKind {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(in_place))]
 pub(crate) struct Amend<F: Args> {
     /// Its name
     #[arg(value_parser = name_to_change)]
@@ -85,6 +86,17 @@ pub(crate) struct Amend<F: Args> {
     pub(crate) why: Why,
     #[command(flatten, next_help_heading = "Fields")]
     pub(crate) fields: F,
+}
+
+/// Says of a field that can be given several times what becomes of those that there are.
+fn in_place(argument: Arg) -> Arg {
+    match argument.get_help() {
+        Some(help) if matches!(argument.get_action(), ArgAction::Append) => {
+            let help = format!("{help}; in place of those that it has");
+            argument.help(help)
+        }
+        _ => argument,
+    }
 }
 
 /// A change that may give it another name as well; of a kind that is kept whole, `masque rename` does.
@@ -129,7 +141,8 @@ pub(crate) enum UpdateKind {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Deleting what is not there succeeds and says so. A piece that personas use is kept unless --force
-is given. `masque rollback` brings back what was deleted.
+is given, and so is an entry of a file that has a mistake: what it says is in no history.
+`masque rollback` brings back whatever else was deleted.
 
   masque delete part calm-tone
   masque delete persona reviewer --if-revision 4 --message \"replaced by code_reviewer\"")]
@@ -140,14 +153,14 @@ pub(crate) struct DeleteArgs {
     /// Its name
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
-    /// Also where personas use it: it is taken off them
+    /// Also where personas use it, who lose it, or where its entry has a mistake
     #[arg(long)]
     pub(crate) force: bool,
     /// Refuse if it is not at this revision any more
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
-    pub(crate) change: ChangeIn,
+    pub(crate) change: DeleteIn,
     #[command(flatten)]
     pub(crate) why: Why,
 }

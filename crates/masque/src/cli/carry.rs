@@ -10,8 +10,9 @@ use super::{CreateIn, KindWord, OnlyIn, Why, vocabulary};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All that it refers to goes with it, where the other scope does not have it. What others still use
-is kept where it was.
+All that it refers to goes with it, where the other scope does not have it. Where that has something
+different under one of these names, nothing is done; with --replace, what goes takes the place of
+what is there, the pieces too. What others still use is kept where it was.
 
   masque promote reviewer --from project --to shared
   masque promote reviewer --from shared --to project --copy
@@ -32,7 +33,7 @@ pub(crate) struct PromoteArgs {
     /// Leave it where it is as well
     #[arg(long)]
     pub(crate) copy: bool,
-    /// Put it in place of what the other scope has under its name
+    /// Put it and its pieces in place of what the other scope has under their names
     #[arg(long)]
     pub(crate) replace: bool,
     #[command(flatten)]

@@ -8,16 +8,16 @@ use crate::failure::{Failure, Result};
 #[derive(Debug, Args)]
 #[command(override_usage = "masque history [OPTIONS] [KIND] <NAME>")]
 #[command(
-    after_help = "  masque history mentor                    every change, the newest first: who, when and why
-  masque history part plain-tone --limit 5
-  masque history mentor --scope shared     of one scope"
+    after_help = "  masque history reviewer                  every change, the newest first: who, when and why
+  masque history part calm-tone --limit 5
+  masque history reviewer --scope shared   of one scope"
 )]
 pub(crate) struct HistoryArgs {
     /// A persona's name, or a kind and a name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
-    /// Only the newest N
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Only the newest N, of up to 10000 [default: 1000]
+    #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
     #[command(flatten)]
     pub(crate) recorded: RecordedIn,
@@ -35,10 +35,10 @@ impl HistoryArgs {
 A revision is a number of `masque history`, or a tag. Where there is colour, changed words stand out
 within their lines; elsewhere it is a unified diff, as `patch` reads it.
 
-  masque diff mentor                       the last change
-  masque diff mentor 3                     what changed since revision 3
-  masque diff mentor production 7          between a tag and a revision
-  masque diff part plain-tone --json       {from, to, fields, unified}")]
+  masque diff reviewer                     the last change
+  masque diff reviewer 3                   what changed since revision 3
+  masque diff reviewer production 7        between a tag and a revision
+  masque diff part calm-tone --json        {from, to, fields, unified}")]
 pub(crate) struct DiffArgs {
     /// A persona's name, or a kind and a name; then up to two revisions
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
@@ -60,9 +60,9 @@ impl DiffArgs {
 A rollback is a new revision, so nothing is lost by it. What was deleted comes back the same way.
 Pieces that have changed since are told; those of the same scope go back too with --with-pieces.
 
-  masque rollback mentor 3 --message \"the shorter one was better\"
-  masque rollback mentor production --with-pieces
-  masque rollback part plain-tone production")]
+  masque rollback reviewer 3 --message \"the shorter one was better\"
+  masque rollback reviewer production --with-pieces
+  masque rollback part calm-tone production")]
 pub(crate) struct RollbackArgs {
     /// A persona's name, or a kind and a name; then a revision or a tag
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
@@ -98,10 +98,10 @@ masque tag [OPTIONS] [KIND] <NAME> [REV] <TAG>
 A tag names a revision, with all the pieces as they were then, so that callers can ask for it. A tag
 that is given again moves. Without REV, the persona is tagged as it is now.
 
-  masque tag mentor production
-  masque tag mentor 3 production --message \"the one that passed\"
-  masque show mentor --revision production
-  masque tag mentor --delete production")]
+  masque tag reviewer production
+  masque tag reviewer 3 production --message \"the one that passed\"
+  masque show reviewer --revision production
+  masque tag reviewer --delete production")]
 pub(crate) struct TagArgs {
     /// A persona's name, or a kind and a name; then a revision, if not the newest, and the tag
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]

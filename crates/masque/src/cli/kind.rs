@@ -1,5 +1,6 @@
 //! Kinds on the command line, and what is meant by a name with or without one.
 
+use app::ErrorKind;
 use clap::ValueEnum;
 use persona::{Kind, Name, ParseKindError};
 
@@ -85,12 +86,31 @@ impl<'a> Target<'a> {
     }
 }
 
+/// Passes on why a command found nothing. Where all that it was given is a kind, the name was
+/// forgotten, which is said instead of suggesting personas.
+pub(crate) fn without_name(failure: Failure, command: &str, name: &Name) -> Failure {
+    match (failure, kind_of(name.as_str())) {
+        (Failure::Told { kind: ErrorKind::Missing, message }, Ok(kind))
+            if message.starts_with(&format!("no persona is named {:?}", name.as_str())) =>
+        {
+            let word = kind.as_str().replace('_', "-");
+            Failure::told(
+                ErrorKind::Missing,
+                format!(
+                    "no persona is named {name:?}; give a name after the kind: masque {command} {word} NAME"
+                ),
+            )
+        }
+        (failure, _) => failure,
+    }
+}
+
 fn kind_of(word: &str) -> Result<Kind> {
     match <KindWord as ValueEnum>::from_str(word, true) {
         Ok(kind) => Ok(kind.into()),
-        Err(_) => {
-            word.parse().map_err(|error: ParseKindError| Failure::invalid(format!("{error} (KIND NAME)")))
-        }
+        Err(_) => word.parse().map_err(|ParseKindError { what, word, hint }| {
+            Failure::invalid(format!("unknown {what} {word:?}; {} (KIND NAME)", hint.replace('_', "-")))
+        }),
     }
 }
 
@@ -119,6 +139,7 @@ mod tests {
         check("tool_presets editor", (0, 0), "tool_preset editor");
         check("test-input x", (0, 0), "test_input x");
         check("prat calm", (0, 0), "unknown kind \"prat\"; did you mean \"part\"?");
+        check("tool_prest x", (0, 0), "unknown kind \"tool_prest\"; did you mean \"tool-preset\"?");
         check("part", (0, 0), "persona part");
         check("persona part", (0, 0), "persona part");
         check("", (0, 0), "name what is meant");

@@ -1,5 +1,7 @@
 //! Lint.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use persona::Scope;
 
@@ -7,8 +9,9 @@ use super::vocabulary;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit code 1 if there is an error, or what --deny says; 0 otherwise. The providers that are known
-are those of config.toml and those whose key is in the environment.
+Exit code 1 if there is an error, or what --deny says; 0 otherwise. The providers that a model may
+name are those of config.toml and of the project, those whose key is in the environment, and ollama
+and llamacpp. Where you have set up none, anthropic, openai and gemini pass as well.
 
   masque lint
   masque lint --deny warning
@@ -21,9 +24,12 @@ pub(crate) struct LintArgs {
     /// How to print what is found [default: text, or json with --json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<LintFormat>,
-    /// Count these, and all that is worse, as errors in the exit code
+    /// Count these, and all that is worse, as errors in the exit code [default: error]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub(crate) deny: Option<Deny>,
+    /// Nothing is looked at by its path; whoever tries is told how
+    #[arg(hide = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// How findings are printed.
@@ -40,6 +46,7 @@ pub(crate) enum LintFormat {
 /// The mildest finding that makes the command fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Deny {
+    Error,
     Warning,
     Note,
 }

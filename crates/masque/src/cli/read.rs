@@ -47,8 +47,8 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "  masque search refactoring
-  masque search \"unit tests\" --kind skill --kind part")]
+#[command(after_help = "  masque search review
+  masque search \"failing test\" --kind skill --kind part")]
 pub(crate) struct SearchArgs {
     /// Words to find, in any order
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
@@ -74,7 +74,7 @@ context-preset or test-input.
   masque show mentor --types identity,tone --limit 3 --max-tokens 800
   masque show mentor --explain                which layer and scope everything came from
   masque show mentor --flat                   as TOML, with all that it inherits written out
-  masque show mentor --revision production    as it was, with its pieces as they were
+  masque show reviewer --revision production  as it was, with its pieces as they were
   masque show part plain-tone                 a piece, in full")]
 pub(crate) struct ShowArgs {
     /// A persona's name, or a kind and a name
@@ -159,13 +159,13 @@ pub(crate) struct ManifestArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "  masque compile code_reviewer --detail | pbcopy
-  masque compile code_reviewer --revision production
+  masque compile reviewer --revision production
   claude --append-system-prompt \"$(masque compile mentor --detail)\"")]
 pub(crate) struct CompileArgs {
     /// The persona
     #[arg(value_parser = name_to_read)]
     pub(crate) name: Name,
-    /// The full contents instead of the summaries
+    /// The full contents; without it, the prompt is made of summaries
     #[arg(long, short)]
     pub(crate) detail: bool,
     /// As it was at this revision or tag

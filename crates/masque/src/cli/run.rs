@@ -89,8 +89,8 @@ A call that needs permission is asked for on a terminal, and refused where there
 It ends with 0 where the persona came to its end, with 7 where it had to stop before (its limit of
 tokens or of rounds with tools, or because it went in circles), with 5 where the model refused, with
 130 where you interrupted it (143 by SIGTERM, 129 by SIGHUP), and with the code of the failure
-otherwise: 1, 3 where there is no such model, 5 where the key is not good, 6 where the provider wants
-to be left alone for now.";
+otherwise: 1, 3 where there is no such model, 5 where the key is not good, 6 where the provider
+wants to be left alone for now.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]

@@ -18,7 +18,7 @@ pub(crate) struct ScopeOption {
 impl ScopeOption {
     /// As [`OnlyIn`] has it.
     pub(crate) const OF_READING: Self = Self { flag: "--scope", scopes: Scope::ALL };
-    /// As [`ChangeIn`] and [`RecordedIn`] have it.
+    /// As [`ChangeIn`], [`DeleteIn`] and [`RecordedIn`] have it.
     pub(crate) const OF_WRITING: Self = Self { flag: "--scope", scopes: WRITABLE };
     /// As `duplicate` and `promote` have it, which name the scope of the copy as well.
     pub(crate) const OF_COPYING: Self = Self { flag: "--from", scopes: Scope::ALL };
@@ -45,7 +45,7 @@ pub(super) fn name_to_read(word: &str) -> Result<Name, String> {
     ScopeOption::OF_READING.name_beside(word)
 }
 
-/// Reads the name of what a command with [`ChangeIn`] is about.
+/// Reads the name of what a command with [`ChangeIn`] or [`DeleteIn`] is about.
 pub(super) fn name_to_change(word: &str) -> Result<Name, String> {
     ScopeOption::OF_WRITING.name_beside(word)
 }
@@ -75,6 +75,14 @@ pub(crate) struct CreateIn {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ChangeIn {
     /// Where to change it [default: where it is found; a builtin is copied first]
+    #[arg(long, value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
+    pub(crate) scope: Option<Scope>,
+}
+
+/// Where something is deleted.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DeleteIn {
+    /// Where to delete it [default: where it is found]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
     pub(crate) scope: Option<Scope>,
 }

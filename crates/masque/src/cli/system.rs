@@ -30,8 +30,8 @@ pub(crate) struct ServeArgs {
 A client starts this by itself; `masque connect CLIENT` tells it to. Standard output carries the
 protocol and nothing else; --verbose writes to standard error.")]
 pub(crate) struct McpArgs {
-    /// The tools to offer: load (reading, fewest tokens), author, or all
-    #[arg(long, value_name = "SET", default_value = "all")]
+    /// The tools to offer: load (reading, fewest tokens), author, all, or names of tools, with commas
+    #[arg(long, value_name = "SET|TOOL,…", default_value = "all")]
     pub(crate) tools: mcp::ToolSelection,
     /// Add the fixtures of the MCP conformance suite
     #[arg(long, hide = true)]
@@ -62,8 +62,9 @@ pub(crate) struct ConnectArgs {
     /// The client
     #[arg(value_enum)]
     pub(crate) client: Client,
-    /// The tools to offer: load (reading, fewest tokens), author, or all [default: all]
-    #[arg(long, value_name = "SET", value_parser = tool_set)]
+    /// The tools to offer: load (reading, fewest tokens), author, all, or names of tools, with commas
+    /// between them [default: all]
+    #[arg(long, value_name = "SET|TOOL,…", value_parser = tool_set)]
     pub(crate) tools: Option<String>,
     /// Write into the project's file, in this directory [default: .], instead of the user's
     //

@@ -1,5 +1,7 @@
 //! `masque compile`: a persona as one prompt, as it is or as it was.
 
+use std::io::{self, IsTerminal as _};
+
 use app::inputs::{ByName, GetPersona, RevisionText};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
@@ -18,7 +20,19 @@ pub(super) async fn run(args: CompileArgs, session: &Session, output: &mut Outpu
     if output.is_json() {
         return output.json(&compiled);
     }
-    output.exact(if detail { &compiled.compiled_detail } else { &compiled.compiled_summary })
+    if detail {
+        return output.exact(&compiled.compiled_detail);
+    }
+    output.exact(&compiled.compiled_summary)?;
+    if compiled.compiled_summary != compiled.compiled_detail { advise_detail(output) } else { Ok(()) }
+}
+
+/// Tells somebody at a terminal, wherever the prompt goes, that it is not all that there is.
+fn advise_detail(output: &mut Output) -> Result<()> {
+    match io::stderr().is_terminal() {
+        true => output.advise("made of summaries; --detail has all"),
+        false => Ok(()),
+    }
 }
 
 /// What a revision said; it is not kept, for a revision never changes.
@@ -55,7 +69,9 @@ async fn compile_as_it_was(
         Ok::<_, Failure>(view.compiled_summary.or(view.compiled_detail).unwrap_or_default())
     };
     if !output.is_json() {
-        return output.exact(&text(detail).await?);
+        let short = text(detail).await?;
+        output.exact(&short)?;
+        return if !detail && short != text(true).await? { advise_detail(output) } else { Ok(()) };
     }
     let (compiled_summary, compiled_detail) = (text(false).await?, text(true).await?);
     let (scope, found) = session.library.revision(Kind::Persona, &name, scope, &revision.parse()).await?;

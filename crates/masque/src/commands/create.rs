@@ -1,7 +1,7 @@
 //! `masque create`.
 
 use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Skill, TestInput, ToolPreset, Trait,
+    BiasProfile, CharacterArc, ContextPreset, Guardrail, Part, Skill, TestInput, ToolPreset, Trait,
 };
 use serde::de::DeserializeOwned;
 
@@ -20,7 +20,7 @@ pub(super) async fn run(kind: CreateKind, session: &Session, output: &mut Output
         CreateKind::Trait(args) => library.create::<Trait>(author, input(args)?).await?,
         CreateKind::Skill(args) => library.create::<Skill>(author, input(args)?).await?,
         CreateKind::Guardrail(args) => library.create::<Guardrail>(author, input(args)?).await?,
-        CreateKind::Arc(args) => library.create::<CharacterArc>(author, arc(args)?).await?,
+        CreateKind::Arc(args) => library.create::<CharacterArc>(author, input(args)?).await?,
         CreateKind::ToolPreset(args) => whole::create::<ToolPreset, _>(args, session).await?,
         CreateKind::BiasProfile(args) => whole::create::<BiasProfile, _>(args, session).await?,
         CreateKind::ContextPreset(args) => whole::create::<ContextPreset, _>(args, session).await?,
@@ -34,13 +34,6 @@ pub(super) async fn run(kind: CreateKind, session: &Session, output: &mut Output
 
 fn input<F: Fields, T: DeserializeOwned>(args: Create<F>) -> Result<T> {
     definition(args)?.into_input()
-}
-
-/// Stages without an order of their own stand as they are listed.
-fn arc<F: Fields, T: DeserializeOwned>(args: Create<F>) -> Result<T> {
-    let mut definition = definition(args)?;
-    definition.spell_out(Kind::Arc);
-    definition.into_input()
 }
 
 fn definition<F: Fields>(mut args: Create<F>) -> Result<Definition> {

@@ -34,20 +34,28 @@ async fn backup(file: &Path, session: &Session, output: &mut Output) -> Result<(
 }
 
 async fn copy(to: &str, session: &Session, output: &mut Output) -> Result<()> {
+    let location = store::Location::parse(to).map_err(|error| Failure::invalid(format!("--to: {error}")))?;
     locations::make_parent(to)?;
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
-    let CopyReport { tables, rows } = session.library.copy_to(to, &mut follow).await?;
+    let CopyReport { tables, rows, left_behind } = session.library.copy_to(to, &mut follow).await?;
     drop(progress);
     if output.is_json() {
         let tables = tables.iter().map(|(table, rows)| json!({ "table": table, "rows": rows }));
-        return output.json(&json!({ "rows": rows, "tables": tables.collect::<Vec<_>>() }));
+        let tables = tables.collect::<Vec<_>>();
+        return output.json(&json!({ "rows": rows, "tables": tables, "left_behind": left_behind }));
     }
-    let location = store::Location::parse(to)?;
     let tables = tables.len();
     output.line(format!(
         "copied {rows} rows of {tables} tables to {location}, and compared them: nothing differs"
-    ))
+    ))?;
+    if left_behind > 0 {
+        output.advise(&format!(
+            "The history and the state of personas.toml files ({left_behind} rows) are this machine's, and stay here; \
+             `masque db backup` has them."
+        ))?;
+    }
+    Ok(())
 }
 
 async fn prune(args: &PruneArgs, session: &Session, output: &mut Output) -> Result<()> {

@@ -4,7 +4,7 @@ use app::inputs::Delete;
 use app::outputs::Deleted;
 use persona::Kind;
 
-use super::written::list;
+use super::written::{in_words, list};
 use crate::cli::DeleteArgs;
 use crate::failure::Result;
 use crate::output::Output;
@@ -17,7 +17,7 @@ pub(super) async fn run(args: DeleteArgs, session: &Session, output: &mut Output
     if output.is_json() {
         return output.json(&outcome);
     }
-    let Deleted { kind, name, scope, deleted, unlinked, in_force } = &outcome;
+    let Deleted { kind, name, scope, deleted, unlinked, left_without, in_force } = &outcome;
     let kind = kind.spoken();
     if !deleted {
         let place = if change.scope.is_some() { format!(" in {scope}") } else { String::new() };
@@ -26,6 +26,10 @@ pub(super) async fn run(args: DeleteArgs, session: &Session, output: &mut Output
         output.line(format!("deleted {kind} {name} from {scope}"))?;
     } else {
         output.line(format!("deleted {kind} {name} from {scope}; it was linked to {}", list(unlinked)))?;
+    }
+    if !left_without.is_empty() {
+        output.line("these still name it, and find nothing:")?;
+        left_without.iter().try_for_each(|place| output.line(format!("  {}", in_words(place))))?;
     }
     if let Some(other) = in_force {
         // What was weaker comes to the fore; what is stronger never went.

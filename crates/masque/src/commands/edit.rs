@@ -44,6 +44,7 @@ pub(super) async fn run(args: EditArgs, session: &Session, output: &mut Output) 
         Scope::Builtin => wanted.unwrap_or(session.library.default_scope()),
         found => found,
     };
+    session.library.check_can_save(&session.author, kind, &name, scope).await?;
     let subject = Subject { kind, name, found, revision, scope, message: args.why.message };
     output.flush()?;
     let mut draft = Draft::new(&subject.file_name(), &original)?;
@@ -142,15 +143,7 @@ fn keep(draft: Draft, original: &str, failure: Failure) -> Failure {
 
 fn unchanged(subject: &Subject, why: &str, output: &mut Output) -> Result<Findings> {
     let Subject { kind, name, found, revision, .. } = subject;
-    let written = Written {
-        kind: *kind,
-        name: name.clone(),
-        scope: *found,
-        revision: *revision,
-        changed: false,
-        created: Vec::new(),
-        copied: Vec::new(),
-    };
+    let written = Written::unchanged(*kind, name.clone(), *found, *revision);
     written::tell(&written, "", why, output)?;
     Ok(Findings::Untold)
 }

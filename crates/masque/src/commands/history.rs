@@ -2,9 +2,10 @@
 
 use app::outputs::{RevisionItem, TagItem};
 use chrono::Local;
+use persona::limits;
 
 use super::meant::{Meant, Named};
-use crate::cli::{HistoryArgs, Target};
+use crate::cli::{HistoryArgs, Target, without_name};
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 use crate::session::Session;
@@ -24,7 +25,9 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     let limit = args.limit.map(|limit| limit as usize);
     let meant = Meant { command: "history", name: &name, implied, scope: args.recorded.scope };
     let history = session.library.history(kind, &name, args.recorded.scope, limit).await;
-    let history = meant.found(history, session).await?;
+    let history = meant.found(history, session).await;
+    let history =
+        history.map_err(|failure| if implied { without_name(failure, "history", &name) } else { failure })?;
     if output.is_json() {
         return output.json(&history);
     }
@@ -32,9 +35,13 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|row| table.row(output, row))?;
+    if history.more {
+        let most = limits::REVISIONS;
+        output.advise(&format!("\nThere are older ones: repeat with a higher --limit, of up to {most}."))?;
+    }
     let named = Named::new(kind, &name, history.scope, session).await;
     output.advise(&format!(
-        "\nOf {} {name} in {}. See a change with `{}`, undo with `{}`.",
+        "\nOf {} {name} in {}. `{}` shows what changed since REV, `{}` goes back to it.",
         kind.spoken(),
         history.scope,
         named.command("diff", "REV"),
@@ -60,7 +67,10 @@ fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
 }
 
 /// A tag, who gave it, and why.
-fn told(TagItem { tag, author, message, .. }: &TagItem) -> String {
+fn told(TagItem { tag, author, message, of_another, .. }: &TagItem) -> String {
+    if *of_another {
+        return format!("{tag} (of another that had the name)");
+    }
     match (author, message) {
         (Some(author), Some(message)) => format!("{tag} ({author}: {message})"),
         (Some(author), None) => format!("{tag} ({author})"),

@@ -2,9 +2,11 @@
 
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
 use app::{ErrorKind, TomlText};
+use persona::Scope;
 use serde::Serialize;
 
 use super::fields::{excerpts, shown};
+use super::written::list;
 use crate::ask;
 use crate::cli::ImportArgs;
 use crate::definition::read_text;
@@ -85,13 +87,15 @@ fn entities(count: usize) -> String {
 
 fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
     let row = |item: &ImportItem| {
-        let change = match item.change {
-            ImportChange::Create => "create",
-            ImportChange::Update => "update",
-            ImportChange::Unchanged => "unchanged",
-            ImportChange::Builtin => "builtin",
+        let change = match (item.change, item.in_place_of) {
+            (ImportChange::Create, Some(Scope::Builtin)) => "create, in place of the builtin".to_owned(),
+            (ImportChange::Create, Some(scope)) => format!("create, in place of {scope}'s"),
+            (ImportChange::Create, None) => "create".to_owned(),
+            (ImportChange::Update, _) => "update".to_owned(),
+            (ImportChange::Unchanged, _) => "unchanged".to_owned(),
+            (ImportChange::Builtin, _) => "builtin".to_owned(),
         };
-        vec![item.name.to_string(), item.kind.spoken().to_owned(), change.to_owned()]
+        vec![item.name.to_string(), item.kind.spoken().to_owned(), change]
     };
     let rows: Vec<Vec<String>> = plan.items.iter().map(row).collect();
     if !rows.is_empty() {
@@ -101,6 +105,9 @@ fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
             table.row(output, cells)?;
             field_changes(&item.fields, output)?;
         }
+    }
+    if !plan.copied.is_empty() {
+        output.line(format!("copied from the builtins with it: {}", list(&plan.copied)))?;
     }
     plan.warnings.iter().try_for_each(|warning| output.line(format!("warning: {warning}")))
 }

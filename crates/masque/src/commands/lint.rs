@@ -60,10 +60,15 @@ impl About {
 struct Report {
     found: LintReport,
     root: Option<PathBuf>,
+    /// Whether shared was looked at because there is no file.
+    implied_shared: bool,
 }
 
 pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let LintArgs { scopes, format, deny } = args;
+    let LintArgs { scopes, format, deny, paths } = args;
+    if let Some(path) = paths.first() {
+        return Err(not_by_path(path));
+    }
     let report = examine(scopes, session).await?;
     let implied = if output.is_json() { LintFormat::Json } else { LintFormat::Text };
     match format.unwrap_or(implied) {
@@ -72,12 +77,25 @@ pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) 
         LintFormat::Sarif => output.json(&sarif::log(&report))?,
     }
     let denied = match deny {
-        None => Level::Error,
+        None | Some(Deny::Error) => Level::Error,
         Some(Deny::Warning) => Level::Warning,
         Some(Deny::Note) => Level::Note,
     };
     let fails = report.found.findings.iter().any(|finding| finding.level >= denied);
     if fails { Err(Failure::Answered) } else { Ok(()) }
+}
+
+/// Lint looks at whole scopes: a piece is right or wrong by what stands around it.
+fn not_by_path(path: &Path) -> Failure {
+    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let how = match directory.as_os_str().is_empty() || directory == Path::new(".") {
+        true => "masque lint".to_owned(),
+        false => format!("masque lint --project {}", directory.display()),
+    };
+    let path = path.display();
+    Failure::invalid(format!(
+        "lint looks at all of a project, with the files that it names, and not at {path} alone; call `{how}`"
+    ))
 }
 
 /// What lint is to know of the surroundings.
@@ -90,7 +108,8 @@ pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec
     let project = project.map(|project| Connections::read(&project.file()));
     let of_project = project.iter().flat_map(|project| &project.provider_names);
     let env_allowed: BTreeSet<String> = config.env_allow.clone();
-    let env_set = env_allowed.iter().filter(|name| std::env::var_os(name).is_some()).cloned().collect();
+    // What is not text cannot be filled in, and counts as unset there too.
+    let env_set = env_allowed.iter().filter(|name| std::env::var(name).is_ok()).cloned().collect();
     LintOptions {
         scopes,
         part_tokens: config.lint_part_tokens,
@@ -108,16 +127,19 @@ pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec
 /// Tells somebody at a terminal, after another command, that lint has something to say: of the
 /// definition that was asked for, or of all.
 pub(super) async fn remind(session: &Session, about: Option<&About>, output: &mut Output) {
+    let library = &session.library;
     let wanted = io::stderr().is_terminal() && !output.is_json();
-    if !wanted || !(1..=REMINDED).contains(&session.library.file_entries()) {
+    // Without files, lint would look at shared. A file without entries may have misspelt their tables.
+    let files = library.scopes_with_files();
+    if !wanted || files.is_empty() || library.file_entries() > REMINDED {
         return;
     }
-    let Ok(mut report) = session.library.lint(options(session, Vec::new())).await else { return };
+    let Ok(mut report) = library.lint(options(session, files)).await else { return };
     let mut place = "in your files".to_owned();
     if let Some(About { kind, name, scope }) = about {
         let scope = match scope {
             Some(scope) => *scope,
-            None => session.library.scope_of(*kind, name).await.unwrap_or(Scope::Project),
+            None => library.scope_of(*kind, name).await.unwrap_or(Scope::Project),
         };
         report.findings.retain(|found| is_about(found, *kind, name, scope));
         place = format!("about {} {name}", kind.spoken());
@@ -187,9 +209,10 @@ async fn is_quick(scope: Scope, session: &Session) -> bool {
 
 async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
     let library = &session.library;
+    let implied_shared = scopes.is_empty() && library.scopes_with_files().is_empty();
     let found = library.lint(options(session, scopes)).await?;
     let root = library.path(Scope::Project).and_then(Path::parent).map(Path::to_path_buf);
-    Ok(Report { found, root })
+    Ok(Report { found, root, implied_shared })
 }
 
 /// The providers that a model may name: those that are configured or have their key here, and those
@@ -212,6 +235,11 @@ fn providers<'a>(
 }
 
 impl Report {
+    /// The project's file; where no project is open, as a project would have it.
+    fn project_file(&self) -> PathBuf {
+        self.root.as_deref().unwrap_or(Path::new("")).join("personas.toml")
+    }
+
     /// A path as it is read from the project's root, where it is below that.
     fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         self.root.as_ref().and_then(|root| path.strip_prefix(root).ok())

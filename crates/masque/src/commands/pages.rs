@@ -86,7 +86,7 @@ impl<F: Fn(&Item) -> Vec<String>> Writer<'_, F> {
         }
         if next_cursor.is_some() {
             output.advise(
-                "There are more: repeat with --all or a higher --limit, or narrow it with --query.",
+                "There are more: repeat with --all or a higher --limit, or narrow it down as --help says.",
             )?;
         }
         Ok(())

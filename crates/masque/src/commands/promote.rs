@@ -18,12 +18,13 @@ pub(crate) async fn run(args: PromoteArgs, session: &Session, output: &mut Outpu
     if output.is_json() {
         return output.json(&promoted);
     }
-    let Promoted { kind, name, from, to, carried, removed, kept } = &promoted;
+    let Promoted { kind, name, from, to, carried, copied, removed, kept } = &promoted;
     // A builtin stays what it is.
     let done = if copy || *from == Scope::Builtin { "copied" } else { "moved" };
     output.line(format!("{done} {} {name} from {from} to {to}", kind.spoken()))?;
     let lists = [
         (format!("carried into {to}"), carried),
+        ("copied from the builtins with it".to_owned(), copied),
         (format!("removed from {from}"), removed),
         (format!("kept in {from}, where others use it"), kept),
     ];

@@ -29,7 +29,7 @@ pub(super) async fn run(args: RollbackArgs, session: &Session, output: &mut Outp
     if output.is_json() {
         return output.json(&back);
     }
-    let RolledBack { written, restored, renamed, differing } = &back;
+    let RolledBack { written, restored, renamed, differing, forgotten } = &back;
     let spoken = kind.spoken();
     let itself = if differing.is_empty() && restored.is_empty() { "" } else { " itself" };
     let done = format!("put {spoken} {name} back to {revision}");
@@ -40,6 +40,10 @@ pub(super) async fn run(args: RollbackArgs, session: &Session, output: &mut Outp
     }
     for RenamedPiece { kind, name: now, was } in renamed {
         output.line(format!("{} {was} is {now} now, and {name} refers to that", kind.spoken()))?;
+    }
+    for place in forgotten {
+        let piece = written::in_words(place);
+        output.line(format!("how {piece} was then is not in the history any more; it stays as it is"))?;
     }
     tell_differing(differing, (kind, &name, written.scope), revision, session, output).await
 }
@@ -53,10 +57,10 @@ async fn tell_differing(
     output: &mut Output,
 ) -> Result<()> {
     for piece in differing.iter().take(written::MOST_NAMED) {
-        let PieceThen { scope, kind, name, revision, deleted } = piece;
+        let PieceThen { scope, kind, name, revision, ask_for, deleted } = piece;
+        let revision = ask_for.clone().unwrap_or_else(|| revision.to_string());
         let state = if *deleted { "deleted since" } else { "changed since" };
-        let command =
-            Named::new(*kind, name, *scope, session).await.command("rollback", &revision.to_string());
+        let command = Named::new(*kind, name, *scope, session).await.command("rollback", &revision);
         output.line(format!("{state}: {} {name} of {scope}; put it back with `{command}`", kind.spoken()))?;
     }
     if differing.len() > written::MOST_NAMED {

@@ -2,11 +2,12 @@
 
 use app::inputs::{ByName, GetEntity, GetPersona, RevisionText};
 use app::outputs::{PersonaView, Settings};
+use persona::explain::WrittenOut;
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Serialize;
 
 use super::meant::Meant;
-use crate::cli::{ShowArgs, Target};
+use crate::cli::{ShowArgs, Target, without_name};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 use crate::session::Session;
@@ -22,13 +23,14 @@ pub(super) async fn run(args: ShowArgs, session: &Session, output: &mut Output) 
         return show_piece(args, kind, name, session, output).await;
     }
     let meant = Meant { command: "show", name: &name, implied, scope: args.only.scope };
-    if args.explain {
+    let shown = if args.explain {
         explain(&args, meant, session, output).await
     } else if args.flat {
         flat(&args, meant, session, output).await
     } else {
         show_persona(args, meant, session, output).await
-    }
+    };
+    shown.map_err(|failure| if implied { without_name(failure, "show", &name) } else { failure })
 }
 
 async fn show_piece(
@@ -68,11 +70,20 @@ async fn explain(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &
 
 async fn flat(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut Output) -> Result<()> {
     let input = ByName { name: meant.name.clone(), scope: args.only.scope };
-    let persona = meant.found(session.library.flat(&input).await, session).await?;
+    let written = meant.found(session.library.written_out(&input).await, session).await?;
+    let WrittenOut { persona, scope, shifts } = written;
+    // A definition has no field for what is said of it.
     if output.is_json() {
         return output.json(&persona);
     }
-    output.exact(&app::toml_of(&[persona.into()])?)
+    let name = persona.name.clone();
+    output.exact(&app::toml_of(&[persona.into()])?)?;
+    if !shifts.is_empty() {
+        output.advise(&format!(
+            "Written into {scope} in place of {name}, this would mean something else; keep the base, or see to these first:"
+        ))?;
+    }
+    shifts.iter().try_for_each(|shift| output.advise(&format!("  {shift}")))
 }
 
 async fn show_persona(

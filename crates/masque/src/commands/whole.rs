@@ -59,9 +59,7 @@ where
         return Err(app::Error::Stale { kind, name, expected, actual }.into());
     }
     if new == old {
-        let (scope, revision) = (meta.scope, meta.revision);
-        let (created, copied) = (Vec::new(), Vec::new());
-        return Ok(Written { kind, name, scope, revision, changed: false, created, copied });
+        return Ok(Written::unchanged(kind, name, meta.scope, meta.revision));
     }
     let input = save(&new, expected, args.why.message, scope);
     let mut written = session.library.save_entity(&session.author, input).await?;

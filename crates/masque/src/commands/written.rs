@@ -1,6 +1,6 @@
 //! What a write did, in a sentence.
 
-use app::outputs::{Piece, StageState, Written};
+use app::outputs::{LeftBehind, Piece, Place, StageState, Written};
 use persona::Scope;
 
 use crate::failure::Result;
@@ -50,7 +50,7 @@ fn tell_with(
     if output.is_json() {
         return output.json(written);
     }
-    let Written { changed, created, copied, .. } = written;
+    let Written { changed, created, copied, followed, not_followed, .. } = written;
     if *changed {
         output.line(format!("{done} ({revision})"))?;
     } else {
@@ -59,7 +59,23 @@ fn tell_with(
     if !created.is_empty() {
         output.line(format!("also created: {}", list(created)))?;
     }
-    copies(copied, output)
+    copies(copied, output)?;
+    followed.iter().try_for_each(|place| output.line(format!("  follows: {}", in_words(place))))?;
+    if not_followed.is_empty() {
+        return Ok(());
+    }
+    output.line("these still name the old one, and could not be changed:")?;
+    not_followed.iter().try_for_each(|LeftBehind { place, why }| {
+        // Where a file is broken, the lines below show the place, which was told already.
+        let why = why.lines().next().unwrap_or_default();
+        output.line(format!("  {}: {}", in_words(place), why.lines().next().unwrap_or_default()))
+    })
+}
+
+/// An entity with its scope.
+pub(super) fn in_words(place: &Place) -> String {
+    let Place { scope, kind, name } = place;
+    format!("{} {name} ({scope})", kind.spoken())
 }
 
 /// Tells where a persona stands now.

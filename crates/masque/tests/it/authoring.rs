@@ -63,6 +63,13 @@ fn an_empty_value_clears_a_field() {
     home.ok(&["update", "part", "p", "--summary", "", "--tag", ""]);
     let part = shown(&home, "part", "p");
     assert_eq!((part.get("summary"), &part["tags"]), (None, &json!([])));
+
+    home.ok(&["create", "persona", "q", "--model", "anthropic/a", "--aggregation-strategy", "full"]);
+    home.ok(&["update", "persona", "q", "--model", "", "--aggregation-strategy", ""]);
+    let shown = home.json(&["show", "q", "--flat"]);
+    assert!(!shown.to_string().contains("anthropic") && !shown.to_string().contains("full"), "{shown}");
+    let refused = home.fails(2, &["update", "persona", "q", "--aggregation-strategy", "ful"]);
+    contains(&refused, &["auto, full, summarize, skeleton]", "'full'"]);
 }
 
 #[test]
@@ -140,6 +147,41 @@ fn what_is_used_is_not_deleted_by_accident() {
     contains(&home.fails(4, &["delete", "trait", "brisk"]), &["runner", "force"]);
     contains(&home.ok(&["delete", "trait", "brisk", "--force"]), &["deleted trait brisk", "persona runner"]);
     assert_eq!(home.json(&["manifest", "runner"])["traits"], json!([]));
+}
+
+#[test]
+fn what_a_project_uses_is_not_deleted_by_accident() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
+    home.ok(&["create", "persona", "team", "--part", "calm"]);
+    home.write("shop/personas.toml", "[personas.reviewer]\nparts = [\"calm\"]\n");
+    let delete = ["--project", "shop", "delete", "part", "calm"];
+    contains(&home.fails(4, &delete), &["persona team, persona reviewer in project;", "repeat with --force"]);
+    let forced = home.ok(&[&delete[..], &["--force"]].concat());
+    contains(
+        &forced,
+        &[
+            "deleted part calm from shared; it was linked to persona team\n",
+            "these still name it, and find nothing:\n  persona reviewer (project)\n",
+        ],
+    );
+    contains(
+        &home.ok(&["--project", "shop", "show", "reviewer", "--explain"]),
+        &["part calm", "not found, order 0, priority 0"],
+    );
+}
+
+#[test]
+fn what_refers_to_a_piece_follows_its_new_name() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
+    home.ok(&["create", "persona", "team", "--part", "calm"]);
+    let updated = home.ok(&["update", "part", "calm", "--rename", "quiet"]);
+    contains(&updated, &["  follows: persona team (shared)\n"]);
+    let same = home.ok(&["update", "part", "quiet", "--content", "Calm."]);
+    contains(&same, &["(shared, revision 2)"]);
+    let place = json!([{ "scope": "shared", "kind": "persona", "name": "team" }]);
+    assert_eq!(home.json(&["update", "part", "quiet", "--rename", "still"])["followed"], place);
 }
 
 #[test]

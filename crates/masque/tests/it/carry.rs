@@ -42,6 +42,7 @@ fn a_persona_moves_with_what_it_needs() {
         &["moved persona reviewer from project to shared", "carried into shared: ", "skill look"],
     );
     contains(&moved, &["removed from project: persona reviewer", "skill look"]);
+    contains(&moved, &["copied from the builtins with it: part plain-tone\n"]);
     contains(&moved, &["kept in project, where others use it: part calm\n"]);
     assert_eq!(home.json(&["show", "reviewer"])["scope"], "shared");
     let file = home.read("shop/personas.toml");
@@ -150,7 +151,44 @@ fn a_preview_names_the_fields_that_change() {
     let history = home.json(&["history", "skill", "look"]);
     assert_eq!(history["revisions"][0]["message"], "from a friend");
     let text = home.run_with_input(&["import", "-", "--scope", "global", "--dry-run"], bundle).ok();
-    contains(&text, &["look", "skill", "create"]);
+    contains(&text, &["create, in place of shared's\n"]);
+    let plan = import(&["--scope", "global", "--dry-run"]);
+    assert_eq!((&plan["items"][0]["in_place_of"], plan.get("copied")), (&json!("shared"), None));
+    let builtin = "[skills.steelman]\ncontent = \"Ours.\"\n[personas.ours]\nparts = [\"plain-tone\"]\n";
+    let text = home.run_with_input(&["import", "-", "--dry-run"], builtin).ok();
+    contains(
+        &text,
+        &[
+            "create, in place of the builtin\n",
+            " → Ours.\n",
+            "copied from the builtins with it: part plain-tone\n",
+        ],
+    );
+}
+
+#[test]
+fn a_bundle_that_has_nothing_is_no_success() {
+    let home = Home::new();
+    for (text, said) in [
+        ("", "there is nothing to import: a bundle has tables such as [personas.NAME]"),
+        ("[persona.ours]\n", "b.toml:1:2: unknown table \"persona\""),
+    ] {
+        home.write("b.toml", text);
+        contains(&home.fails(2, &["import", "b.toml", "--yes"]), &[said]);
+    }
+}
+
+#[test]
+fn an_export_says_what_is_not_there() {
+    let home = library();
+    home.write("shop/personas.toml", "[personas.reviewer]\nparts = [\"gone\"]\ntool_preset = \"lost\"\n");
+    let exported = home.run(&in_shop(&["export", "reviewer"]));
+    contains(&exported.stderr, &["not there: part gone, tool preset lost."]);
+    contains(&exported.ok(), &["[personas.reviewer]\n", "\"gone\""]);
+    let missing = json!([{ "kind": "part", "name": "gone" }, { "kind": "tool_preset", "name": "lost" }]);
+    assert_eq!(home.json(&in_shop(&["export", "reviewer"]))["missing"], missing);
+    assert_eq!(home.run(&["export", "critic"]).stderr, "");
+    assert_eq!(home.json(&["export", "critic"]).get("missing"), None);
 }
 
 #[test]

@@ -71,6 +71,31 @@ fn a_copy_is_the_same() {
     );
 }
 
+#[test]
+fn a_copy_says_what_it_leaves_behind() {
+    let home = Home::new();
+    home.write("personas.toml", "[skills.look]\ncontent = \"Look.\"\n");
+    home.ok(&["list"]);
+    let told = home.run(&["db", "copy", "--to", "two.db"]);
+    contains(&told.stdout, &["nothing differs"]);
+    contains(&told.stderr, &["history and the state of personas.toml files", "`masque db backup`"]);
+    let told = home.json(&["db", "copy", "--to", "three.db"]);
+    assert!(told["left_behind"].as_u64().unwrap() > 0, "{told}");
+}
+
+/// It is --to that is wrong, and not --db.
+#[test]
+fn a_copy_to_nowhere_is_told_of_where_it_was_to_go() {
+    let home = Home::new();
+    fill(&home, "one.db");
+    home.write("taken.db", "no database at all, but long enough to be taken for the head of a file");
+    for to in ["taken.db", "mysql://x", "postgres://127.0.0.1:1/none"] {
+        let answer = home.run(&["--db", "one.db", "db", "copy", "--to", to]);
+        assert_ne!(answer.code, 0, "{to}");
+        assert!(answer.stderr.contains("--to") && !answer.stderr.contains("--db"), "{to}: {}", answer.stderr);
+    }
+}
+
 #[tokio::test]
 async fn a_copy_goes_to_postgres_and_back() {
     let Some(database) = testkit::postgres().await else { return };

@@ -112,6 +112,49 @@ fn a_flat_persona_is_written_out_whole() {
 }
 
 #[test]
+fn names_that_lead_nowhere_are_told_and_kept() {
+    let home = Home::new();
+    home.write(
+        "shop/personas.toml",
+        "[personas.ours]\nparts = [\"gone\"]\ntraits = [\"lost\"]\ntool_preset = \"tools\"\ntest_inputs = [\"hello\"]\n",
+    );
+    let in_shop = |flag| ["--project", "shop", "show", "ours", flag];
+    let text = home.ok(&in_shop("--explain"));
+    contains(&text, &["not found, order 0, priority 0", "tools (not found)"]);
+    let lines: Vec<&str> = text.lines().filter(|line| line.ends_with("not found")).collect();
+    assert_eq!(lines.len(), 2, "the trait and the test input: {text}");
+    let explained = home.json(&in_shop("--explain"));
+    for (list, key, name) in [
+        ("parts", "name", "gone"),
+        ("items", "name", "lost"),
+        ("items", "name", "hello"),
+        ("fields", "field", "tool_preset"),
+    ] {
+        assert_eq!(rows(&explained, list, key, name)["not_found"], true, "{name}");
+    }
+    let flat = home.run(&in_shop("--flat"));
+    assert_eq!(flat.stderr, "");
+    contains(&flat.ok(), &["gone", "lost", "tools", "hello"]);
+}
+
+#[test]
+fn a_flat_persona_says_what_it_would_mean_otherwise() {
+    let home = coder();
+    assert_eq!(home.run(&["show", "coder", "--flat"]).stderr, "");
+    let part = ["create", "part", "calm", "--type", "tone", "--content", "Ours.", "--scope", "project"];
+    home.ok(&part);
+    let flat = home.run(&["show", "coder", "--flat"]);
+    contains(
+        &flat.stderr,
+        &[
+            "Written into project in place of coder, this would mean something else;",
+            "\n  part calm is global's here; in project the name means project's\n",
+        ],
+    );
+    assert!(flat.ok().starts_with("[personas.coder]\n"));
+}
+
+#[test]
 fn a_base_is_changed_and_taken_away() {
     let home = coder();
     home.ok(&["update", "persona", "coder", "--parts-mode", "append", "--remove-trait", ""]);

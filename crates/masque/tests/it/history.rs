@@ -29,7 +29,16 @@ fn a_history_says_who_when_and_why() {
         (&history["scope"], &history["revisions"][1]["message"]),
         (&json!("shared"), &json!("more of it"))
     );
-    assert_eq!(numbers(&home.json(&["history", "part", "calm", "--limit", "1"])), [3]);
+    let newest = home.json(&["history", "part", "calm", "--limit", "1"]);
+    assert_eq!((numbers(&newest), &newest["more"]), (vec![3], &json!(true)));
+    let more = "There are older ones: repeat with a higher --limit";
+    contains(&home.run(&["history", "part", "calm", "--limit", "2"]).stderr, &[more]);
+    let whole = home.run(&["history", "part", "calm"]).stderr;
+    assert!(!whole.contains(more) && history["more"].is_null(), "{whole}");
+    for limit in ["0", "10001"] {
+        let refused = home.fails(2, &["history", "part", "calm", "--limit", limit]);
+        contains(&refused, &[&format!("the limit of a history is 1 to 10000, not {limit}")]);
+    }
     contains(&home.fails(3, &["history", "part", "clam"]), &["calm"]);
     contains(&home.fails(2, &["history", "prat", "calm"]), &["did you mean \"part\""]);
     for command in

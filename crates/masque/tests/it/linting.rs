@@ -45,10 +45,38 @@ fn rules(report: &Value) -> BTreeSet<String> {
 #[test]
 fn a_good_file_has_nothing_wrong() {
     let home = library("[personas.a]\nsummary = \"You help.\"\nsystem_prompt = \"Help.\"\n");
-    assert_eq!(lint(&home, &[]).ok(), "Nothing is wrong.\n");
+    assert_eq!(lint(&home, &[]).ok(), "Nothing is wrong with the one entry in project.\n");
     let report = lint_json(&home, &["--deny", "note"]);
-    assert_eq!(report, json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0 }));
-    assert_eq!(Home::new().ok(&["lint"]), "Nothing is wrong.\n");
+    assert_eq!(
+        report,
+        json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0, "scopes": ["project"], "entries": 1 })
+    );
+}
+
+#[test]
+fn without_a_file_shared_is_looked_at() {
+    let home = Home::new();
+    let nothing = "There is nothing to look at in shared; there is no personas.toml.\n";
+    assert_eq!(home.ok(&["lint"]), nothing);
+    home.ok(&["create", "skill", "lonely", "--content", "x"]);
+    contains(&home.ok(&["lint"]), &["shared\n", "skill lonely", "[unused]", "1 warning"]);
+    home.write("personas.toml", "");
+    assert_eq!(home.ok(&["lint"]), "There is nothing to look at in project.\n");
+    contains(&home.ok(&["lint", "--scope", "shared"]), &["[unused]"]);
+}
+
+#[test]
+fn a_path_is_told_how_it_is_looked_at() {
+    let home = library(PROJECT);
+    for (arguments, how) in [
+        (&["lint", "shop/personas.toml"][..], "call `masque lint --project shop`"),
+        (&["lint", "shop", "other"], "call `masque lint --project shop`"),
+        (&["lint", "shop/prompts/*.md"], "call `masque lint --project shop/prompts`"),
+        (&["lint", "personas.toml"], "call `masque lint`"),
+        (&["lint", "."], "call `masque lint`"),
+    ] {
+        contains(&home.run(arguments).fails(2), &["lint looks at all of a project", how]);
+    }
 }
 
 #[test]
@@ -61,7 +89,7 @@ fn findings_stand_by_file_with_their_place() {
     contains(
         &answer.stdout,
         &[
-            "  3:1    error    persona reviewer, parts: ",
+            "  4:3    error    persona reviewer, parts: ",
             "did you mean \"calm\"? [unknown-reference]\n",
             "error    part calm, content: ",
             "[hidden-unicode]",
@@ -89,7 +117,7 @@ fn json_has_the_same() {
         (&first["scope"], &first["kind"], &first["name"], &first["field"]),
         (&json!("project"), &json!("persona"), &json!("reviewer"), &json!("parts"))
     );
-    assert_eq!((&first["line"], &first["column"]), (&json!(3), &json!(1)));
+    assert_eq!((&first["line"], &first["column"]), (&json!(4), &json!(3)));
     assert!(first["path"].as_str().unwrap().ends_with("/shop/personas.toml"));
     assert_eq!(lint_json(&home, &["--format", "json"]), report);
 }
@@ -102,13 +130,15 @@ fn a_broken_file_is_a_finding() {
     assert_eq!(report["findings"][0]["line"], 2);
     assert_eq!(lint(&home, &[]).code, 1);
     // Other scopes are not blamed for it.
-    assert_eq!(lint(&home, &["--scope", "shared"]).ok(), "Nothing is wrong.\n");
+    let shared = lint(&home, &["--scope", "shared"]).ok();
+    assert_eq!(shared, "There is nothing to look at in shared.\n");
 }
 
 #[test]
 fn the_exit_code_follows_the_worst() {
     let warning = library("[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n");
     contains(&lint(&warning, &[]).ok(), &["[unused]", "1 warning"]);
+    assert_eq!(lint(&warning, &["--deny", "error"]).code, 0);
     assert_eq!(lint(&warning, &["--deny", "warning"]).code, 1);
     assert_eq!(lint(&warning, &["--deny", "note"]).code, 1);
     contains(&lint(&warning, &["--deny", "nonsense"]).fails(2), &["warning", "note"]);
@@ -218,6 +248,8 @@ fn sarif_is_what_code_hosts_take() {
     assert_eq!(results.len(), 6);
     for result in results {
         assert!(ids.contains(result["ruleId"].as_str().unwrap()), "{result}");
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(driver["rules"][index]["id"], result["ruleId"]);
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
         let place = &result["locations"][0]["physicalLocation"];
         assert!(place["artifactLocation"]["uri"].is_string(), "{result}");
@@ -229,7 +261,7 @@ fn sarif_is_what_code_hosts_take() {
         json!({
             "physicalLocation": {
                 "artifactLocation": { "uri": "personas.toml", "uriBaseId": "%SRCROOT%" },
-                "region": { "startLine": 3, "startColumn": 1 },
+                "region": { "startLine": 4, "startColumn": 3 },
             },
             "logicalLocations": [{ "fullyQualifiedName": "project:persona:reviewer" }],
         })
@@ -241,6 +273,63 @@ fn sarif_is_what_code_hosts_take() {
     let elsewhere: Vec<&str> = elsewhere.filter(|uri| *uri != "personas.toml").collect();
     assert_eq!(elsewhere.len(), 1);
     assert!(elsewhere[0].starts_with("file:///") && elsewhere[0].ends_with("/masque/personas.toml"));
+}
+
+#[test]
+fn sarif_has_a_place_for_what_no_file_has() {
+    let home = Home::new();
+    home.ok(&["create", "skill", "lonely", "--content", "x"]);
+    let sarif = |arguments: &[&str]| -> Value {
+        let answer = home.run(&[arguments, &["lint", "--scope", "shared", "--format", "sarif"]].concat());
+        serde_json::from_str::<Value>(&answer.ok()).unwrap()["runs"][0]["results"][0].clone()
+    };
+    home.write("shop/.git/HEAD", "");
+    home.write("shop/svc/personas.toml", "");
+    for (arguments, uri) in [(&[][..], "personas.toml"), (&["--project", "shop/svc"], "svc/personas.toml")] {
+        let found = sarif(arguments);
+        assert_eq!(
+            found["locations"],
+            json!([{
+                "physicalLocation": {
+                    "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
+                    "region": { "startLine": 1, "startColumn": 1 },
+                },
+                "logicalLocations": [{ "fullyQualifiedName": "shared:skill:lonely" }],
+            }])
+        );
+        assert_eq!(found["message"]["text"], "in shared: skill lonely: no persona uses this skill");
+    }
+}
+
+#[test]
+fn no_form_of_a_report_repeats_a_secret() {
+    let key = ["ghp_", "k7Qz2LmXw9RbT4vNc8Yd1HsJ6gPf3UaE5tKo"].concat();
+    let home = library(&format!("[personas.a]\nsummary = \"Use {key}.\"\ndisplay_name = \"{key}\"\n"));
+    for arguments in [&[][..], &["--json"], &["--format", "sarif"]] {
+        let answer = lint(&home, arguments);
+        assert_eq!(answer.code, 1);
+        contains(&answer.stdout, &["a GitHub token"]);
+        let whole = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(!whole.contains(&key[..12]), "{whole}");
+    }
+}
+
+#[test]
+fn a_secret_outside_of_entries_is_found() {
+    let key = ["ghp_", "k7Qz2LmXw9RbT4vNc8Yd1HsJ6gPf3UaE5tKo"].concat();
+    let home = library(&format!(
+        "[personas.a]\nsummary = \"Use {key}.\" # {key}\n# {key}\n\n[mcp_servers.issues]\ncommand = \"node\"\nenv = {{ TOKEN = \"{key}\" }}\n"
+    ));
+    let report = lint_json(&home, &[]);
+    let places: Vec<(u64, bool)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| (found["line"].as_u64().unwrap(), found["name"].is_string()))
+        .collect();
+    assert_eq!(rules(&report), BTreeSet::from(["secret".to_owned()]));
+    assert_eq!(places, [(2, true), (3, false), (7, false)]);
+    contains(&lint(&home, &[]).stdout, &["7:18  error    what looks like a GitHub token", "env_pass"]);
 }
 
 /// A library whose texts have hidden characters: in a file of its own, and in strings of many lines.

@@ -48,5 +48,6 @@ mod shell;
 mod trust;
 
 mod crash;
+mod mistaken;
 mod nodes;
 mod sdk;

@@ -207,6 +207,25 @@ fn a_personas_toml_that_leads_out_is_not_read_until_the_project_is_trusted() {
     assert!(!home.path("elsewhere/personas.toml").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_in_somebody_elses_directory_is_passed_over_and_told() {
+    let home = Home::new();
+    home.write("shop/personas.toml", CLERK);
+    // Only root can give a directory away.
+    if std::os::unix::fs::chown(home.path(SHOP), Some(12_345), None).is_err() {
+        return;
+    }
+    let lint = home.run_in(SHOP, &["lint"]);
+    contains(&lint.stderr, &["shop/personas.toml is not read", "somebody else's", "--project"]);
+    assert_eq!(lint.code, 0);
+    let doctor = home.run_in(SHOP, &["doctor"]).ok();
+    contains(&doctor, &["shop/personas.toml is not read"]);
+    let named = home.run_in(SHOP, &["--project", ".", "show", "clerk"]);
+    assert!(!named.stderr.contains("is not read"), "{}", named.stderr);
+    named.ok();
+}
+
 #[test]
 fn trusting_takes_the_users_word() {
     let home = Home::new();

@@ -50,6 +50,10 @@ async fn wear_takes_any_name_and_overrides() {
         (json!({}), "name is missing"),
         (json!({ "name": "mentro" }), "mentor"),
         (json!({ "name": "mentor", "overrides": "tone=no-such-part" }), "no-such-part"),
+        (
+            json!({ "name": "mentor", "overrides": "tone=dry-tone-x, tone=plain-tone" }),
+            "overrides names tone twice; once is enough",
+        ),
     ] {
         let error = wire
             .request("prompts/get", json!({ "name": "wear", "arguments": arguments }))

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Field, Item, Removed, Rung};
+use super::{Field, Holders, Item, Removed, Rung};
+use crate::inherit::is_blank;
 use crate::{Bundle, Kind, MergeMode, Name, Persona, PlanPersona};
 
 /// Characters of a text that an explanation shows.
@@ -51,7 +52,12 @@ fn cut(text: &str) -> Value {
     }
 }
 
-pub(super) fn explain(rungs: &[Rung<'_>]) -> Vec<Field> {
+/// The kind of what a field names.
+pub(super) fn kind_of(field: &str) -> Option<Kind> {
+    FIELDS.iter().find(|(known, ..)| *known == field).and_then(|(_, kind, _)| *kind)
+}
+
+pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for (field, kind, get) in FIELDS {
         if *field == "preferred_models" {
@@ -60,10 +66,13 @@ pub(super) fn explain(rungs: &[Rung<'_>]) -> Vec<Field> {
         let mut set: Vec<(&Rung<'_>, Value)> =
             rungs.iter().filter_map(|rung| Some((rung, get(rung.persona)?))).collect();
         let Some((rung, value)) = set.pop() else { continue };
+        let named = kind.zip(value.as_str());
+        let piece_scope = named.and_then(|(kind, name)| holders.meant(kind, name, rung.found.scope));
         fields.push(Field {
             field: (*field).to_owned(),
             from: rung.label.clone(),
-            piece_scope: kind.zip(value.as_str()).and_then(|(kind, name)| rung.found.elsewhere(kind, name)),
+            not_found: named.is_some() && piece_scope.is_none(),
+            piece_scope,
             value,
             appends_to: Vec::new(),
             overrides: set.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
@@ -72,24 +81,41 @@ pub(super) fn explain(rungs: &[Rung<'_>]) -> Vec<Field> {
     fields
 }
 
-fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
-    let mut speaking: Vec<(&Rung<'_>, &String)> = Vec::new();
-    let mut overrides = Vec::new();
+/// The layers of whose texts a system prompt is made, in its order, and those whose texts are not
+/// in it because of a stronger one.
+pub(super) struct Speakers<'r, 'a> {
+    pub(super) heard: Vec<(&'r Rung<'a>, &'a str)>,
+    unheard: Vec<&'r Rung<'a>>,
+}
+
+pub(super) fn speakers<'r, 'a>(rungs: &'r [Rung<'a>]) -> Speakers<'r, 'a> {
+    let mut heard: Vec<(&Rung<'a>, &str)> = Vec::new();
+    let mut unheard = Vec::new();
     for rung in rungs {
-        let Some(prompt) = &rung.persona.system_prompt else { continue };
-        if rung.persona.system_prompt_mode == MergeMode::Replace {
-            overrides.extend(speaking.drain(..).map(|(rung, _)| rung.label.clone()));
+        let Some(prompt) = rung.persona.system_prompt.as_deref() else { continue };
+        let appends = rung.persona.system_prompt_mode == MergeMode::Append;
+        if appends && is_blank(prompt) && !heard.is_empty() {
+            continue;
         }
-        speaking.push((rung, prompt));
+        if !appends || heard.iter().all(|(_, below)| is_blank(below)) {
+            unheard.extend(heard.drain(..).map(|(rung, _)| rung));
+        }
+        heard.push((rung, prompt));
     }
-    let (rung, prompt) = speaking.pop()?;
+    Speakers { heard, unheard }
+}
+
+fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
+    let Speakers { mut heard, unheard } = speakers(rungs);
+    let (rung, prompt) = heard.pop()?;
     Some(Field {
         field: "system_prompt".to_owned(),
         from: rung.label.clone(),
         value: cut(prompt),
-        appends_to: speaking.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
-        overrides,
+        appends_to: heard.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
+        overrides: unheard.into_iter().map(|rung| rung.label.clone()).collect(),
         piece_scope: None,
+        not_found: false,
     })
 }
 
@@ -97,12 +123,17 @@ fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
 struct Listed<'a> {
     names: Vec<&'a str>,
     removes: Vec<&'a str>,
-    /// What it found of the names; `None` where nothing is looked up.
+    /// What it found of the names; `None` where a bundle does not bring that kind along.
     found: Option<Vec<&'a str>>,
 }
 
 /// Every entry of every list, with the layer that it is from.
-pub(super) fn items(bundle: &Bundle, rungs: &[Rung<'_>], removed: &mut Vec<Removed>) -> Vec<Item> {
+pub(super) fn items(
+    bundle: &Bundle,
+    rungs: &[Rung<'_>],
+    holders: &Holders,
+    removed: &mut Vec<Removed>,
+) -> Vec<Item> {
     /// The names that each layer's pieces of a kind have, root first.
     macro_rules! found {
         ($field:ident) => {
@@ -123,10 +154,11 @@ pub(super) fn items(bundle: &Bundle, rungs: &[Rung<'_>], removed: &mut Vec<Remov
             })
         };
     }
-    let unknown = || std::iter::repeat_with(|| None);
+    let unloaded = || std::iter::repeat_with(|| None);
     let mut items = Vec::new();
-    let mut add =
-        |list, kind, layers: Vec<Listed<'_>>| items.extend(union(list, kind, rungs, layers, removed));
+    let mut add = |list, kind, layers: Vec<Listed<'_>>| {
+        items.extend(union(list, kind, rungs, layers, holders, removed));
+    };
     add("traits", Some(Kind::Trait), listed!(traits, remove_traits, found!(traits)).collect());
     add("skills", Some(Kind::Skill), listed!(skills, remove_skills, found!(skills)).collect());
     add(
@@ -134,8 +166,8 @@ pub(super) fn items(bundle: &Bundle, rungs: &[Rung<'_>], removed: &mut Vec<Remov
         Some(Kind::Guardrail),
         listed!(guardrails, remove_guardrails, found!(guardrails)).collect(),
     );
-    add("test_inputs", Some(Kind::TestInput), listed!(test_inputs, remove_test_inputs, unknown()).collect());
-    add("tags", None, listed!(tags, remove_tags, unknown()).collect());
+    add("test_inputs", Some(Kind::TestInput), listed!(test_inputs, remove_test_inputs, unloaded()).collect());
+    add("tags", None, listed!(tags, remove_tags, unloaded()).collect());
     items
 }
 
@@ -144,6 +176,7 @@ fn union(
     kind: Option<Kind>,
     rungs: &[Rung<'_>],
     layers: Vec<Listed<'_>>,
+    holders: &Holders,
     removed: &mut Vec<Removed>,
 ) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
@@ -159,19 +192,20 @@ fn union(
         for name in names {
             let piece_scope = kind.and_then(|kind| match &found {
                 Some(found) => found.contains(&name).then(|| rung.found.scope_of(kind, name)),
-                None => rung.found.elsewhere(kind, name),
+                None => holders.meant(kind, name, rung.found.scope),
             });
             let here = Item {
                 list: list.to_owned(),
                 name: name.to_owned(),
                 from: rung.label.clone(),
                 overrides: Vec::new(),
+                not_found: kind.is_some() && piece_scope.is_none(),
                 piece_scope,
             };
             match items.iter_mut().find(|item| item.name == name) {
                 None => items.push(here),
                 // A layer that names what it did not find leaves the piece below it in force.
-                Some(_) if found.is_some() && here.piece_scope.is_none() => {}
+                Some(_) if here.not_found => {}
                 Some(known) => {
                     let below = std::mem::replace(known, here);
                     known.overrides = below.overrides;

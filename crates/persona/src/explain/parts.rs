@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use super::{Part, Removed, Replaced, Rung};
 use crate::bundle::Found;
 use crate::layers;
-use crate::{ActiveStage, Bundle, Kind, LayerOrigin, MergeMode, PartType, PlacedPart, Scope};
+use crate::{
+    ActiveStage, Bundle, Kind, LayerOrigin, MergeMode, Name, PartLink, PartType, Persona, PlacedPart, Scope,
+};
 
 /// The active stage as a layer.
 pub(super) struct StageLayer<'a> {
@@ -37,10 +39,73 @@ pub(super) fn explain(
     for (at, rung) in rungs.iter().enumerate() {
         below = stacked(bundle, below, at, rung, removed);
     }
-    let Some(stage) = stage else { return below };
+    let lost = lost(rungs, |name| below.iter().any(|part| part.name == *name), removed);
+    let mut parts = match stage {
+        Some(stage) => staged(bundle, below, stage),
+        None => below,
+    };
+    for Lost { link, rung } in lost {
+        let after = |part: &Part| (part.order, &part.name) > (link.order, &link.name);
+        let at = parts.iter().position(after).unwrap_or(parts.len());
+        parts.insert(at, not_found(link, rung));
+    }
+    parts
+}
+
+/// The links of a persona with those that it inherits, in assembly order.
+pub(super) fn links(bundle: &Bundle) -> Vec<PartLink> {
+    let mut links: Vec<PartLink> = Vec::new();
+    // Two layers may name different parts alike; a persona names each once, and means the stronger.
+    for placed in layers::authored(bundle) {
+        let link =
+            PartLink { name: placed.part.name.clone(), order: placed.order, priority: placed.priority };
+        match links.iter_mut().find(|known| known.name == link.name) {
+            Some(known) if placed.origin == LayerOrigin::Own => *known = link,
+            Some(_) => {}
+            None => links.push(link),
+        }
+    }
+    let rungs = super::rungs(bundle);
+    let is_there = |name: &Name| links.iter().any(|link| link.name == *name);
+    let lost = lost(&rungs, is_there, &mut Vec::new());
+    links.extend(lost.into_iter().map(|lost| lost.link.clone()));
+    links.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));
+    links
+}
+
+/// A link that leads nowhere, and the layer that it is from.
+struct Lost<'r, 'a> {
+    link: &'a PartLink,
+    rung: &'r Rung<'a>,
+}
+
+/// What the layers link and did not find, as far as the outcome has nothing of that name. Nobody
+/// knows of which type such a part would be, so that it neither displaces others nor is displaced
+/// by them: a stronger layer that links the name itself, or takes it away, is all that counts.
+fn lost<'r, 'a>(
+    rungs: &'r [Rung<'a>],
+    is_there: impl Fn(&Name) -> bool,
+    removed: &mut Vec<Removed>,
+) -> Vec<Lost<'r, 'a>> {
+    let mut lost: Vec<Lost<'r, 'a>> = Vec::new();
+    for rung in rungs {
+        let Persona { parts: links, remove_parts, .. } = rung.persona;
+        lost.retain(|below| !links.iter().any(|link| link.name == below.link.name));
+        for gone in lost.extract_if(.., |below| remove_parts.contains(&below.link.name)) {
+            removed.push(taken(gone.link.name.to_string(), gone.rung.label.clone(), rung));
+        }
+        let found = |link: &PartLink| rung.parts.iter().any(|part| part.name == link.name);
+        lost.extend(links.iter().filter(|link| !found(link)).map(|link| Lost { link, rung }));
+    }
+    lost.retain(|lost| !is_there(&lost.link.name));
+    lost
+}
+
+/// The parts while a stage is active.
+fn staged(bundle: &Bundle, below: Vec<Part>, stage: &StageLayer<'_>) -> Vec<Part> {
     let Ok(placed) = layers::apply(bundle, &BTreeMap::new()) else { return below };
     let replaced_by_type =
-        |part_type: PartType| replaced(below.iter().filter(|old| old.part_type == part_type));
+        |part_type: PartType| replaced(below.iter().filter(|old| old.part_type == Some(part_type)));
     placed
         .iter()
         .filter_map(|placed| match placed.origin {
@@ -67,19 +132,14 @@ fn stacked(
     let is_own = |placed: &PlacedPart<'_>| placed.origin == LayerOrigin::Own;
     let (kept, gone): (Vec<Part>, Vec<Part>) =
         below.into_iter().partition(|old| after.iter().any(|new| !is_own(new) && is(old, new)));
-    let (taken, displaced): (Vec<Part>, Vec<Part>) = gone.into_iter().partition(|old| {
+    let (gone_for_good, displaced): (Vec<Part>, Vec<Part>) = gone.into_iter().partition(|old| {
         rung.persona.remove_parts.contains(&old.name) && !after.iter().any(|new| new.part.name == old.name)
     });
-    removed.extend(taken.into_iter().map(|old| Removed {
-        list: "parts".to_owned(),
-        name: old.name.to_string(),
-        from: old.from,
-        by: rung.label.clone(),
-    }));
+    removed.extend(gone_for_good.into_iter().map(|old| taken(old.name.to_string(), old.from, rung)));
     let displaced_by = |new: &PlacedPart<'_>| {
         let by = |old: &&Part| match rung.persona.parts_mode {
             MergeMode::Append => old.name == new.part.name,
-            MergeMode::Replace => old.part_type == new.part.part_type,
+            MergeMode::Replace => old.part_type == Some(new.part.part_type),
         };
         replaced(displaced.iter().filter(by))
     };
@@ -116,19 +176,37 @@ fn up_to(bundle: &Bundle, at: usize) -> Bundle {
 
 /// Type and name together tell the parts of one outcome apart.
 fn is(part: &Part, placed: &PlacedPart<'_>) -> bool {
-    part.name == placed.part.name && part.part_type == placed.part.part_type
+    part.name == placed.part.name && part.part_type == Some(placed.part.part_type)
 }
 
 fn described(placed: &PlacedPart<'_>, from: String, piece_scope: Scope, replaced: Vec<Replaced>) -> Part {
     Part {
         name: placed.part.name.clone(),
-        part_type: placed.part.part_type,
+        part_type: Some(placed.part.part_type),
         order: placed.order,
         priority: placed.priority,
         from,
-        piece_scope,
+        piece_scope: Some(piece_scope),
+        not_found: false,
         replaced,
     }
+}
+
+fn not_found(link: &PartLink, rung: &Rung<'_>) -> Part {
+    Part {
+        name: link.name.clone(),
+        part_type: None,
+        order: link.order,
+        priority: link.priority,
+        from: rung.label.clone(),
+        piece_scope: None,
+        not_found: true,
+        replaced: Vec::new(),
+    }
+}
+
+fn taken(name: String, from: String, by: &Rung<'_>) -> Removed {
+    Removed { list: "parts".to_owned(), name, from, by: by.label.clone() }
 }
 
 /// What stood there, with what that had replaced in its turn; the strongest first.

@@ -71,7 +71,8 @@ struct Before {
 impl Before {
     /// Whether a hidden character is where its own script or an emoji needs it.
     fn admits(&mut self, c: char, text: &str, after: usize) -> bool {
-        let Some(last) = self.last else { return false };
+        // At its start, a byte order mark is how some editors save a file.
+        let Some(last) = self.last else { return c == BYTE_ORDER_MARK };
         let next = text[after..].chars().next();
         match c {
             ZERO_WIDTH_JOINER if is_emoji_end(last) && next.is_some_and(is_pictograph) => true,
@@ -93,6 +94,7 @@ impl Before {
     }
 }
 
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 const ZERO_WIDTH_NON_JOINER: char = '\u{200C}';
 const ZERO_WIDTH_JOINER: char = '\u{200D}';
 const TEXT_STYLE: char = '\u{FE0E}';
@@ -234,7 +236,7 @@ fn name(c: char) -> Cow<'static, str> {
         '\u{2068}' => "FIRST STRONG ISOLATE",
         '\u{2069}' => "POP DIRECTIONAL ISOLATE",
         '\u{3164}' => "HANGUL FILLER",
-        '\u{FEFF}' => "ZERO WIDTH NO-BREAK SPACE (byte order mark)",
+        BYTE_ORDER_MARK => "ZERO WIDTH NO-BREAK SPACE (byte order mark)",
         '\u{FFA0}' => "HALFWIDTH HANGUL FILLER",
         '\u{FFF9}' => "INTERLINEAR ANNOTATION ANCHOR",
         '\u{FFFA}' => "INTERLINEAR ANNOTATION SEPARATOR",

@@ -22,6 +22,8 @@ pub(super) struct Broken {
     /// The persona that is at fault: the one whose `extends` cannot be followed, or that the
     /// circle comes back to.
     pub(super) at: (Scope, Name),
+    /// Whether the base may be there and cannot be read.
+    pub(super) is_unread: bool,
 }
 
 impl<'a> Known<'a> {
@@ -56,6 +58,11 @@ impl<'a> Known<'a> {
     /// Whether something that is not among the subjects uses this.
     pub(super) fn is_used_elsewhere(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
         self.catalog.is_used(scope, kind, name)
+    }
+
+    /// Whether one of these scopes may have what cannot be read.
+    pub(super) fn is_unread(&self, scopes: impl IntoIterator<Item = Scope>, kind: Kind, name: &Name) -> bool {
+        scopes.into_iter().any(|scope| self.catalog.is_unread(scope, kind, name))
     }
 
     /// The names most like one that a definition in `from` gives, best first.
@@ -95,10 +102,12 @@ impl<'a> Known<'a> {
         let mut last = (scope, persona);
         while let Some(base) = &last.1.extends {
             let at = || (last.0, last.1.name.clone());
-            let scopes = chain.scopes_of(base).map_err(|error| Broken { error, at: at() })?;
+            let scopes = chain.scopes_of(base);
+            let scopes = scopes.map_err(|error| Broken { error, at: at(), is_unread: false })?;
             let Some((scope, persona)) = self.find_persona(&scopes, &base.name) else {
                 let meant = self.meant_base(last.0, &chain, &base.name);
-                return Err(Broken { error: chain.missing(base, meant.as_ref()), at: at() });
+                let is_unread = self.is_unread(scopes, Kind::Persona, &base.name);
+                return Err(Broken { error: chain.missing(base, meant.as_ref()), at: at(), is_unread });
             };
             chain.push(scope, persona.name.clone()).map_err(|error| {
                 let at = match &error {
@@ -107,7 +116,7 @@ impl<'a> Known<'a> {
                     _ => (personas[0].0, personas[0].1.name.clone()),
                 };
                 let namesakes = self.scopes_of(Kind::Persona, &base.name);
-                Broken { error: error.or_namesake(&namesakes), at }
+                Broken { error: error.or_namesake(&namesakes), at, is_unread: false }
             })?;
             last = (scope, persona);
             personas.push(last);

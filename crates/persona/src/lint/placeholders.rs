@@ -33,6 +33,10 @@ impl Hit for Literal<'_> {
                 format!("${{env.{name}}} at {place} is never expanded in a {} definition", self.scope),
                 Some("only a personas.toml may read the environment".to_owned()),
             ),
+            Rule::EnvNotFilled => (
+                format!("${{env.{name}}} at {place} is never filled in here"),
+                Some("only what a model is told may read the environment".to_owned()),
+            ),
             _ => (
                 format!("\"{}\" at {place} is no placeholder", escaped(self.shown)),
                 Some("write ${env.NAME}, with a NAME of letters, digits and \"_\"".to_owned()),
@@ -48,7 +52,13 @@ fn escaped(text: &str) -> String {
         .collect()
 }
 
-pub(super) fn check(report: &mut Report<'_, '_>, field: &str, text: &str, settings: &Settings) {
+pub(super) fn check(
+    report: &mut Report<'_, '_>,
+    field: &str,
+    text: &str,
+    is_filled: bool,
+    settings: &Settings,
+) {
     // Most texts have none.
     if !text.contains("${") {
         return;
@@ -56,6 +66,7 @@ pub(super) fn check(report: &mut Report<'_, '_>, field: &str, text: &str, settin
     let scope = report.subject.scope;
     let rule_of = |name: &str| match () {
         () if !scope.is_file() => Some(Rule::EnvInDatabase),
+        () if !is_filled => Some(Rule::EnvNotFilled),
         () if !settings.env_allowed.contains(name) => Some(Rule::EnvNotAllowed),
         () if !settings.env_set.contains(name) => Some(Rule::EnvUnset),
         () => None,
@@ -69,7 +80,9 @@ pub(super) fn check(report: &mut Report<'_, '_>, field: &str, text: &str, settin
         rule: Rule::EnvMalformed,
         scope,
     }));
-    for rule in [Rule::EnvNotAllowed, Rule::EnvUnset, Rule::EnvInDatabase, Rule::EnvMalformed] {
+    let rules =
+        [Rule::EnvNotAllowed, Rule::EnvUnset, Rule::EnvInDatabase, Rule::EnvNotFilled, Rule::EnvMalformed];
+    for rule in rules {
         let of_rule: Vec<Literal<'_>> = literal.extract_if(.., |it| it.rule == rule).collect();
         tell(report, rule, rule.level(), field, text, &of_rule);
     }

@@ -32,7 +32,7 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
     let Err(broken) = known.chain(scope, persona) else { return };
     let (at_scope, at_name) = &broken.at;
     let is_at_fault = *at_scope == scope && *at_name == persona.name;
-    if !is_at_fault && known.is_subject(*at_scope, Kind::Persona, at_name) {
+    if broken.is_unread || !is_at_fault && known.is_subject(*at_scope, Kind::Persona, at_name) {
         return;
     }
     let rule = match broken.error {
@@ -44,7 +44,7 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
 
 fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
     let from = report.subject.scope;
-    if known.find(from, kind, name).is_some() {
+    if known.find(from, kind, name).is_some() || known.is_unread(from.downwards(), kind, name) {
         return;
     }
     let stronger = Scope::ALL.iter().find(|scope| **scope > from && known.get(**scope, kind, name).is_some());
@@ -52,7 +52,7 @@ fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name,
         let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
         let hint =
             format!("there is one in {stronger}, but a {from} definition sees {from} and weaker scopes only");
-        return report.add(Rule::UnknownReference, Some(field), message, Some(hint));
+        return report.add_named(Rule::UnknownReference, field, name.as_str(), (message, Some(hint)));
     }
     let others = Kind::ALL.iter().filter(|other| **other != kind);
     let other =
@@ -63,11 +63,11 @@ fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name,
             (AnyEntity::Persona(_), Some(key)) => format!("name it under {key:?}"),
             _ => "a stage has parts only".to_owned(),
         };
-        return report.add(Rule::WrongKind, Some(field), message, Some(hint));
+        return report.add_named(Rule::WrongKind, field, name.as_str(), (message, Some(hint)));
     }
     let near = known.near(from, kind, name);
     let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
-    report.add(Rule::UnknownReference, Some(field), message, did_you_mean(&near));
+    report.add_named(Rule::UnknownReference, field, name.as_str(), (message, did_you_mean(&near)));
 }
 
 fn did_you_mean(near: &[String]) -> Option<String> {
@@ -90,14 +90,19 @@ fn with_article(kind: Kind) -> String {
 }
 
 fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings) {
+    let plan = persona.plan_persona.as_ref().and_then(|plan| plan.model.as_deref());
+    let named = plan.and_then(|model| model.split_once('/'));
+    let named = named.filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    if let (Some(model), None) = (plan, named) {
+        let hint = "write it as \"provider/model\"".to_owned();
+        let message = format!("{model:?} is not a provider and a model, so that no plan can be made");
+        report.add(Rule::UnknownProvider, Some("plan_persona.model"), message, Some(hint));
+    }
     let Some(configured) = &settings.providers else { return };
     let preferred = persona.preferred_models.iter().enumerate();
     let preferred =
         preferred.map(|(at, model)| (format!("preferred_models[{at}].provider"), model.provider.as_str()));
-    // A plan's model without a provider is the persona's own provider's.
-    let plan = persona.plan_persona.as_ref().and_then(|plan| plan.model.as_deref());
-    let plan = plan.and_then(|model| model.split_once('/'));
-    let plan = plan.map(|(provider, _)| ("plan_persona.model".to_owned(), provider));
+    let plan = named.map(|(provider, _)| ("plan_persona.model".to_owned(), provider));
     for (field, provider) in preferred.chain(plan).filter(|(_, provider)| !configured.contains(*provider)) {
         // Whoever writes a name that there is has misspelt none of the others.
         let others = &settings.other_providers;

@@ -86,7 +86,7 @@ fn useless_removals(
     let Some((nearest_base, further)) = bases.split_first() else {
         for (field, what, name) in removals(persona) {
             let message = format!("there is no {what} {name:?} to take away: the persona extends nothing");
-            report.add(Rule::UselessRemoval, Some(field), message, None);
+            report.add_named(Rule::UselessRemoval, field, name, (message, None));
         }
         return;
     };
@@ -111,7 +111,7 @@ fn useless_removals(
         };
         if !has {
             let message = format!("no base has a {what} {name:?} to take away");
-            report.add(Rule::UselessRemoval, Some(field), message, None);
+            report.add_named(Rule::UselessRemoval, field, name, (message, None));
         }
     }
 }

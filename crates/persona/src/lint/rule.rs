@@ -74,7 +74,7 @@ rules! {
     UselessRemoval = "useless-removal", Warning,
         "A persona takes away what none of its bases has.";
     UnknownProvider = "unknown-provider", Warning,
-        "A model's provider is not configured.";
+        "A model's provider is not configured, or not named.";
     StagePartAdds = "stage-part-adds", Warning,
         "A part of a stage has a type that no persona with this arc has a part of, so that it adds where stages replace; a note where the stage replaces others as well.";
     Unused = "unused", Warning,
@@ -99,6 +99,8 @@ rules! {
         "A ${env.NAME} is allowed, but not set, and stays literal.";
     EnvInDatabase = "env-in-database", Warning,
         "A ${env.NAME} stands in a shared or builtin definition, where it is never expanded.";
+    EnvNotFilled = "env-not-filled", Warning,
+        "A ${env.NAME} stands in a text that no model is told, such as a path or a test input, and stays literal.";
     EnvMalformed = "env-malformed", Warning,
         "A text has what looks like a ${env.NAME} and is none.";
 }

@@ -17,6 +17,8 @@ const VALUE_LEAST: usize = 8;
 const CREDENTIAL_LEAST: usize = 16;
 /// Letters and digits in a row that are no word.
 const RUN_CHARS: usize = 16;
+/// Characters after a prefix from which on they are a key, however hyphens fall in it.
+const CERTAIN: usize = 80;
 /// Bytes of a key's name, or of a private key's title, that are looked at.
 const NAME_BYTES: usize = 64;
 /// Bytes of a private key or of a run of a JSON web token that are looked at.
@@ -86,8 +88,22 @@ fn key_length(shape: &Shape, text: &str) -> Option<usize> {
     let length = rest.bytes().take(LONGEST + 1).take_while(|byte| shape.alphabet.has(*byte)).count();
     let body = rest[..length].trim_end_matches(['.', '-']);
     let fits = (shape.least..=shape.most).contains(&body.len());
-    let runs = shape.alphabet != Alphabet::UrlSafeWithRun || has_run(body);
-    (fits && runs && is_mixed(body) && !is_placeholder(body)).then_some(shape.prefix.len() + body.len())
+    let is_drawn = match shape.alphabet {
+        // One in thirty of AWS's keys has no digit, and nothing else looks like them.
+        Alphabet::Capitals => true,
+        Alphabet::Letters => is_mixed(body) || is_of_both_cases(body),
+        Alphabet::UrlSafeWithRun => is_mixed(body) && (has_run(body) || body.len() >= CERTAIN),
+        _ => is_mixed(body),
+    };
+    (fits && is_drawn && !is_placeholder(body)).then_some(shape.prefix.len() + body.len())
+}
+
+/// Whether at least a quarter of the letters are capitals and a quarter are not: a row of words
+/// has fewer, however it is written.
+fn is_of_both_cases(text: &str) -> bool {
+    let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
+    let small = text.bytes().filter(u8::is_ascii_lowercase).count();
+    4 * capitals.min(small) >= text.len()
 }
 
 /// Whether a text has digits as well as letters: hardly a key has not, and few words have.
@@ -165,7 +181,7 @@ fn is_example(password: &str) -> bool {
 
 /// Values after words that say what they are: `password = …`, `api_key: "…"`, `Authorization: …`.
 fn values<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
-    const WORDS: [&str; 11] = [
+    const WORDS: [&str; 12] = [
         "password",
         "passwd",
         "pwd",
@@ -174,6 +190,7 @@ fn values<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
         "token",
         "apikey",
         "accesskey",
+        "accountkey",
         "secretkey",
         "privatekey",
         "authkey",

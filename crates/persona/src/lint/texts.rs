@@ -23,11 +23,11 @@ pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings) {
         AnyEntity::TestInput(_) => Level::Warning,
         _ => Rule::HiddenUnicode.level(),
     };
-    for (field, text) in texts(entity) {
+    for Text { field, text, is_filled } in texts(entity) {
         tell(report, Rule::HiddenUnicode, hidden_level, &field, text, &hidden::find(text));
         tell(report, Rule::LookAlike, Rule::LookAlike.level(), &field, text, &lookalike::find(text));
         tell(report, Rule::Secret, Rule::Secret.level(), &field, text, &secret::find(text));
-        placeholders::check(report, &field, text, settings);
+        placeholders::check(report, &field, text, is_filled, settings);
     }
     if let AnyEntity::TestInput(input) = entity {
         for (at, text) in input.expectations.iter().enumerate() {
@@ -58,85 +58,104 @@ pub(super) fn tell<T: Hit>(
     }
 }
 
-/// Every text of a definition that reaches a prompt, a tool's name or a path, with its field.
-fn texts(entity: &AnyEntity) -> Vec<(String, &str)> {
-    let mut texts = Vec::new();
+/// A text of a definition, with its field.
+struct Text<'a> {
+    field: String,
+    text: &'a str,
+    /// Whether `${env.NAME}` is filled in here: in what a model is told, that is, and nowhere else.
+    is_filled: bool,
+}
+
+/// Every text of a definition that reaches a prompt, a tool's name or a path.
+fn texts(entity: &AnyEntity) -> Vec<Text<'_>> {
+    let mut texts = Texts(Vec::new());
     match entity {
         AnyEntity::Persona(it) => persona(&mut texts, it),
         AnyEntity::Part(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "summary", &it.summary);
-            add(&mut texts, "content", &it.content);
+            texts.prompt("description", &it.description);
+            texts.prompt("summary", &it.summary);
+            texts.prompt("content", &it.content);
         }
         AnyEntity::Trait(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "instruction", &it.instruction);
+            texts.prompt("description", &it.description);
+            texts.prompt("instruction", &it.instruction);
         }
         AnyEntity::Skill(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "content", &it.content);
+            texts.prompt("description", &it.description);
+            texts.prompt("content", &it.content);
         }
         AnyEntity::Guardrail(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "content", &it.content);
+            texts.prompt("description", &it.description);
+            texts.prompt("content", &it.content);
             // A pattern with a character that nobody sees denies nothing.
-            let patterns = it.deny_tools.iter().enumerate();
-            texts.extend(patterns.map(|(at, pattern)| (format!("deny_tools[{at}]"), pattern.as_str())));
+            for (at, pattern) in it.deny_tools.iter().enumerate() {
+                texts.other(format!("deny_tools[{at}]"), Some(pattern));
+            }
         }
         AnyEntity::Arc(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "summary", &it.summary);
+            texts.other("description", it.description.as_ref());
+            texts.other("summary", it.summary.as_ref());
             for stage in &it.stages {
-                add(&mut texts, &format!("stages.{}.description", stage.name), &stage.description);
-                add(&mut texts, &format!("stages.{}.condition", stage.name), &stage.condition);
+                texts.other(format!("stages.{}.description", stage.name), stage.description.as_ref());
+                texts.other(format!("stages.{}.condition", stage.name), stage.condition.as_ref());
             }
         }
         AnyEntity::ToolPreset(it) => tool_preset(&mut texts, it),
         AnyEntity::BiasProfile(it) => {
-            add(&mut texts, "description", &it.description);
-            texts.extend(it.multipliers.keys().map(|category| ("multipliers".to_owned(), category.as_str())));
+            texts.prompt("description", &it.description);
+            it.multipliers.keys().for_each(|category| texts.other("multipliers", Some(category)));
         }
         AnyEntity::ContextPreset(it) => context_preset(&mut texts, it),
         AnyEntity::TestInput(it) => {
-            add(&mut texts, "description", &it.description);
-            add(&mut texts, "content", &it.content);
+            texts.other("description", it.description.as_ref());
+            texts.other("content", it.content.as_ref());
         }
     }
-    texts
+    texts.0
 }
 
-type Texts<'a> = Vec<(String, &'a str)>;
+struct Texts<'a>(Vec<Text<'a>>);
 
-fn add<'a>(texts: &mut Texts<'a>, field: &str, text: &'a Option<String>) {
-    texts.extend(text.as_deref().map(|text| (field.to_owned(), text)));
+impl<'a> Texts<'a> {
+    fn prompt(&mut self, field: impl Into<String>, text: &'a Option<String>) {
+        self.add(field.into(), text.as_ref(), true);
+    }
+
+    fn other(&mut self, field: impl Into<String>, text: Option<&'a String>) {
+        self.add(field.into(), text, false);
+    }
+
+    fn add(&mut self, field: String, text: Option<&'a String>, is_filled: bool) {
+        self.0.extend(text.map(|text| Text { field, text, is_filled }));
+    }
 }
 
 fn persona<'a>(texts: &mut Texts<'a>, persona: &'a Persona) {
-    add(texts, "display_name", &persona.display_name);
-    add(texts, "description", &persona.description);
-    add(texts, "summary", &persona.summary);
-    add(texts, "detail", &persona.detail);
-    add(texts, "system_prompt", &persona.system_prompt);
+    texts.other("display_name", persona.display_name.as_ref());
+    texts.prompt("description", &persona.description);
+    texts.prompt("summary", &persona.summary);
+    texts.prompt("detail", &persona.detail);
+    texts.prompt("system_prompt", &persona.system_prompt);
     for (at, model) in persona.preferred_models.iter().enumerate() {
-        texts.push((format!("preferred_models[{at}].provider"), &model.provider));
-        texts.push((format!("preferred_models[{at}].model"), &model.model));
+        texts.other(format!("preferred_models[{at}].provider"), Some(&model.provider));
+        texts.other(format!("preferred_models[{at}].model"), Some(&model.model));
     }
     if let Some(plan) = &persona.plan_persona {
-        add(texts, "plan_persona.instruction", &plan.instruction);
-        add(texts, "plan_persona.model", &plan.model);
+        texts.prompt("plan_persona.instruction", &plan.instruction);
+        texts.other("plan_persona.model", plan.model.as_ref());
     }
 }
 
 fn tool_preset<'a>(texts: &mut Texts<'a>, preset: &'a ToolPreset) {
-    add(texts, "description", &preset.description);
+    texts.other("description", preset.description.as_ref());
     for (category, tools) in &preset.categories {
-        texts.push(("categories".to_owned(), category));
+        texts.other("categories", Some(category));
         for (at, tool) in tools.iter().enumerate() {
             let field = format!("categories.{}[{at}]", shown(category));
-            texts.push((format!("{field}.name"), &tool.name));
+            texts.other(format!("{field}.name"), Some(&tool.name));
             for (parameter, hint) in &tool.parameter_bias {
-                texts.push((format!("{field}.parameter_bias"), parameter));
-                texts.push((format!("{field}.parameter_bias.{}", shown(parameter)), hint));
+                texts.other(format!("{field}.parameter_bias"), Some(parameter));
+                texts.add(format!("{field}.parameter_bias.{}", shown(parameter)), Some(hint), true);
             }
         }
     }
@@ -149,9 +168,9 @@ fn shown(key: &str) -> String {
 }
 
 fn context_preset<'a>(texts: &mut Texts<'a>, preset: &'a ContextPreset) {
-    add(texts, "description", &preset.description);
+    texts.other("description", preset.description.as_ref());
     for (at, entry) in preset.entries.iter().enumerate() {
-        add(texts, &format!("entries[{at}].glob"), &entry.glob);
-        add(texts, &format!("entries[{at}].path"), &entry.path);
+        texts.other(format!("entries[{at}].glob"), entry.glob.as_ref());
+        texts.other(format!("entries[{at}].path"), entry.path.as_ref());
     }
 }

@@ -42,8 +42,9 @@ fn bundle(scope: Scope, system_prompt: &str, part_scope: Scope, content: &str) -
 fn expanded(bundle: &mut Bundle) -> Vec<String> {
     let allowed = BTreeSet::from(["TEAM".to_owned(), "UNSET".to_owned()]);
     let lookup = |name: &str| (name == "TEAM").then(|| "core".to_owned());
-    let problems = expand_bundle(bundle, Environment { allowed: &allowed, lookup: &lookup });
-    problems.iter().map(ToString::to_string).collect()
+    let mut filler = Filler::new(Environment { allowed: &allowed, lookup: &lookup });
+    filler.bundle(bundle);
+    filler.problems().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -195,6 +196,36 @@ fn what_cannot_be_filled_in_stays_and_is_told_with_its_place() {
     assert_eq!(bundle.persona.system_prompt.as_deref(), Some("${env.UNSET} core"));
     let plan = bundle.persona.plan_persona.and_then(|plan| plan.instruction);
     assert_eq!(plan.as_deref(), Some("plan for core"));
+}
+
+#[test]
+fn what_a_preset_of_a_file_says_to_a_model_is_filled_in() {
+    let allowed = BTreeSet::from(["TEAM".to_owned()]);
+    let lookup = |_: &str| Some("core".to_owned());
+    for (scope, expected) in
+        [(Scope::Project, "for core"), (Scope::Global, "for core"), (Scope::Shared, "for ${env.TEAM}")]
+    {
+        let read = serde_json::json!({ "name": "careful", "description": "of ${env.TEAM}", "categories": {
+            "read": [{ "name": "read_file", "parameter_bias": { "path": "for ${env.TEAM}", "limit": "${env.X}" } }],
+        } });
+        let mut preset: ToolPreset = serde_json::from_value(read).expect("a preset");
+        let read = serde_json::json!({ "name": "eager", "description": "for ${env.TEAM}" });
+        let mut bias: BiasProfile = serde_json::from_value(read).expect("a profile");
+        let mut filler = Filler::new(Environment { allowed: &allowed, lookup: &lookup });
+        filler.tool_preset(&mut preset, scope);
+        filler.bias_profile(&mut bias, scope);
+        assert_eq!(preset.categories["read"][0].parameter_bias["path"], expected, "{scope}");
+        assert_eq!(bias.description.as_deref(), Some(expected), "{scope}");
+        // Nobody but people reads what a preset says of itself.
+        assert_eq!(preset.description.as_deref(), Some("of ${env.TEAM}"));
+        let problems: Vec<String> = filler.problems().iter().map(ToString::to_string).collect();
+        let place = "tool preset careful categories.read[0].parameter_bias.limit: ${env.X} at 1:1";
+        assert_eq!(problems.iter().filter(|it| it.starts_with(place)).count(), problems.len());
+        assert_eq!(problems.len(), usize::from(scope.is_file()));
+        assert!(filler.problems().is_empty(), "each is told once");
+        let concealed = if scope.is_file() { "the ${env.TEAM}" } else { "the core" };
+        assert_eq!(filler.into_values().conceal("the core"), concealed);
+    }
 }
 
 #[test]

@@ -52,6 +52,15 @@ fn equal_priorities_go_by_assembly_order() {
     check("own tone=warm@1 | stage voice=low | limit 1", "tone=warm | limit low");
 }
 
+/// A stage or an override may have another part of the name that one of the persona's own has.
+#[test]
+fn limit_tells_namesakes_apart() {
+    check("own tone=x@1/1 | stage goal=x | limit 1", "tone=x | limit x");
+    check("own tone=x@1/1 goal=y@2/5 | stage goal=x | limit 1", "goal=x | limit x");
+    check("own tone=x@1/9 flaw=z@2/1 | override goal=x | limit 1", "goal=x | limit x z");
+    check("own tone=x@1/9 flaw=z@2/1 | override goal=x | limit 2", "tone=x goal=x | limit z");
+}
+
 #[test]
 fn limit_counts_parts_only() {
     check(

@@ -40,7 +40,7 @@ fn check_text<T: Entity + DeserializeOwned>(field: &str, most: usize) {
     // Bytes count, not characters: that is what a database and a disk hold.
     check::<T>(
         &json!({ field: "é".repeat(most / 2 + 1) }),
-        &format!("{field}: has {} bytes, at most {most} are kept; split it", most + 2),
+        &format!("{field}: has {} bytes, at most {most} are allowed; split it", most + 2),
     );
     check::<T>(&json!({ field: "a\0b" }), &format!("{field}: contains a NUL character; remove it"));
 }
@@ -73,7 +73,7 @@ fn texts() {
 fn check_words<T: Entity + DeserializeOwned>(field: &str, most: usize, chars: usize) {
     let words = |count: usize| -> Value { (0..count).map(|at| format!("w{at}")).collect() };
     check::<T>(&json!({ field: words(most) }), "");
-    let refused = format!("{field}: has {} entries, at most {most} are kept", most + 1);
+    let refused = format!("{field}: has {} entries, at most {most} are allowed", most + 1);
     check::<T>(&json!({ field: words(most + 1) }), &refused);
     check::<T>(&json!({ field: ["é".repeat(chars)] }), "");
     check::<T>(
@@ -123,7 +123,7 @@ fn links() {
         check::<Persona>(&json!({ field: names(256) }), "");
         check::<Persona>(
             &json!({ field: names(257) }),
-            &format!("{field}: has 257 entries, at most 256 are kept"),
+            &format!("{field}: has 257 entries, at most 256 are allowed"),
         );
         check::<Persona>(
             &json!({ field: ["a", "b", "a"] }),
@@ -134,7 +134,7 @@ fn links() {
         names(count).into_iter().map(|name| PartLink { name, order: 0, priority: 0 }).collect()
     };
     check::<Persona>(&json!({ "parts": parts(256) }), "");
-    check::<Persona>(&json!({ "parts": parts(257) }), "parts: has 257 entries, at most 256 are kept");
+    check::<Persona>(&json!({ "parts": parts(257) }), "parts: has 257 entries, at most 256 are allowed");
     check::<Persona>(
         &json!({ "parts": [{ "name": "a", "order": 1 }, { "name": "a", "order": 2 }] }),
         "parts: names a twice; once is enough",
@@ -167,12 +167,12 @@ fn preferred_models() {
     check::<Persona>(&model(json!({ "provider": " " })), &at("provider: must not be empty"));
     check::<Persona>(
         &model(json!({ "model": "m".repeat(201) })),
-        &at("model: has 201 bytes, at most 200 are kept; split it"),
+        &at("model: has 201 bytes, at most 200 are allowed; shorten it"),
     );
     let many = vec![json!({ "provider": "p", "model": "m" }); 17];
     check::<Persona>(
         &json!({ "preferred_models": many }),
-        "preferred_models: has 17 entries, at most 16 are kept",
+        "preferred_models: has 17 entries, at most 16 are allowed",
     );
 }
 
@@ -181,7 +181,7 @@ fn plan_personas() {
     let long = "x".repeat(limits::LONG_TEXT_BYTES + 1);
     check::<Persona>(
         &json!({ "plan_persona": { "instruction": long } }),
-        "plan_persona.instruction: has 262145 bytes, at most 262144 are kept; split it",
+        "plan_persona.instruction: has 262145 bytes, at most 262144 are allowed; split it",
     );
     check::<Persona>(
         &json!({ "plan_persona": { "model": "a\0" } }),
@@ -202,7 +202,7 @@ fn a_part_must_say_something() {
 fn stages() {
     let stages = |count| -> Value { names(count).into_iter().map(|name| json!({ "name": name })).collect() };
     check::<CharacterArc>(&json!({ "stages": stages(64) }), "");
-    check::<CharacterArc>(&json!({ "stages": stages(65) }), "stages: has 65 entries, at most 64 are kept");
+    check::<CharacterArc>(&json!({ "stages": stages(65) }), "stages: has 65 entries, at most 64 are allowed");
     check::<CharacterArc>(
         &json!({ "stages": [{ "name": "one", "order": 1 }, { "name": "one", "order": 2 }] }),
         "stages: names one twice; once is enough",
@@ -217,7 +217,7 @@ fn stages() {
     check::<CharacterArc>(&stage(json!({ "parts": names(64) })), "");
     check::<CharacterArc>(
         &stage(json!({ "parts": names(65) })),
-        "stages.one.parts: has 65 entries, at most 64 are kept",
+        "stages.one.parts: has 65 entries, at most 64 are allowed",
     );
     check::<CharacterArc>(
         &stage(json!({ "parts": ["a", "a"] })),
@@ -226,7 +226,7 @@ fn stages() {
     for field in ["description", "condition"] {
         check::<CharacterArc>(
             &stage(json!({ field: "x".repeat(8193) })),
-            &format!("stages.one.{field}: has 8193 bytes, at most 8192 are kept; split it"),
+            &format!("stages.one.{field}: has 8193 bytes, at most 8192 are allowed; split it"),
         );
     }
 }

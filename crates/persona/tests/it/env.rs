@@ -22,7 +22,7 @@ fn expanded(text: &str) -> Expanded {
 
 #[track_caller]
 fn check(text: &str, expected: &str, problems: &[&str]) {
-    let Expanded { text: out, problems: found } = expanded(text);
+    let Expanded { text: out, problems: found, .. } = expanded(text);
     assert_eq!(out, expected, "{text:?}");
     let found: Vec<String> = found
         .iter()
@@ -134,7 +134,7 @@ fn placeholders_tell_where_they_stand() {
 fn a_text_full_of_them_is_read_once() {
     // Quadratic work would take minutes here.
     let text = "${env.NOPE}".repeat(20_000);
-    let Expanded { text: out, problems } = expanded(&text);
+    let Expanded { text: out, problems, .. } = expanded(&text);
     assert_eq!((out, problems.len()), (text, 20_000));
 }
 
@@ -143,7 +143,7 @@ proptest! {
 
     #[test]
     fn whatever_the_text_only_placeholders_change(text in r"(\PC|\$\{env\.[ABC]\}|\$\{env\.|\n|é|\$|\}){0,40}") {
-        let Expanded { text: out, problems } = expanded(&text);
+        let Expanded { text: out, problems, .. } = expanded(&text);
         let whole: Vec<_> = placeholders(&text).collect();
         prop_assert!(problems.len() <= whole.len());
         // Taking the pieces apart by hand gives the same.

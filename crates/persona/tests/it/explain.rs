@@ -1,25 +1,38 @@
 //! Where everything comes from, and the persona as if it had been written out.
 
-use persona::Scope;
-use persona::explain::{Explanation, explain, flat};
+use persona::explain::{Explanation, Holders, explain, flat};
+use persona::{Bundle, Kind, PartType, PieceScope, Scope};
 use serde_json::json;
 
-use crate::script::read;
+use crate::script::{name, read};
+
+mod shifts;
 
 fn explained(script: &str) -> Explanation {
-    explain(&read(script).0)
+    let bundle = read(script).0;
+    let mut holders = Holders::default();
+    for PieceScope { kind, name, scope } in &bundle.piece_scopes {
+        holders.insert(*kind, name.clone(), vec![*scope]);
+    }
+    explain(&bundle, &holders)
 }
 
 /// Asserts where the parts are from: `type=name@order/priority from scope`, and what each replaced.
 #[track_caller]
 fn check_parts(script: &str, expected: &[&str]) {
     let parts = explained(script).parts.into_iter().map(|part| {
-        let place = format!("{}={}@{}/{}", part.part_type, part.name, part.order, part.priority);
+        let place = format!(
+            "{}={}@{}/{}",
+            part.part_type.map_or("?", PartType::as_str),
+            part.name,
+            part.order,
+            part.priority
+        );
         let replaced: Vec<String> =
             part.replaced.iter().map(|old| format!("{} of {}", old.name, old.from)).collect();
         let replaced =
             if replaced.is_empty() { String::new() } else { format!(" for {}", replaced.join(", ")) };
-        format!("{place} {} in {}{replaced}", part.from, part.piece_scope)
+        format!("{place} {} in {}{replaced}", part.from, part.piece_scope.map_or("none", Scope::as_str))
     });
     assert_eq!(parts.collect::<Vec<_>>(), expected, "\n  script: {script}");
 }
@@ -226,6 +239,24 @@ fn a_prompt_tells_what_it_follows_and_what_it_replaces() {
 }
 
 #[test]
+fn a_prompt_that_says_nothing_is_not_appended() {
+    check_fields("prompt a > prompt+ _", &[r#"system_prompt="a" builtin:base-1"#]);
+    check_fields("prompt _ > prompt+ b", &[r#"system_prompt="b" builtin:someone over builtin:base-1"#]);
+    check_fields(
+        "prompt a > prompt+ _ > prompt+ c",
+        &[r#"system_prompt="c" builtin:someone below builtin:base-1"#],
+    );
+    for (script, whole) in [
+        ("prompt a > prompt+ _", "a"),
+        ("prompt _ > prompt+ b", "b"),
+        ("prompt a > prompt+ _ > prompt+ c", "a\n\nc"),
+        ("prompt a > prompt _", " "),
+    ] {
+        assert_eq!(flat(&read(script).0).system_prompt.as_deref(), Some(whole), "{script}");
+    }
+}
+
+#[test]
 fn a_long_text_is_cut() {
     let script = format!("prompt {}", "é".repeat(500));
     let explanation = explained(&script);
@@ -260,7 +291,7 @@ fn an_item_is_from_the_strongest_layer_that_lists_it() {
 fn an_item_that_was_not_found_has_no_scope() {
     let (mut bundle, _) = read("scope shared | traits calm > scope project | traits calm kind");
     bundle.traits.clear();
-    let explanation = explain(&bundle);
+    let explanation = explain(&bundle, &Holders::default());
     let items: Vec<_> =
         explanation.items.iter().map(|it| (it.name.as_str(), it.from.as_str(), it.piece_scope)).collect();
     // The base's piece stays in force, as in the assembly.
@@ -299,4 +330,76 @@ fn a_flat_persona_is_written_out() {
     // A stage is state, and is not written out.
     let (staged, _) = read("own tone=warm | stage tone=cold");
     assert_eq!(flat(&staged).parts[0].name.as_str(), "warm");
+}
+
+/// A script's bundle without the parts of these names, in whichever layer: the links lead nowhere.
+fn lacking(script: &str, lost: &[&str]) -> Bundle {
+    let (mut bundle, _) = read(script);
+    let Bundle { parts, bases, .. } = &mut bundle;
+    for parts in bases.iter_mut().map(|base| &mut base.parts).chain([parts]) {
+        parts.retain(|part| !lost.contains(&part.name.as_str()));
+    }
+    bundle
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_told_in_its_place() {
+    for (script, lost, told) in [
+        ("own tone=warm@1 goal=win@3 flaw=gone@2/7", &["gone"][..], "warm@1 gone@2? win@3"),
+        ("own tone=gone@1 > own tone=dry@2", &["gone"], "gone@1? dry@2"),
+        ("own tone=gone@1 > append tone=gone@5", &["gone"], "gone@5?"),
+        ("own tone=gone@1 > remove parts:gone", &["gone"], ""),
+        ("own tone=gone | stage tone=cold", &["gone"], "gone@0? cold@1"),
+    ] {
+        let bundle = lacking(script, lost);
+        let explanation = explain(&bundle, &Holders::default());
+        let parts = explanation.parts.iter().map(|part| {
+            assert_eq!(
+                (part.part_type.is_none(), part.piece_scope.is_none()),
+                (part.not_found, part.not_found)
+            );
+            format!("{}@{}{}", part.name, part.order, if part.not_found { "?" } else { "" })
+        });
+        assert_eq!(parts.collect::<Vec<_>>().join(" "), told, "{script}");
+        let removed: Vec<&str> = explanation.removed.iter().map(|gone| gone.name.as_str()).collect();
+        assert_eq!(removed == ["gone"], script.contains("remove"), "{script}");
+        // The flat persona keeps it: whoever mends the name has it again. A stage is not written out.
+        let links: Vec<String> =
+            flat(&bundle).parts.iter().map(|link| format!("{}@{}", link.name, link.order)).collect();
+        let told: Vec<String> = told.split(' ').map(|part| part.replace('?', "")).collect();
+        let told: Vec<String> =
+            told.into_iter().filter(|part| !part.is_empty() && !part.starts_with("cold")).collect();
+        assert_eq!(links, told, "{script}");
+    }
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_told_as_such() {
+    let (bundle, _) = read(
+        "scope shared | set tool_preset=tools arc=path > scope project | set bias_profile=bold | inputs hello bye | tags t",
+    );
+    let mut holders = Holders::default();
+    for (kind, known, scopes) in [
+        // Stronger than the layer that names it: not seen from there.
+        (Kind::ToolPreset, "tools", vec![Scope::Project]),
+        (Kind::Arc, "path", vec![Scope::Project, Scope::Builtin]),
+        (Kind::BiasProfile, "bold", vec![Scope::Global, Scope::Shared]),
+        (Kind::TestInput, "bye", vec![Scope::Project]),
+    ] {
+        holders.insert(kind, name(known), scopes);
+    }
+    let explanation = explain(&bundle, &holders);
+    let fields: Vec<_> =
+        explanation.fields.iter().map(|it| (it.field.as_str(), it.piece_scope, it.not_found)).collect();
+    assert_eq!(
+        fields,
+        [
+            ("tool_preset", None, true),
+            ("bias_profile", Some(Scope::Global), false),
+            ("arc", Some(Scope::Builtin), false),
+        ]
+    );
+    let items: Vec<_> =
+        explanation.items.iter().map(|it| (it.name.as_str(), it.piece_scope, it.not_found)).collect();
+    assert_eq!(items, [("hello", None, true), ("bye", Some(Scope::Project), false), ("t", None, false)]);
 }

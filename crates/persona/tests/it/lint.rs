@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::script::Toks;
 
 mod composed;
+mod providers;
 mod referring;
 mod secrets;
 mod texts;
@@ -18,20 +19,26 @@ pub(crate) struct Shelf {
     looked_at: Vec<(Scope, AnyEntity)>,
     known: Vec<(Scope, AnyEntity)>,
     used: Vec<(Scope, Kind, Name)>,
+    unread: Vec<(Scope, Kind, Name)>,
 }
 
 impl Shelf {
     /// Reads `scope kind name` and the fields of each; a `+` before it is for what is only known,
-    /// and `!` says that something else uses what it names.
+    /// `!` says that something else uses what it names, and `?` that what it names cannot be read.
     fn read(entries: &[(&str, Value)]) -> Self {
         let mut shelf = Self::default();
         for (key, fields) in entries {
-            let words: Vec<&str> = key.trim_start_matches(['+', '!']).split(' ').collect();
+            let words: Vec<&str> = key.trim_start_matches(['+', '!', '?']).split(' ').collect();
             let [scope, kind, name] = words[..] else { panic!("{key:?} is no key") };
             let (scope, kind): (Scope, Kind) =
                 (scope.parse().expect("a scope"), kind.parse().expect("a kind"));
-            if key.starts_with('!') {
-                shelf.used.push((scope, kind, name.parse().expect("a name")));
+            let list = match key.chars().next() {
+                Some('!') => Some(&mut shelf.used),
+                Some('?') => Some(&mut shelf.unread),
+                _ => None,
+            };
+            if let Some(list) = list {
+                list.push((scope, kind, name.parse().expect("a name")));
                 continue;
             }
             let mut definition = json!({ "name": name });
@@ -66,6 +73,10 @@ impl Catalog for Shelf {
 
     fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
         self.used.iter().any(|it| *it == (scope, kind, name.clone()))
+    }
+
+    fn is_unread(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
+        self.unread.iter().any(|it| *it == (scope, kind, name.clone()))
     }
 }
 
@@ -178,7 +189,7 @@ fn rules_have_an_id_a_level_and_a_sentence() {
         assert!(rule.description().ends_with('.') && rule.description().len() > 20, "{id}");
         assert_eq!(json!(rule.level()), json!(rule.level().as_str()));
     }
-    assert_eq!(Rule::ALL.len(), 18);
+    assert_eq!(Rule::ALL.len(), 19);
     let schema = json!(schemars::schema_for!(Finding));
     assert_eq!(schema["properties"]["level"]["enum"], json!(["note", "warning", "error"]));
     assert_eq!(schema["properties"]["rule"]["enum"], json!(Rule::ALL));
@@ -193,7 +204,7 @@ fn a_finding_is_read_as_it_is_written() {
         json!(found),
         json!([{
             "rule": "unknown-reference", "level": "error", "kind": "persona", "name": "b", "scope": "project",
-            "field": "parts", "message": "unknown part \"nope\"",
+            "field": "parts", "element": "nope", "message": "unknown part \"nope\"",
         }])
     );
     assert_eq!(serde_json::from_value::<Vec<Finding>>(json!(found)).expect("what was written"), found);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use super::Shared;
 use super::named::SessionId;
 use crate::answer::{Answer, whole};
-use crate::asked::Input;
+use crate::asked::WithNulls;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize)]
@@ -33,7 +33,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Mod
 pub(super) async fn change(
     State(sessions): Shared,
     SessionId(id): SessionId,
-    Input(input): Input<ChangeInput>,
+    WithNulls(input): WithNulls<ChangeInput>,
 ) -> Answer<Json<SessionView>> {
     let ChangeInput { persona, model } = input;
     if persona.is_none() && model.is_none() {

@@ -14,3 +14,4 @@ INSERT INTO tags_of_earlier
     SELECT guid, tag, revision, created_at, author, front, message, guid FROM agent_revision_tags;
 DROP TABLE agent_revision_tags;
 ALTER TABLE tags_of_earlier RENAME TO agent_revision_tags;
+CREATE INDEX agent_revision_tags_revision ON agent_revision_tags (revision_guid, revision);

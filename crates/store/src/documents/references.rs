@@ -29,6 +29,7 @@ pub(crate) fn references(dialect: Dialect, kind: Kind, start: &str) -> Option<St
             ("name", "x.name".to_owned()),
             ("scope", "'shared'".to_owned()),
             ("revision", "x.revision".to_owned()),
+            ("guid", "x.guid".to_owned()),
         ]))
     };
     let stage_parts =

@@ -32,6 +32,7 @@ use fault::Fault;
 use hash::Canonical;
 pub use hash::entity_hash;
 pub(crate) use hash::hex;
+use include::Place;
 pub use include::directory_of;
 pub(crate) use include::{Overlay, lawful};
 use locate::{End, offset_of_field};
@@ -80,8 +81,8 @@ pub struct Document {
     pub(crate) seen: BTreeMap<PathBuf, Stamp>,
     /// SHA-256 of the text, and of the included texts where there are any.
     pub hash: String,
-    /// How many fields take their text from a file, by its path below the directory.
-    pub(crate) uses: BTreeMap<PathBuf, usize>,
+    /// How many fields take their text from a file, by its canonical path.
+    uses: BTreeMap<PathBuf, usize>,
     /// Tells whether a text is the one that this was read from.
     pub(crate) fingerprint: u64,
 }
@@ -119,6 +120,12 @@ impl Document {
         self.entries.get(&kind)?.get(name)
     }
 
+    /// Whether a field may give an included file another text: no other field takes its own from it.
+    pub(crate) fn may_change(&self, included: &Path) -> bool {
+        let file = Place::of(&self.path).reach(included);
+        file.is_ok_and(|file| self.uses.get(&file).copied().unwrap_or_default() <= 1)
+    }
+
     /// Whether the file defines an entry, readable or not.
     pub fn has(&self, kind: Kind, name: &str) -> bool {
         self.get(kind, name).is_some() || self.is_broken(kind, name)
@@ -127,6 +134,23 @@ impl Document {
     /// Whether the file has the entry, but with a mistake that hides it.
     pub fn is_broken(&self, kind: Kind, name: &str) -> bool {
         self.broken.iter().any(|(broken, key)| *broken == kind && key.as_str() == name)
+    }
+
+    /// What is wrong with an entry that the file has and that cannot be read.
+    pub fn mistake(&self, kind: Kind, name: &str) -> Option<Problem> {
+        if !self.is_broken(kind, name) {
+            return None;
+        }
+        let is_of = |problem: &&Problem| {
+            problem.level == Level::Error
+                && problem.entry.as_ref().is_some_and(|(of, entry)| *of == kind && entry == name)
+        };
+        // Of very many problems not all are told.
+        let untold = || {
+            let message = format!("{} {name} has a mistake", kind.spoken());
+            Problem::of_file(&self.path, message, Some("mend it first".to_owned()))
+        };
+        Some(self.problems.iter().find(is_of).cloned().unwrap_or_else(untold))
     }
 
     /// Every entry, kind by kind.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::links::{self, canonical};
+
 /// The file at a project's root.
 pub const FILE_NAME: &str = "personas.toml";
 
@@ -29,7 +31,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
         if !is_start && (home.as_deref() == Some(directory) || !is_ours(directory)) {
             break;
         }
-        if directory.join(FILE_NAME).is_file() {
+        if has_file(directory) {
             return Some(Found { root: directory.to_owned(), has_file: true });
         }
         if git_root.is_none() && directory.join(".git").exists() {
@@ -41,6 +43,33 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
         }
     }
     Some(Found { root: git_root.unwrap_or(from), has_file: false })
+}
+
+/// The personas.toml that the search comes to and does not read, since its directory is somebody
+/// else's.
+pub fn passed_over(from: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let within = |directory: &&Path| *directory == from || home.as_deref() != Some(*directory);
+    let file =
+        from.ancestors().take_while(within).find(|directory| has_file(directory) || !is_ours(directory));
+    file.filter(|directory| has_file(directory) && !is_ours(directory))
+        .map(|directory| directory.join(FILE_NAME))
+}
+
+/// Whether a directory has a personas.toml. A link that leads nowhere is one too: whoever put it there
+/// means no file further up.
+fn has_file(directory: &Path) -> bool {
+    let file = directory.join(FILE_NAME);
+    file.is_file() || file.is_symlink() && !file.exists()
+}
+
+/// Whether the personas.toml of a project is a link that leads out of it, to a file that is there or
+/// would be made there.
+pub fn leads_out(root: &Path) -> bool {
+    let file = root.join(FILE_NAME);
+    // One that leads to itself can be neither read nor written, and is told by whoever tries.
+    file.is_symlink() && links::real(&file).is_ok() && !canonical(&file).starts_with(canonical(root))
 }
 
 /// Whether the user that this process runs for owns a directory.
@@ -99,6 +128,36 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn a_link_is_a_file_wherever_it_leads() {
+        use std::os::unix::fs::symlink;
+
+        let tree = tempfile::tempdir().expect("a directory");
+        let top = tree.path().canonicalize().expect("it is there");
+        let root = top.join("root");
+        fs::create_dir_all(root.join("sub")).expect("directories");
+        fs::write(top.join(FILE_NAME), "").expect("a file");
+        fs::write(root.join("sub/there.toml"), "").expect("a file");
+        symlink(&top, root.join("up")).expect("a link");
+        for (target, leads_out) in [
+            ("sub/there.toml", false),
+            ("sub/none.toml", false),
+            ("none/none.toml", false),
+            (FILE_NAME, false),
+            ("../personas.toml", true),
+            ("../none.toml", true),
+            ("up/none.toml", true),
+        ] {
+            symlink(target, root.join(FILE_NAME)).expect("a link");
+            assert_eq!(super::leads_out(&root), leads_out, "{target}");
+            let found = find(&root.join("sub"), None);
+            assert_eq!((found.root, found.has_file), (root.clone(), true), "{target}");
+            fs::remove_file(root.join(FILE_NAME)).expect("it is there");
+        }
+        assert!(!super::leads_out(&root) && !super::leads_out(&top));
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn somebody_elses_directory_is_no_project() {
         let tree = tempfile::tempdir().expect("a directory");
         let theirs = tree.path().canonicalize().expect("it is there").join("theirs");
@@ -110,6 +169,12 @@ mod tests {
         let theirs = match std::os::unix::fs::chown(&theirs, Some(12_345), None) {
             Ok(()) => {
                 assert_eq!(find(&ours, None).root, ours, "what is above is not looked into");
+                for from in [&ours, &theirs] {
+                    assert_eq!(super::passed_over(from, None), Some(theirs.join(FILE_NAME)));
+                }
+                assert_eq!(super::passed_over(&ours, Some(&theirs)), None);
+                fs::write(ours.join(FILE_NAME), "").expect("a file");
+                assert_eq!(super::passed_over(&ours, None), None, "the nearest is ours");
                 theirs
             }
             Err(_) => "/".into(),

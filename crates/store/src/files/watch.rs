@@ -4,16 +4,16 @@
 //! one, a link may be turned to another target, a file may not be there yet. Where the system
 //! reports nothing, the files are looked at several times a second.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::links::{Followed, follow};
 use super::settle::inode;
 
 /// A save is over when nothing has happened for this long.
@@ -24,8 +24,6 @@ const BURST: Duration = Duration::from_millis(100);
 const POLL: Duration = Duration::from_millis(100);
 /// How often they are looked at besides, in case a report was lost.
 const GLANCE: Duration = Duration::from_secs(2);
-/// Links that are followed from one path.
-const LINKS: usize = 40;
 /// Forces looking instead of being told, for file systems that report nothing and say so nowhere.
 const FORCE: &str = "MASQUE_WATCH";
 
@@ -279,29 +277,8 @@ fn nearest(path: &Path) -> Option<PathBuf> {
 
 /// Every link on the way to a file, and the file itself.
 fn trail(path: &Path) -> Vec<PathBuf> {
-    let mut found = vec![path.to_owned()];
-    let mut ahead: VecDeque<OsString> = path.components().map(|step| step.as_os_str().to_owned()).collect();
-    let mut at = PathBuf::new();
-    let mut links = 0;
-    while let Some(step) = ahead.pop_front() {
-        if Path::new(&step).components().next() == Some(Component::ParentDir) {
-            at.pop();
-            continue;
-        }
-        let next = at.join(&step);
-        match std::fs::read_link(&next) {
-            Ok(target) if links < LINKS => {
-                links += 1;
-                found.push(next);
-                for step in target.components().rev() {
-                    ahead.push_front(step.as_os_str().to_owned());
-                }
-            }
-            _ => at = next,
-        }
-    }
-    found.push(at);
-    found
+    let Followed { links, end, .. } = follow(path);
+    [vec![path.to_owned()], links, vec![end]].concat()
 }
 
 #[cfg(test)]

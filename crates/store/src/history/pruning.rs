@@ -2,8 +2,8 @@
 
 use persona::Scope;
 
-use super::Ref;
-use super::tags::NAMED;
+use super::refs::{Ref, elements, meant};
+use super::tags::{AGAINST_TAGGING, NAMED, lock_tags};
 use crate::engine::Value;
 use crate::{Error, Result, Store};
 
@@ -15,13 +15,14 @@ impl Store {
         let mut all = Vec::new();
         for row in self.engine().texts(sql, &[]).await? {
             let refs: Vec<Ref> = serde_json::from_str(&row)?;
-            all.extend(refs.into_iter().filter(|found| found.scope == scope));
+            let refs = refs.into_iter().filter(|found| found.scope == scope);
+            all.extend(refs.map(|found| Ref { copy: None, ..found }));
         }
         Ok(all)
     }
 
-    /// Forgets all but the newest `keep` revisions of each entity. The newest, those that are
-    /// tagged, and what tagged ones refer to stay. Returns how many went.
+    /// Forgets all but the newest `keep` revisions of each entity. The newest, also of each name that
+    /// it had, those that are tagged, and what tagged ones refer to stay. Returns how many went.
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         self.prune_around(keep, &[]).await
     }
@@ -33,20 +34,14 @@ impl Store {
         }
         let dialect = self.engine().dialect();
         let rank = "row_number() OVER (PARTITION BY guid ORDER BY revision DESC)";
-        let elements = |list: &str| match dialect {
-            crate::dialect::Dialect::Sqlite => format!("json_each({list}) j"),
-            crate::dialect::Dialect::Postgres => format!("jsonb_array_elements({list}) j(value)"),
-        };
-        let field = |key: &str| dialect.text_in("j.value", key);
-        let (kind, name, revision, hash) = (field("kind"), field("name"), field("revision"), field("hash"));
-        let meant = format!(
-            "{kind} = q.kind AND {name} = q.name AND (CAST({revision} AS bigint) = q.revision OR {hash} = q.content_hash)"
-        );
-        let (in_refs, in_list) = (elements("r.refs"), elements("$1"));
+        // A name counts on from its newest revision, whoever has it by then.
+        let in_name = "row_number() OVER (PARTITION BY scope, origin, kind, name ORDER BY revision DESC)";
+        let meant = meant(dialect);
+        let (in_refs, in_list) = (elements(dialect, "r.refs"), elements(dialect, "$1"));
         let sql = format!(
             "DELETE FROM agent_revisions WHERE id IN (\
-             SELECT q.id FROM (SELECT id, guid, revision, kind, name, content_hash, {rank} AS place FROM agent_revisions) q \
-             WHERE q.place > {keep} \
+             SELECT q.id FROM (SELECT id, guid, revision, kind, name, content_hash, {rank} AS place, \
+             {in_name} AS in_name FROM agent_revisions) q WHERE q.place > {keep} AND q.in_name > 1 \
              AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.revision_guid = q.guid AND t.revision = q.revision) \
              AND NOT EXISTS (SELECT 1 FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED} \
              CROSS JOIN {in_refs} WHERE {meant}) \
@@ -54,6 +49,7 @@ impl Store {
         );
         let also = Value::Json(serde_json::to_string(also)?);
         let mut transaction = self.engine().begin().await?;
+        lock_tags(&mut transaction, AGAINST_TAGGING).await?;
         let gone = transaction.run(&sql, &[also]).await?;
         transaction.commit().await?;
         Ok(gone)

@@ -3,20 +3,55 @@
 //! A tag belongs to an entity, not to its name: what somebody makes under a name that was given up
 //! does not get it. What it names may be a revision of an earlier entity of the same name.
 
+use persona::{Kind, Name, Scope};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::Revision;
-use crate::engine::Value;
+use super::refs::{Ref, elements, meant};
+use crate::dialect::Dialect;
+use crate::engine::{Transaction, Value};
 use crate::state::now;
-use crate::{Attribution, Result, Store};
+use crate::{Attribution, Error, Result, Store};
 
 /// That a tag `t` names the revision `r`.
 pub(super) const NAMED: &str = "t.revision_guid = r.guid AND t.revision = r.revision";
 
+/// Tags may be given, but nothing is forgotten meanwhile.
+const AGAINST_FORGETTING: &str = "ROW EXCLUSIVE";
+/// Nothing is tagged meanwhile: it would not be seen that its revision is to stay.
+pub(super) const AGAINST_TAGGING: &str = "SHARE ROW EXCLUSIVE";
+
+/// Holds the tags until the end of a transaction. SQLite has one writer anyway.
+pub(super) async fn lock_tags(transaction: &mut Transaction, mode: &str) -> Result<()> {
+    if transaction.dialect() == Dialect::Postgres {
+        transaction.run(&format!("LOCK TABLE agent_revision_tags IN {mode} MODE"), &[]).await?;
+    }
+    Ok(())
+}
+
 impl Store {
-    /// Gives an entity a tag for a revision; one that names another revision is moved.
-    pub(crate) async fn tag(&self, guid: Uuid, about: &Revision, tag: &str, by: Attribution) -> Result<()> {
+    /// Gives an entity a tag for a revision; one that names another revision is moved. `refs` is
+    /// what the revision refers to, with copies of what is kept elsewhere.
+    pub(crate) async fn tag(
+        &self,
+        guid: Uuid,
+        about: &Revision,
+        refs: &[Ref],
+        tag: &str,
+        by: Attribution,
+    ) -> Result<()> {
         let mut transaction = self.engine().begin().await?;
+        lock_tags(&mut transaction, AGAINST_FORGETTING).await?;
+        let revision = [Value::Uuid(about.guid), Value::Int(about.revision)];
+        let sql = "UPDATE agent_revisions SET refs = $3 WHERE guid = $1 AND revision = $2";
+        let values = [&revision[..], &[Value::Json(serde_json::to_string(refs)?)]].concat();
+        if transaction.run(sql, &values).await? == 0 {
+            return Err(Error::Forgotten { revision: about.revision, piece: None });
+        }
+        if let Some(piece) = lost_piece(&mut transaction, &revision).await? {
+            return Err(Error::Forgotten { revision: about.revision, piece: Some(piece) });
+        }
         let Attribution { who, front, message } = by;
         let values = [
             Value::Uuid(guid),
@@ -49,4 +84,29 @@ impl Store {
         transaction.commit().await?;
         Ok(removed > 0)
     }
+}
+
+/// Something that a revision refers to, of which neither a copy nor a revision is there.
+async fn lost_piece(
+    transaction: &mut Transaction,
+    revision: &[Value],
+) -> Result<Option<(Scope, Kind, Name)>> {
+    #[derive(Deserialize)]
+    struct Lost(Scope, Kind, Name);
+    let dialect = transaction.dialect();
+    let (refs, meant) = (elements(dialect, "r.refs"), meant(dialect));
+    let field = |key: &str| dialect.text_in("j.value", key);
+    let (scope, kind, name, copy) = (field("scope"), field("kind"), field("name"), field("copy"));
+    let array = match dialect {
+        Dialect::Sqlite => "json_array",
+        Dialect::Postgres => "json_build_array",
+    };
+    let row = dialect.text(&format!("{array}(coalesce({scope}, 'shared'), {kind}, {name})"));
+    let sql = format!(
+        "SELECT {row} FROM agent_revisions r CROSS JOIN {refs} WHERE r.guid = $1 AND r.revision = $2 AND {copy} IS NULL \
+         AND NOT EXISTS (SELECT 1 FROM agent_revisions q WHERE {meant}) LIMIT 1"
+    );
+    let lost = transaction.text(&sql, revision).await?;
+    let lost: Option<Lost> = lost.map(|lost| serde_json::from_str(&lost)).transpose()?;
+    Ok(lost.map(|Lost(scope, kind, name)| (scope, kind, name)))
 }

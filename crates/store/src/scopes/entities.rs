@@ -1,10 +1,11 @@
 //! Finding entities over all scopes: lists, search, names, and which scopes have one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use persona::{AnyEntity, Kind, Name, Scope, Stored, with_kind};
 
-use super::Scopes;
+use super::{ScopeFile, Scopes};
 use crate::{Builtins, Filter, Found, Page, Result};
 
 /// Definitions that are read from the database at a time.
@@ -54,6 +55,13 @@ impl Scopes {
             scopes.push(Scope::Builtin);
         }
         Ok(scopes)
+    }
+
+    /// The strongest file that has an entry with a mistake by a name, whether or not an earlier
+    /// state of the entry is in force.
+    pub fn broken_in(&self, kind: Kind, name: &Name) -> Option<Scope> {
+        let is_broken = |file: &&Arc<ScopeFile>| file.current().document.is_broken(kind, name.as_str());
+        self.files().find(is_broken).map(|file| file.scope)
     }
 
     /// A definition of any kind.

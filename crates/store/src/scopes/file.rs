@@ -8,7 +8,7 @@ use persona::{Kind, Name, Scope};
 
 use super::Scopes;
 use crate::Change;
-use crate::files::{Document, Entry, Level, Problem};
+use crate::files::{Document, Entry, Level, Problem, canonical};
 use crate::read::{Listed, Listings};
 
 /// One scope's file.
@@ -16,7 +16,8 @@ use crate::read::{Listed, Listings};
 pub(crate) struct ScopeFile {
     pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
-    /// The canonical path: what its history and state are filed under.
+    /// What its history and state are filed under: its name in its canonical directory. Where the file
+    /// itself is a link, that may be turned to another one at any time, and is a change like any other.
     pub(crate) origin: String,
     current: RwLock<Arc<Snapshot>>,
     /// Held while the file is read again or written.
@@ -34,17 +35,25 @@ pub(crate) struct Snapshot {
     pub(super) read: bool,
     /// Whether it comes from the history, since somebody was writing the file when it was to be read.
     pub(super) stands_in: bool,
+    /// Why the history does not have all of it; that is tried again when the file is next read.
+    pub(super) unrecorded: Option<Problem>,
     listings: OnceLock<Vec<Arc<Listed>>>,
 }
 
 impl Snapshot {
     pub(crate) fn new(document: Document, broken: Option<Problem>) -> Self {
-        Self { document, broken, read: true, stands_in: false, listings: OnceLock::new() }
+        let listings = OnceLock::new();
+        Self { document, broken, read: true, stands_in: false, unrecorded: None, listings }
     }
 
     /// What the history has, for as long as somebody is writing the file.
     pub(super) fn standing_in(document: Document) -> Self {
         Self { stands_in: true, ..Self::new(document, None) }
+    }
+
+    /// What the history does not have yet.
+    pub(super) fn unrecorded(document: Document, why: Problem) -> Self {
+        Self { unrecorded: Some(why), ..Self::new(document, None) }
     }
 
     /// Whether this is what reading the text would give. What includes other files, or has an
@@ -56,9 +65,9 @@ impl Snapshot {
             && self.document.is_of(text)
     }
 
-    /// Whether this is what the file said when it was read.
+    /// Whether this is what the file said when it was read, and on record.
     pub(super) fn is_good(&self) -> bool {
-        self.read && self.broken.is_none() && !self.stands_in
+        self.read && self.broken.is_none() && !self.stands_in && self.unrecorded.is_none()
     }
 
     pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
@@ -66,7 +75,7 @@ impl Snapshot {
     }
 
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        let all = self.broken.iter().chain(&self.document.problems);
+        let all = self.of_whole().chain(&self.document.problems);
         let (mut errors, warnings): (Vec<Problem>, Vec<Problem>) =
             all.cloned().partition(|problem| problem.level == Level::Error);
         errors.extend(warnings);
@@ -74,7 +83,12 @@ impl Snapshot {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.broken.is_some() || self.document.problems.iter().any(|problem| problem.level == Level::Error)
+        self.of_whole().chain(&self.document.problems).any(|problem| problem.level == Level::Error)
+    }
+
+    /// What is wrong with the file as a whole.
+    pub(super) fn of_whole(&self) -> impl Iterator<Item = &Problem> {
+        self.broken.iter().chain(&self.unrecorded)
     }
 
     /// The entries as lists show them; their words are split on first use.
@@ -89,19 +103,15 @@ impl Snapshot {
 impl ScopeFile {
     pub(crate) fn new(scope: Scope, path: &Path) -> Self {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let canonical = absolute.canonicalize().unwrap_or_else(|_| {
-            // A file that is not there yet is filed under its directory's canonical path.
-            let directory = absolute.parent().and_then(|parent| parent.canonicalize().ok());
-            match (directory, absolute.file_name()) {
-                (Some(directory), Some(name)) => directory.join(name),
-                _ => absolute.clone(),
-            }
-        });
+        let origin = match (absolute.parent(), absolute.file_name()) {
+            (Some(directory), Some(name)) => canonical(directory).join(name),
+            _ => absolute.clone(),
+        };
         let nothing = Snapshot { read: false, ..Snapshot::new(Document::empty(&absolute), None) };
         Self {
             scope,
+            origin: origin.to_string_lossy().into_owned(),
             path: absolute,
-            origin: canonical.to_string_lossy().into_owned(),
             current: RwLock::new(Arc::new(nothing)),
             busy: Arc::default(),
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use persona::{AnyEntity, Bundle, Kind, Name, Scope};
+use persona::{AnyEntity, Bundle, Kind, Name, Part, Scope};
 
-use super::Scopes;
+use super::{Overrides, Scopes};
 use crate::catalog::{self, Catalog, PersonaState};
-use crate::history::{FullRevision, Referred, Revision, RevisionRef};
+use crate::history::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
+use crate::load::put_override;
 use crate::state::Owner;
-use crate::{Attribution, Result};
+use crate::{Attribution, Error, Result};
 
 /// Definitions as a revision refers to them.
 struct Frozen(BTreeMap<(Kind, Scope, Name), AnyEntity>);
@@ -44,6 +45,20 @@ impl Scopes {
         store.revision(shelf, kind, name, wanted).await
     }
 
+    /// What to ask for under a name, to get a revision.
+    pub async fn reference(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        about: &Revision,
+    ) -> Result<RevisionRef> {
+        let number = RevisionRef::Number(about.revision);
+        let meant = self.revision(scope, kind, name, &number).await?;
+        let shadowed = meant.is_some_and(|meant| meant.about.guid != about.guid);
+        Ok(Revision { shadowed, ..about.clone() }.reference())
+    }
+
     /// Names a revision, for those who ask for it under the name that an entity has now.
     pub async fn tag(
         &self,
@@ -56,7 +71,14 @@ impl Scopes {
     ) -> Result<()> {
         let (store, shelf) = self.shelf(scope)?;
         let guid = store.identity(shelf, kind, name).await?;
-        store.tag(guid.unwrap_or(about.guid), about, tag, by).await
+        let mut refs = store.refs(about).await?;
+        if scope.is_file() {
+            // The shared library has a history of its own, and may be another one by then.
+            for wanted in refs.iter_mut().filter(|wanted| wanted.scope == Scope::Shared) {
+                wanted.copy = Some(self.as_it_was(wanted, about).await?.to_json());
+            }
+        }
+        store.tag(guid.unwrap_or(about.guid), about, &refs, tag, by).await
     }
 
     /// Takes a tag away; whether it was there.
@@ -69,8 +91,8 @@ impl Scopes {
     }
 
     /// Forgets old revisions; see [`Store::prune`](crate::Store::prune). What tagged personas of this
-    /// machine's files refer to in the database stays too; what those of others refer to is not
-    /// known here.
+    /// machine's files refer to in the database stays too. Those of other machines are not known
+    /// here; they have copies.
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         if self.0.local_is_database {
             return self.database().prune(keep).await;
@@ -86,10 +108,8 @@ impl Scopes {
         let name = revision.entity.name().clone();
         let mut entities = BTreeMap::new();
         for wanted in &revision.refs {
-            let (store, shelf) = self.shelf(wanted.scope)?;
-            if let Some(then) = store.referred(shelf.origin, wanted).await? {
-                entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), then.entity);
-            }
+            let then = self.as_it_was(wanted, &revision.about).await?;
+            entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), then);
         }
         entities.insert((Kind::Persona, scope, name.clone()), revision.entity.clone());
         let current = self.current_stage(scope, revision).await?;
@@ -102,17 +122,64 @@ impl Scopes {
         Ok(bundle)
     }
 
-    /// The pieces that a revision referred to, each as it was then.
-    pub async fn referred(&self, revision: &FullRevision) -> Result<Vec<Referred>> {
-        let mut pieces = Vec::new();
-        for wanted in &revision.refs {
-            let (store, shelf) = self.shelf(wanted.scope)?;
-            let Some(then) = store.referred(shelf.origin, wanted).await? else { continue };
-            let newest_name = store.newest_name(then.about.guid).await?;
-            let newest_name = newest_name.unwrap_or_else(|| wanted.name.clone());
-            pieces.push(Referred { scope: wanted.scope, then, newest_name });
+    /// Gives a frozen persona the parts that a call names: those are the caller's, and mean parts as
+    /// they are now, also where the persona itself is gone.
+    pub async fn override_frozen(&self, bundle: &mut Bundle, overrides: &Overrides) -> Result<()> {
+        for name in overrides.values() {
+            match self.get::<Part>(name, None).await? {
+                Some(part) if part.meta.scope == Scope::Shared => bundle.override_parts.push(part.entity),
+                Some(part) => put_override(bundle, part.entity, part.meta.scope),
+                None => {}
+            }
         }
-        Ok(pieces)
+        Ok(())
+    }
+
+    /// What a revision refers to: a copy that was made of it, or what some history of this machine
+    /// has. Without it the revision is not what it was.
+    async fn as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<AnyEntity> {
+        if let Some(copied) = wanted.copied()? {
+            return Ok(copied);
+        }
+        if let Some(then) = self.recorded_there(wanted).await? {
+            return Ok(then.entity);
+        }
+        // The shared library may have been this machine's own when the revision was made.
+        if wanted.guid.is_some()
+            && let Some(then) = self.local().referred("", wanted).await?
+        {
+            return Ok(then.entity);
+        }
+        let piece = (wanted.scope, wanted.kind, wanted.name.clone());
+        Err(Error::Forgotten { revision: about.revision, piece: Some(piece) })
+    }
+
+    /// What a revision refers to, where the history of its scope has it.
+    async fn recorded_there(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
+        match wanted.scope.is_file() {
+            true => {
+                let origin = self.file(wanted.scope).map_or("", |file| file.origin.as_str());
+                self.local().referred(origin, wanted).await
+            }
+            false => self.database().referred("", wanted).await,
+        }
+    }
+
+    /// The pieces that a revision referred to, each as it was then, and those that are in no history
+    /// any more.
+    pub async fn referred(&self, revision: &FullRevision) -> Result<(Vec<Referred>, Vec<Forgotten>)> {
+        let (mut pieces, mut forgotten) = (Vec::new(), Vec::new());
+        for wanted in &revision.refs {
+            let Some(then) = self.recorded_there(wanted).await? else {
+                let Ref { kind, name, scope, .. } = wanted.clone();
+                forgotten.push(Forgotten { scope, kind, name });
+                continue;
+            };
+            let store = if wanted.scope.is_file() { self.local() } else { self.database() };
+            let name_now = store.name_now(then.about.guid).await?;
+            pieces.push(Referred { scope: wanted.scope, then, name_now });
+        }
+        Ok((pieces, forgotten))
     }
 
     /// Where the persona stands now, under whatever name it has by now.

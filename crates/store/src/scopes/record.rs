@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use persona::{AnyEntity, Kind, Meta, Name, Scope};
+use persona::{AnyEntity, Kind, Meta, Name, Rename, Scope};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{ScopeFile, Scopes, is_still};
+use super::{ScopeFile, Scopes, heirs, is_still};
 use crate::engine::{Transaction, Value};
 use crate::files::{Document, Entry};
 use crate::history::Ref;
@@ -19,6 +19,7 @@ use crate::{Result, documents};
 mod refs;
 use refs::{closure, refs};
 mod rows;
+mod seen;
 use rows::{Known, NewRevision, insert};
 
 /// Revisions that are recorded at a time.
@@ -91,7 +92,7 @@ impl Scopes {
 
     /// What was last recorded of a file, for one that cannot be read any more.
     pub(crate) async fn last_good(&self, file: &ScopeFile) -> Document {
-        match self.recorded(file).await {
+        match self.recorded(file, None).await {
             Ok(document) => document,
             Err(error) => {
                 tracing::warn!(%error, path = %file.path.display(), "the file's history cannot be read");
@@ -100,7 +101,8 @@ impl Scopes {
         }
     }
 
-    async fn recorded(&self, file: &ScopeFile) -> Result<Document> {
+    /// The entries as they were last recorded; only the named ones, where that is asked for.
+    async fn recorded(&self, file: &ScopeFile, only: Option<&[&(Kind, Name)]>) -> Result<Document> {
         #[derive(Deserialize)]
         struct Row {
             kind: Kind,
@@ -109,8 +111,14 @@ impl Scopes {
         let sql = "SELECT json_object('kind', e.kind, 'entity', json(r.entity)) FROM file_entries e \
                    JOIN agent_revisions r ON r.guid = e.guid AND r.revision = e.revision \
                    WHERE e.scope = $1 AND e.origin = $2";
+        let mut sql = sql.to_owned();
+        let mut values = shelf(file).to_vec();
+        if let Some(only) = only {
+            sql.push_str(" AND (e.kind, e.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each($3))");
+            values.push(Value::Json(serde_json::to_string(only)?));
+        }
         let mut document = Document::empty(&file.path);
-        for row in self.local().engine().texts(sql.to_owned(), &shelf(file)).await? {
+        for row in self.local().engine().texts(sql, &values).await? {
             let Row { kind, entity } = serde_json::from_str(&row)?;
             let entity = AnyEntity::from_json(kind, entity)?;
             let entries = document.entries.entry(kind).or_default();
@@ -160,66 +168,6 @@ impl Scopes {
         Ok(true)
     }
 
-    async fn seen_changes(
-        &self,
-        file: &ScopeFile,
-        heads: Vec<Head>,
-        document: &Document,
-    ) -> Result<Vec<Recorded>> {
-        let mut gone: BTreeMap<(Kind, Name), Head> =
-            heads.into_iter().map(|head| ((head.kind, head.name.clone()), head)).collect();
-        let mut changes = Vec::new();
-        let mut new = Vec::new();
-        for (kind, entries) in &document.entries {
-            for (name, entry) in entries {
-                match gone.remove(&(*kind, name.clone())) {
-                    Some(head) if head.hash == entry.hash => {}
-                    Some(_) => changes.push(Recorded {
-                        action: Action::Update,
-                        entity: entry.entity.clone(),
-                        hash: entry.hash.clone(),
-                        renamed_from: None,
-                    }),
-                    None => new.push((*kind, entry)),
-                }
-            }
-        }
-        let mut by_content: BTreeMap<(Kind, String), Vec<Name>> = BTreeMap::new();
-        for ((kind, name), head) in &gone {
-            by_content.entry((*kind, head.hash.clone())).or_default().push(name.clone());
-        }
-        for (kind, entry) in new {
-            // The same content under another name is a rename: its history goes on.
-            let same = by_content.get_mut(&(kind, entry.hash.clone()));
-            let renamed_from = same.and_then(Vec::pop);
-            if let Some(old) = &renamed_from {
-                gone.remove(&(kind, old.clone()));
-            }
-            changes.push(Recorded {
-                action: if renamed_from.is_some() { Action::Rename } else { Action::Create },
-                entity: entry.entity.clone(),
-                hash: entry.hash.clone(),
-                renamed_from,
-            });
-        }
-        if !gone.is_empty() {
-            let last = self.recorded(file).await?;
-            for ((kind, name), head) in gone {
-                let Some(entry) = last.entries.get(&kind).and_then(|entries| entries.get(&name)) else {
-                    continue;
-                };
-                let entity = entry.entity.clone();
-                changes.push(Recorded {
-                    action: Action::Delete,
-                    entity,
-                    hash: head.hash,
-                    renamed_from: None,
-                });
-            }
-        }
-        Ok(changes)
-    }
-
     /// Records changes of a file's entries; `document` is the file as it is after them.
     pub(crate) async fn record(
         &self,
@@ -239,10 +187,17 @@ impl Scopes {
                         Action::Delete => Vec::new(),
                         _ => refs(self, file, document, &change.entity, &shared),
                     };
-                    NewRevision::new(change, &known, &refs)
+                    NewRevision::new(change, &known, &refs, attribution.front == BY_HAND)
                 })
                 .collect::<Result<_>>()?;
             insert(transaction, file, &rows, attribution).await?;
+        }
+        for change in changes.iter().filter(|change| change.entity.kind() == Kind::Arc) {
+            let Some(old) = change.renamed_from.clone() else { continue };
+            let new = change.entity.name().clone();
+            let heirs = self.heirs(file.scope, &old).await?;
+            let rename = Rename { kind: Kind::Arc, old, new, scope: file.scope };
+            heirs::follow(transaction, &heirs, &rename).await?;
         }
         Ok(())
     }
@@ -273,6 +228,7 @@ impl Scopes {
                 ("name", "a.name".to_owned()),
                 ("scope", "'shared'".to_owned()),
                 ("revision", "a.revision".to_owned()),
+                ("guid", "a.guid".to_owned()),
             ]);
             if names.is_empty() {
                 continue;

@@ -66,6 +66,8 @@ type Waiting = Option<(Instant, Look)>;
 enum Reloaded {
     /// It is in force. Its text, where it has one that is good.
     Text(Option<String>),
+    /// It is in force, but its history could not be written.
+    Unrecorded(Error),
     /// It changed before it was recorded.
     Changed,
     /// Somebody is writing it all the time; what was in force before still is.
@@ -123,6 +125,24 @@ fn unreadable(path: &Path, error: &Error) -> Problem {
     Problem::of_file(path, message.trim_start_matches([':', ' ']), None)
 }
 
+fn has_had_something(old: &Snapshot, seen: Option<&str>) -> bool {
+    if old.read { !old.document.entries.is_empty() } else { seen.is_some() }
+}
+
+fn dangling(path: &Path) -> Problem {
+    let target = std::fs::read_link(path).unwrap_or_default();
+    let message = format!("is a link to {}, which is not there", target.display());
+    let hint = "put that back, or remove the link if nothing of it is to stay in force";
+    Problem::of_file(path, message, Some(hint.to_owned()))
+}
+
+/// What is in force and in no history is not safe, which somebody must know.
+fn unrecorded(path: &Path, error: &Error) -> Problem {
+    let hint = "see to the database; Masque writes nothing to this file before its changes are recorded";
+    let message = format!("what changed in it could not be recorded in its history: {error}");
+    Problem::of_file(path, message, Some(hint.to_owned()))
+}
+
 /// Whether a document is what reading its file gives now.
 pub(crate) async fn is_still(path: &Path, document: &Document) -> Result<bool> {
     let (path, hash) = (path.to_owned(), document.hash.clone());
@@ -144,7 +164,7 @@ impl Scopes {
     /// stays in force: in a fresh process, what its history has.
     pub(crate) async fn reload(&self, file: &ScopeFile) -> Result<()> {
         let _busy = file.busy.lock().await;
-        if let Reloaded::Text(_) = self.reload_settled(file).await? {
+        if let Reloaded::Text(_) | Reloaded::Unrecorded(_) = self.reload_settled(file).await? {
             return Ok(());
         }
         if file.current().read {
@@ -159,11 +179,13 @@ impl Scopes {
     }
 
     /// The same for whoever holds the file already and is going to write to it: not over what
-    /// somebody else is writing. Returns its text, where it has one that is good.
+    /// somebody else is writing, nor over what is in no history. Returns its text, where it has one
+    /// that is good.
     pub(crate) async fn reload_held(&self, file: &ScopeFile) -> Result<Option<String>> {
         let path = || file.path.display().to_string();
         match self.reload_settled(file).await? {
             Reloaded::Text(text) => Ok(text),
+            Reloaded::Unrecorded(error) => Err(error),
             Reloaded::Unsettled => Err(Error::FileChanged { path: path() }),
             Reloaded::Changed => Err(Error::FileBusy { path: path() }),
         }
@@ -201,6 +223,10 @@ impl Scopes {
             None => return Ok(Reloaded::Unsettled),
             Some(Read::Same(text)) => return Ok(Reloaded::Text(Some(text))),
             Some(Read::Good { text, document }) => (Some(text), *document),
+            Some(Read::Missing) if self.is_out_of_reach(file, &old).await => {
+                self.keep_whole(file, &old, dangling(&file.path)).await;
+                return Ok(Reloaded::Text(None));
+            }
             Some(Read::Missing) => (None, Document::empty(&file.path)),
             Some(Read::Broken(problem)) => {
                 self.keep_whole(file, &old, problem).await;
@@ -211,20 +237,22 @@ impl Scopes {
             return Ok(Reloaded::Text(text));
         }
         self.keep_last_good(file, &old, &mut document).await;
-        match self.record_seen(file, &document).await {
-            Ok(true) => {}
+        let problems_are_others = old.document.problems != document.problems;
+        let (snapshot, reloaded) = match self.record_seen(file, &document).await {
+            Ok(true) => (Snapshot::new(document, None), Reloaded::Text(text)),
             Ok(false) => return Ok(Reloaded::Changed),
             Err(error) => {
                 tracing::warn!(%error, path = %file.path.display(), "what changed in the file is not in its history");
+                (Snapshot::unrecorded(document, unrecorded(&file.path, &error)), Reloaded::Unrecorded(error))
             }
-        }
-        let mended = old.broken.is_some() || old.document.problems != document.problems;
-        let changes = file.publish(Snapshot::new(document, None));
+        };
+        let problems_are_others = problems_are_others || !old.of_whole().eq(snapshot.of_whole());
+        let changes = file.publish(snapshot);
         if old.read {
-            let nothing_but_problems = changes.is_empty() && mended;
+            let nothing_but_problems = changes.is_empty() && problems_are_others;
             self.announce(if nothing_but_problems { vec![Change::Everything] } else { changes });
         }
-        Ok(Reloaded::Text(text))
+        Ok(reloaded)
     }
 
     /// Reads a file when nobody is writing it; none where somebody has been doing so for as long as
@@ -276,12 +304,19 @@ impl Scopes {
         if seen.is_some() && seen == read.hash(&file.path) {
             return None;
         }
-        let has_had_something = if old.read { !old.document.entries.is_empty() } else { seen.is_some() };
+        let has_had_something = has_had_something(old, seen.as_deref());
         match read {
             Read::Missing if !has_had_something => None,
             _ if !has_had_something => Some(QUIET).filter(|quiet| !look.is_quiet(*quiet)),
             _ => Some(quiet),
         }
+    }
+
+    /// Whether a link leads to a file that had something and is not there: on a disk that is not
+    /// mounted, it is not gone.
+    async fn is_out_of_reach(&self, file: &ScopeFile, old: &Snapshot) -> bool {
+        let seen = self.seen_hash(file).await.ok().flatten();
+        file.path.is_symlink() && has_had_something(old, seen.as_deref())
     }
 
     /// A file that cannot be used changes nothing but the problem that is told.

@@ -2,9 +2,9 @@
 //!
 //! While a change is open, its file is held against other tasks and other Masque processes. The
 //! history is written in a transaction that commits only after the file was replaced, so that
-//! whoever sees the new file finds the change recorded already.
+//! whoever sees the new file finds the change recorded already; where it cannot commit, the file is
+//! put back.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,10 +13,12 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Action, Attribution, Held, Keep};
 use crate::engine::{BUSY_TIMEOUT, Value};
-use crate::files::{Document, Edit, Edited, Entry, Level, Lock, Problem, ReplaceError, disk, document, edit};
-use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot, put_origin};
+use crate::files::{Edit, Entry, Lock, Problem};
+use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
 use crate::state::{self, Owner};
-use crate::{Change, Error, Result};
+use crate::{Error, Result};
+
+mod keeping;
 
 /// An open change of a file. Dropped without [`FileWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -187,12 +189,30 @@ impl FileWrite {
         self.records.push(Recorded { action, entity, hash, renamed_from });
     }
 
+    /// Takes an entry with a mistake out of the file; false where there is no such entry.
+    pub(super) fn discard(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        if self.mistake(kind, name).is_none() {
+            return Ok(false);
+        }
+        self.check_writable()?;
+        self.changed.insert((kind, name.clone()), None);
+        self.steps.push(Step::Remove(kind, name.clone()));
+        Ok(true)
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        let checked = self.scopes.check_writable(&self.file);
+        self.failed |= checked.is_err();
+        checked
+    }
+
     pub(super) fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
-        if let Err(refused) = self.scopes.check_writable(&self.file) {
+        self.check_writable()?;
+        let name = held.stored.entity.name();
+        if let Err(refused) = self.refuse_broken(T::KIND, name) {
             self.failed = true;
             return Err(refused);
         }
-        let name = held.stored.entity.name();
         let entity: AnyEntity = held.stored.entity.clone().into();
         let hash = Entry::new(entity.clone()).hash;
         let meta = &held.stored.meta;
@@ -274,125 +294,15 @@ impl FileWrite {
         Ok(standing)
     }
 
-    pub(super) async fn commit(self) -> Result<()> {
-        if self.failed {
-            return Err(Error::Invalid(super::STEP_FAILED.to_owned()));
-        }
-        let edited = self.edited()?;
-        // Where the editor cannot say what reading the new text gives, it is read below.
-        let known = edited.as_ref().and_then(|edited| edited.document.clone());
-        let document = known.clone().unwrap_or_else(|| self.after());
-        let mut transaction = self.scopes.local().engine().begin().await?;
-        let mut changes: Vec<Change> = Vec::new();
-        if edited.is_some() {
-            let record =
-                self.scopes.record(&mut transaction, &self.file, &self.records, &document, &self.attribution);
-            record.await?;
-            put_origin(&mut transaction, &self.file, &document.hash).await?;
-        }
-        for (persona, arc, stage) in &self.stages {
-            state::put_stage(&mut transaction, self.owner(persona), arc, stage).await?;
-            changes.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
-        }
-        let replaced = edited.is_some();
-        if let Some(edited) = edited {
-            self.replace_file(edited).await?;
-        }
-        let committed = transaction.commit().await;
-        if replaced {
-            changes.extend(self.file.publish(Snapshot::new(document, None)));
-        }
-        self.scopes.announce(changes);
-        if replaced && known.is_none() {
-            self.scopes.reload_written(&self.file).await?;
-        }
-        committed
-    }
-
-    /// The new text, where the file changes at all.
-    fn edited(&self) -> Result<Option<Edited>> {
-        if self.steps.is_empty() {
-            return Ok(None);
-        }
-        let steps: Vec<Edit<'_>> = self.steps.iter().map(Step::edit).collect();
-        let text = self.text.as_deref().unwrap_or_default();
-        let path = self.file.path.display();
-        let edited = edit::apply(text, &steps, &self.as_written());
-        edited.map(Some).map_err(|error| Error::Invalid(format!("{path}: {error}")))
-    }
-
-    /// What the text itself says: without the earlier states that are in force for bad entries.
-    fn as_written(&self) -> Cow<'_, Document> {
-        let mut document = Cow::Borrowed(&self.snapshot.document);
-        for (kind, name) in &self.snapshot.document.broken {
-            if let Some(entries) = document.to_mut().entries.get_mut(kind) {
-                entries.remove(name);
-            }
-        }
-        document
-    }
-
     /// A bad entry is somebody's work, which nothing has recorded: only they can mend it.
     fn refuse_broken(&self, kind: Kind, name: &Name) -> Result<()> {
-        let document = &self.snapshot.document;
-        if !document.is_broken(kind, name.as_str()) || self.changed.contains_key(&(kind, name.clone())) {
-            return Ok(());
-        }
-        let is_of = |problem: &&Problem| {
-            problem.level == Level::Error
-                && problem.entry.as_ref().is_some_and(|(of, entry)| *of == kind && entry == name.as_str())
-        };
-        Err(match document.problems.iter().find(is_of) {
-            Some(problem) => Error::Problem(Box::new(problem.clone())),
-            None => {
-                Error::Invalid(format!("{} {name:?} has a mistake in the file; mend it first", kind.spoken()))
-            }
-        })
+        self.mistake(kind, name).map_or(Ok(()), |problem| Err(Error::Problem(Box::new(problem))))
     }
 
-    /// The file's entries after this change.
-    fn after(&self) -> Document {
-        let mut document = self.snapshot.document.clone();
-        document.hash = String::new();
-        for ((kind, name), entry) in &self.changed {
-            let entries = document.entries.entry(*kind).or_default();
-            match entry {
-                Some(entry) => entries.insert(name.clone(), entry.clone()),
-                None => entries.remove(name),
-            };
-            document.problems.retain(|problem| {
-                problem.entry.as_ref().is_none_or(|(of, entry)| of != kind || entry != name.as_str())
-            });
-        }
-        document
-    }
-
-    async fn replace_file(&self, edited: Edited) -> Result<()> {
-        let (path, old) = (self.file.path.clone(), self.text.clone());
-        let Edited { text, files, document: _ } = edited;
-        let replaced = tokio::task::spawn_blocking(move || {
-            let directory = document::directory_of(&path).to_owned();
-            for (relative, content) in files {
-                let target = directory.join(relative);
-                let before = disk::read_bytes(&target)?;
-                let replaced = disk::replace(&target, before.as_deref(), content.as_bytes());
-                replaced.map_err(|error| failed(&target, error))?;
-            }
-            if old.as_deref() == Some(text.as_str()) {
-                return Ok(());
-            }
-            let replaced = disk::replace(&path, old.as_deref().map(str::as_bytes), text.as_bytes());
-            replaced.map_err(|error| failed(&path, error))
-        });
-        replaced.await.map_err(|error| Error::Invalid(format!("writing was interrupted: {error}")))?
-    }
-}
-
-fn failed(path: &std::path::Path, error: ReplaceError) -> Error {
-    let path = path.display().to_string();
-    match error {
-        ReplaceError::Changed => Error::FileChanged { path },
-        ReplaceError::Io(source) => Error::File { path, source },
+    /// What is wrong with an entry that cannot be read, where this change has left it in the file.
+    pub(super) fn mistake(&self, kind: Kind, name: &Name) -> Option<Problem> {
+        let is_touched = self.changed.contains_key(&(kind, name.clone()));
+        self.snapshot.document.mistake(kind, name.as_str()).filter(|_| !is_touched)
     }
 }
 

@@ -169,7 +169,8 @@ async fn what_lives_under_another_name_does_not_come_back() {
         let back = restore(&store, "warm", "Back.").await;
         change::<Part>(&store, "warm", |part| part.name = name("hot")).await;
         store.prune(1).await.unwrap();
-        assert_eq!(brief(&history(&store, Kind::Part, "hot").await), ["rename hot 4", "delete warm 2"]);
+        let left = brief(&history(&store, Kind::Part, "hot").await);
+        assert_eq!(left, ["rename hot 4", "restore warm 3", "delete warm 2"]);
         let other = restore(&store, "warm", "Speak plainly.").await;
         assert_ne!(other.meta.guid, back.meta.guid);
         store.close().await;
@@ -298,6 +299,52 @@ async fn what_tagged_ones_refer_to_is_kept() {
         change::<Persona>(&store, "warm", |warm| warm.summary = Some("x".to_owned())).await;
         scopes.prune(1).await.unwrap();
         assert_eq!(numbers(&store, Kind::Persona, "warm").await, [2]);
+        store.close().await;
+    })
+    .await;
+}
+
+/// An old number would fit another entity otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_was_given_up_counts_on_after_forgetting() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &tone("warm")).await;
+        edit(&store, "warm", "two").await;
+        change::<Part>(&store, "warm", |part| part.name = name("mild")).await;
+        edit(&store, "mild", "four").await;
+        assert_eq!(store.prune(1).await.unwrap(), 2, "the first of warm and of mild");
+        assert_eq!(brief(&history(&store, Kind::Part, "mild").await), ["update mild 4", "update warm 2"]);
+        assert_eq!(keep(&store, &tone("warm")).await.meta.revision, 3);
+        store.close().await;
+    })
+    .await;
+}
+
+/// What is tagged while old revisions are forgotten is there afterwards, or was not tagged.
+#[tokio::test(flavor = "multi_thread")]
+async fn tagging_and_forgetting_at_once_leaves_no_tag_of_nothing() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let scopes = Scopes::of_database(store.clone());
+        keep(&store, &tone("warm")).await;
+        keep(&store, &linking("guide", &["warm"])).await;
+        for round in 0..20 {
+            let newest = history(&store, Kind::Persona, "guide").await.remove(0);
+            edit(&store, "warm", &round.to_string()).await;
+            change::<Persona>(&store, "guide", |guide| guide.summary = Some(round.to_string())).await;
+            let guide = name("guide");
+            let tagging = scopes.tag(Scope::Shared, Kind::Persona, &guide, &newest, "good", somebody());
+            let (tagged, forgotten) = tokio::join!(tagging, store.prune(1));
+            forgotten.unwrap();
+            match tagged {
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Missing, "{error}"),
+                Ok(()) => {
+                    let found = revision(&store, Kind::Persona, "guide", "good").await.unwrap();
+                    scopes.frozen(Scope::Shared, &found).await.unwrap();
+                }
+            }
+        }
         store.close().await;
     })
     .await;

@@ -26,7 +26,8 @@ struct Revision {
     refs: Value,
 }
 
-/// The history, read past the store, from after the `skip` oldest.
+/// The history, read past the store, from after the `skip` oldest. What it refers to is without
+/// identities, each of which was found to be right.
 async fn history(database: &Database, skip: usize) -> Vec<Revision> {
     let columns = "'scope', scope, 'kind', kind, 'guid', guid, 'name', name, 'revision', revision, 'action', action, \
                    'author', author, 'front', front, 'message', message";
@@ -35,7 +36,17 @@ async fn history(database: &Database, skip: usize) -> Vec<Revision> {
         _ => format!("CAST(json_build_object({columns}, 'entity', entity, 'refs', refs) AS text)"),
     };
     let rows = database.texts(&format!("SELECT {object} FROM agent_revisions ORDER BY id")).await;
-    rows.iter().skip(skip).map(|row| serde_json::from_str(row).unwrap()).collect()
+    let mut rows: Vec<Revision> = rows.iter().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let known: Vec<(Kind, String, i64, String)> =
+        rows.iter().map(|row| (row.kind, row.name.clone(), row.revision, row.guid.clone())).collect();
+    for reference in rows.iter_mut().flat_map(|row| row.refs.as_array_mut().unwrap()) {
+        let guid = reference.as_object_mut().unwrap().remove("guid").unwrap();
+        let meant = known.iter().filter(|(kind, name, revision, _)| {
+            *reference == self::reference(kind.as_str(), name, *revision)
+        });
+        assert!(meant.clone().any(|(.., known)| guid == known.as_str()), "{reference} {guid}");
+    }
+    rows.split_off(skip.min(rows.len()))
 }
 
 async fn length(database: &Database) -> usize {

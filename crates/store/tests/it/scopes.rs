@@ -18,10 +18,13 @@ mod broken;
 mod users;
 mod writing;
 
+#[cfg(unix)]
+mod linked;
 mod racing;
 mod recording;
 mod reloading;
 mod settling;
+mod unrecorded;
 
 pub(crate) async fn begin_in(scopes: &Scopes, scope: Scope) -> Write {
     scopes.write(scope, somebody()).await.unwrap()

@@ -90,7 +90,7 @@ async fn awkward_texts_survive_in_every_field() {
             survives(&store, &fields).await;
             let mut fields = ToolPreset { description: some(), tags: tags.clone(), ..tool_preset("odd") };
             let mut tools = fields.categories.remove("files").unwrap();
-            tools[0].parameter_bias.insert((*text).to_owned(), (*text).to_owned());
+            tools[0].parameter_bias.insert(one_line.clone(), (*text).to_owned());
             tools[1].name.clone_from(&one_line);
             fields.categories.insert(one_line.clone(), tools);
             survives(&store, &fields).await;

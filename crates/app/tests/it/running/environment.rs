@@ -18,11 +18,14 @@ const PROJECT: &str = r#"
 system_prompt = "The key is ${env.KEY}."
 preferred_models = [{ provider = "stage", model = "actor" }]
 plan_persona = { instruction = "Plan with ${env.KEY}." }
-parts = ["tone"]
+parts = ["tone", "reach"]
 skills = ["opening"]
 [parts.tone]
 part_type = "tone"
 content = "Speak like ${env.KEY}."
+[parts.reach]
+part_type = "goal"
+description = "Reach ${env.KEY}."
 [skills.opening]
 description = "Opens doors."
 content = "Turn ${env.KEY} twice."
@@ -72,6 +75,7 @@ async fn what_is_allowed_and_set_reaches_the_model_and_nobody_else() {
             let prompt = system(&sent[0]);
             assert!(prompt.contains(&format!("The key is {SECRET}.")), "{prompt}");
             assert!(prompt.contains(&format!("Speak like {SECRET}.")), "{prompt}");
+            assert!(prompt.contains(&format!("Reach {SECRET}.")), "{prompt}");
             assert_eq!(prompt.contains(&format!("Plan with {SECRET}.")), mode == Mode::Plan, "{prompt}");
             let skill = sent.last().unwrap()["messages"].to_string();
             assert!(skill.contains(&format!("Turn {SECRET} twice.")), "{skill}");
@@ -152,6 +156,67 @@ async fn a_persona_of_the_database_reads_nothing() {
         assert!(!prompt.contains(SECRET));
     })
     .await;
+}
+
+const PRESET: &str = r#"
+[personas.keeper]
+system_prompt = "You keep."
+preferred_models = [{ provider = "stage", model = "actor" }]
+tool_preset = "ours"
+bias_profile = "keen"
+plan_persona = { tool_preset = "planning" }
+
+[tool_presets.ours.categories]
+read = [{ name = "read_file", parameter_bias = { path = "Begin with ${env.KEY}." } }]
+[tool_presets.planning.categories]
+read = [{ name = "read_file", parameter_bias = { path = "Look for ${env.UNSET}." } }]
+[bias_profiles.keen]
+description = "Mind ${env.KEY}."
+multipliers = { read = 2.0 }
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_presets_say_to_a_model_is_filled_in() {
+    on_stage_with(PRESET, SCRIPT, async |stage| {
+        let runtime = runtime(stage).await;
+        for (mode, hint, errors) in [
+            (Mode::Build, format!("Begin with {SECRET}."), 0),
+            (Mode::Plan, "Look for ${env.UNSET}.".to_owned(), 1),
+        ] {
+            let create: CreateSession = input(json!({ "persona": "keeper", "mode": mode.to_string() }));
+            let id = runtime.create_session(create).await.unwrap().session.id;
+            let events = say(&runtime, id, "hello").await;
+            let sent = stage.sent().pop().unwrap();
+            assert!(system(&sent).contains(&format!("Mind {SECRET}.")), "{sent}");
+            assert!(sent["tools"].to_string().contains(&hint), "{sent}");
+            let told = serde_json::to_string(&events).unwrap();
+            let place = "tool preset planning categories.read[0].parameter_bias.path: ${env.UNSET}";
+            assert_eq!(told.matches(place).count(), errors, "{told}");
+        }
+        let preset = stage.world.entity(Kind::ToolPreset, Scope::Project, "ours").await.to_string();
+        assert!(preset.contains("${env.KEY}") && !preset.contains(SECRET), "{preset}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_quotes_what_it_was_sent_gives_nothing_away() {
+    for fault in ["status = 400", "status = 503", "status = 429"] {
+        let script = format!(
+            "[[reply]]\nfault = {{ {fault}, message = \"system: The key is {SECRET}. is not taken\" }}\n"
+        );
+        on_stage_with(PROJECT, &script, async |stage| {
+            let runtime = runtime(stage).await;
+            let create: CreateSession = input(json!({ "persona": "keeper" }));
+            let id = runtime.create_session(create).await.unwrap().session.id;
+            let events = say(&runtime, id, "hello").await;
+            let told = serde_json::to_string(&events).unwrap();
+            assert!(told.contains("The key is ${env.KEY}. is not taken"), "{told}");
+            let kept = serde_json::to_string(&runtime.session(id).await.unwrap()).unwrap();
+            assert!(!told.contains(SECRET) && !kept.contains(SECRET), "{told} {kept}");
+        })
+        .await;
+    }
 }
 
 const STAGED: &str = r#"
@@ -239,7 +304,7 @@ async fn a_manifest_and_an_explanation_say_where_parts_of_a_stage_are_from() {
         let explanation = world.library.explain(&climber).await.unwrap();
         let places = explanation.parts.iter().map(|part| (part.from.as_str(), part.piece_scope));
         let from = "project:climb/foot";
-        assert_eq!(places.collect::<Vec<_>>(), [(from, Scope::Project), (from, Scope::Shared)]);
+        assert_eq!(places.collect::<Vec<_>>(), [(from, Some(Scope::Project)), (from, Some(Scope::Shared))]);
     })
     .await;
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use persona::{Aggregation, MergeMode, PartType, Severity, TraitType};
 use serde::Serialize;
 
-use crate::cli::vocabulary;
+use crate::cli::{clearable, vocabulary};
 use crate::definition::read_text;
 use crate::failure::Result;
 
@@ -84,6 +84,7 @@ pub(crate) struct PersonaFields {
     tags: Option<Vec<String>>,
     /// A model to speak through; the first is the choice, the rest are for escalation
     #[arg(long = "model", value_name = "PROVIDER/MODEL")]
+    #[serde(serialize_with = "models")]
     preferred_models: Option<Vec<ModelWord>>,
     /// The tool preset to work with
     #[arg(long, value_name = "NAME")]
@@ -95,8 +96,8 @@ pub(crate) struct PersonaFields {
     #[arg(long, value_name = "NAME")]
     context_preset: Option<String>,
     /// How context files are put together
-    #[arg(long, value_name = "HOW", value_parser = vocabulary(Aggregation::ALL, Aggregation::as_str))]
-    aggregation_strategy: Option<Aggregation>,
+    #[arg(long, value_name = "HOW", value_parser = clearable(Aggregation::ALL, Aggregation::as_str))]
+    aggregation_strategy: Option<String>,
     /// How many replies of one run may call tools, 1 to 1000; 0 for what its base says
     #[arg(long, value_name = "N")]
     max_tool_rounds: Option<u32>,
@@ -184,11 +185,24 @@ impl PlanFields {
     }
 }
 
-/// `anthropic/claude-sonnet-4-5` as a flag.
+/// `anthropic/claude-sonnet-4-5` as a flag; nothing, for no model at all.
+#[derive(Debug, Clone)]
+struct ModelWord(Option<Model>);
+
 #[derive(Debug, Clone, Serialize)]
-struct ModelWord {
+struct Model {
     provider: String,
     model: String,
+}
+
+/// Models are a list like others: an empty value alone clears it.
+fn models<S: serde::Serializer>(
+    words: &Option<Vec<ModelWord>>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let words =
+        words.as_ref().map(|words| words.iter().filter_map(|word| word.0.as_ref()).collect::<Vec<_>>());
+    words.serialize(serializer)
 }
 
 impl FromStr for ModelWord {
@@ -197,8 +211,9 @@ impl FromStr for ModelWord {
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         match text.split_once('/') {
             Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
-                Ok(Self { provider: provider.to_owned(), model: model.to_owned() })
+                Ok(Self(Some(Model { provider: provider.to_owned(), model: model.to_owned() })))
             }
+            None if text.is_empty() => Ok(Self(None)),
             _ => Err("write a provider and its model, as in anthropic/claude-sonnet-4-5"),
         }
     }

@@ -9,13 +9,18 @@ use serde::Serialize;
 
 use crate::ask::{self, Choice};
 use crate::cli::ConflictsArgs;
-use crate::commands::fields::shown;
+use crate::commands::fields::{excerpts, shown};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session::Session;
 
 /// Revisions to look through for the last one before a deletion.
 const RECENT: usize = 4;
+
+/// Columns of a value where no terminal says how many there are, and those beside it: the mark of the
+/// choice and the scope.
+const VALUE_COLUMNS: usize = 100;
+const BESIDE_VALUE: usize = 14;
 
 /// What was done, and how to undo it.
 #[derive(Serialize)]
@@ -139,11 +144,15 @@ fn known_field(conflict: &Conflict, field: &str) -> Result<()> {
 }
 
 async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output) -> Result<Scope> {
-    let choice = |scope: &Scope| {
-        let value = field.values.get(scope).map_or_else(|| "(not set)".to_owned(), shown);
+    let texts: Vec<Option<String>> =
+        conflict.scopes.iter().map(|scope| field.values.get(scope).map(shown)).collect();
+    let width = output.width().map_or(VALUE_COLUMNS, |width| width.saturating_sub(BESIDE_VALUE).max(20));
+    let excerpts = excerpts(&texts, width);
+    let choice = |((scope, text), excerpt): ((&Scope, &Option<String>), &String)| {
+        let value = if text.is_some() { excerpt } else { "(not set)" };
         Choice::new(&format!("{scope}: {value}"), *scope)
     };
-    let choices = conflict.scopes.iter().map(choice).collect();
+    let choices = conflict.scopes.iter().zip(&texts).zip(&excerpts).map(choice).collect();
     ask::choose(&format!("Which {}?", field.field), choices, 0, output).await
 }
 

@@ -88,7 +88,9 @@ fn advice(location: &Location) -> String {
     match location {
         Location::Sqlite(path) => {
             let path = path.display();
-            format!("check that {path} is a database of Masque, or move it away and restore a backup")
+            format!(
+                "check the rights of {path} and the room on its disk, and that it is a database of Masque"
+            )
         }
         Location::Postgres(_) => {
             "check that the server runs, and the user and the password in --db or MASQUE_DB".to_owned()

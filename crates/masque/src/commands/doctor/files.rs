@@ -31,6 +31,9 @@ pub(super) struct FilesReport {
     config: ConfigReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<ProjectReport>,
+    /// A file that could be a project's, and why it is not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over: Option<String>,
     personas: Vec<FileReport>,
     /// What lint finds besides mistakes that are problems here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +103,10 @@ pub(super) async fn examine(
             open: project.is_open(),
             trusted: is_trusted(directories, project, problems),
         }),
+        passed_over: match &project {
+            Some(project) if project.is_open() => None,
+            _ => Project::passed_over(Some(&directories.home)),
+        },
         personas: Vec::new(),
         lint: None,
         watching: None,
@@ -270,7 +277,7 @@ fn said(failure: &Failure) -> String {
 impl FilesReport {
     /// Whether something may not be as it was meant.
     pub(super) fn is_doubtful(&self) -> bool {
-        self.lint.as_ref().is_some_and(|lint| lint.warnings > 0)
+        self.passed_over.is_some() || self.lint.as_ref().is_some_and(|lint| lint.warnings > 0)
     }
 
     pub(super) fn print(&self, output: &mut Output) -> Result<()> {
@@ -287,6 +294,7 @@ impl FilesReport {
             }
             None => output.field("project", "none")?,
         }
+        self.passed_over.iter().try_for_each(|said| output.field("", &format!("warning: {said}")))?;
         for FileReport { scope, path, exists, entries, warnings } in &self.personas {
             let holds = match (exists, entries) {
                 (false, _) => absent(false).to_owned(),

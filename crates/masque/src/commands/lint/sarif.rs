@@ -43,37 +43,39 @@ fn rules() -> Vec<Value> {
 }
 
 fn result(found: &LintFinding, report: &Report) -> Value {
-    let mut result = json!({
-        "ruleId": found.rule.as_str(),
-        "level": found.level.as_str(),
-        "message": { "text": found.sentence() },
-    });
-    let mut location = serde_json::Map::new();
-    if let Some(path) = &found.path {
-        location.insert("physicalLocation".to_owned(), physical(found, path, report));
-    }
+    let sentence = found.sentence();
+    // What no file has stands where the project's file is, or would be: code hosts refuse a whole
+    // log for one result without a place.
+    let (path, text) = match (&found.path, found.scope) {
+        (Some(path), _) => (path.clone(), sentence),
+        (None, Some(scope)) => (report.project_file(), format!("in {scope}: {sentence}")),
+        (None, None) => (report.project_file(), sentence),
+    };
+    let mut location = json!({ "physicalLocation": physical(found, &path, report) });
     if let (Some(kind), Some(name)) = (found.kind, &found.name) {
         let scope = found.scope.map(|scope| format!("{scope}:")).unwrap_or_default();
         let name = format!("{scope}{kind}:{name}");
-        location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": name }]));
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
     }
-    if !location.is_empty() {
-        result["locations"] = json!([location]);
-    }
-    result
+    json!({
+        "ruleId": found.rule.as_str(),
+        "ruleIndex": LintRule::all().position(|rule| rule == found.rule),
+        "level": found.level.as_str(),
+        "message": { "text": text },
+        "locations": [location],
+    })
 }
 
 fn physical(found: &LintFinding, path: &Path, report: &Report) -> Value {
     let in_project = report.relative(path).map(|relative| in_repository(path).unwrap_or(relative));
     let artifact = match in_project {
         Some(relative) => json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" }),
+        None if path.is_relative() => json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" }),
         None => json!({ "uri": format!("file://{}", uri(path)) }),
     };
-    let mut physical = json!({ "artifactLocation": artifact });
-    if let (Some(line), Some(column)) = (found.line, found.column) {
-        physical["region"] = json!({ "startLine": line, "startColumn": column });
-    }
-    physical
+    // What is about a file as a whole stands at its top.
+    let region = json!({ "startLine": found.line.unwrap_or(1), "startColumn": found.column.unwrap_or(1) });
+    json!({ "artifactLocation": artifact, "region": region })
 }
 
 /// A path as its repository knows it: that is what code hosts call the source root. A project may

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use app::outputs::LintFinding;
+use app::outputs::{LintFinding, LintReport};
 use persona::lint::Level;
 
 use super::Report;
@@ -82,8 +82,19 @@ fn print_finding(found: &LintFinding, width: Option<usize>, to: Stream, output: 
 
 fn verdict(report: &Report) -> String {
     let levels = [Level::Error, Level::Warning, Level::Note];
-    counted(levels.map(|level| (level, report.found.count(level))))
-        .unwrap_or_else(|| "Nothing is wrong.".to_owned())
+    counted(levels.map(|level| (level, report.found.count(level)))).unwrap_or_else(|| nothing_wrong(report))
+}
+
+/// Says what was looked at: nothing is wrong with what is not there either.
+fn nothing_wrong(report: &Report) -> String {
+    let LintReport { scopes, entries, .. } = &report.found;
+    let scopes = scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" and ");
+    let without_files = if report.implied_shared { "; there is no personas.toml" } else { "" };
+    match entries {
+        0 => format!("There is nothing to look at in {scopes}{without_files}."),
+        1 => format!("Nothing is wrong with the one entry in {scopes}{without_files}."),
+        entries => format!("Nothing is wrong with the {entries} entries in {scopes}{without_files}."),
+    }
 }
 
 /// How much there is of each level, as in "1 error, 2 warnings"; none where there is nothing.

@@ -1,7 +1,7 @@
 //! `show --explain`: which layer and scope everything in a persona came from.
 
 use persona::explain::{Explanation, Field, Item, Layer, Part, Removed, Replaced};
-use persona::{LayerOrigin, Scope};
+use persona::{LayerOrigin, PartType, Scope};
 use serde_json::Value;
 
 use crate::failure::Result;
@@ -14,6 +14,9 @@ const COLUMNS: [Column; 5] = [
     Column::Optional("NOTE"),
     Column::Stretched("VALUE"),
 ];
+
+/// What is said of a name that leads nowhere.
+const NOT_FOUND: &str = "not found";
 
 pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
     let own = explanation.layers.iter().find(|layer| layer.role == LayerOrigin::Own);
@@ -53,25 +56,25 @@ fn layer(layer: &Layer) -> String {
 }
 
 fn field(field: &Field) -> Vec<String> {
-    let Field { field, from, value, appends_to, overrides, piece_scope } = field;
+    let Field { field, from, value, appends_to, overrides, piece_scope, not_found } = field;
     let note = notes(&[("below", appends_to), ("instead of", overrides)]);
-    row(field.clone(), &shown(value), from, *piece_scope, note)
+    let lost = if *not_found { format!(" ({NOT_FOUND})") } else { String::new() };
+    row(field.clone(), &format!("{}{lost}", shown(value)), from, *piece_scope, note)
 }
 
 fn part(part: &Part) -> Vec<String> {
-    let Part { name, part_type, order, priority, from, piece_scope, replaced } = part;
+    let Part { name, part_type, order, priority, from, piece_scope, not_found: _, replaced } = part;
+    let part_type = part_type.map_or(NOT_FOUND, PartType::as_str);
     let value = format!("{part_type}, order {order}, priority {priority}");
     let replaced: Vec<String> =
         replaced.iter().map(|Replaced { name, from }| format!("{name} of {from}")).collect();
-    row(format!("part {name}"), &value, from, Some(*piece_scope), notes(&[("instead of", &replaced)]))
+    row(format!("part {name}"), &value, from, *piece_scope, notes(&[("instead of", &replaced)]))
 }
 
 fn item(item: &Item) -> Vec<String> {
-    let Item { list, name, from, overrides, piece_scope } = item;
+    let Item { list, name, from, overrides, piece_scope, not_found } = item;
     let note = notes(&[("also in", overrides)]);
-    // A name that leads nowhere is worth a word; a tag leads nowhere by nature.
-    let lost = piece_scope.is_none() && list != "tags" && list != "test_inputs";
-    let value = if lost { "not found" } else { "" };
+    let value = if *not_found { NOT_FOUND } else { "" };
     row(format!("{} {name}", singular(list)), value, from, *piece_scope, note)
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Shape {
 pub(super) enum Alphabet {
     /// Letters and digits.
     Alphanumeric,
+    /// The same, of which the digits may be missing.
+    Letters,
     /// Capital letters and digits.
     Capitals,
     Hexadecimal,
@@ -24,18 +26,21 @@ pub(super) enum Alphabet {
     UrlSafeWithRun,
     /// The same as the former two, and dots.
     Dotted,
+    /// Letters and digits, and slashes between them.
+    Path,
 }
 
 impl Alphabet {
     pub(super) const fn has(self, byte: u8) -> bool {
         match self {
-            Self::Alphanumeric => byte.is_ascii_alphanumeric(),
+            Self::Alphanumeric | Self::Letters => byte.is_ascii_alphanumeric(),
             Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hexadecimal => byte.is_ascii_hexdigit(),
             Self::UrlSafe | Self::UrlSafeWithRun => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
             }
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
+            Self::Path => byte.is_ascii_alphanumeric() || byte == b'/',
         }
     }
 }
@@ -53,7 +58,7 @@ const fn shape(
     Shape { what, prefix, alphabet, least, most }
 }
 
-use Alphabet::{Alphanumeric, Capitals, Dotted, Hexadecimal, UrlSafe, UrlSafeWithRun};
+use Alphabet::{Alphanumeric, Capitals, Dotted, Hexadecimal, Letters, Path, UrlSafe, UrlSafeWithRun};
 
 /// The longer of two prefixes comes first.
 pub(super) const SHAPES: &[Shape] = &[
@@ -63,9 +68,12 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("a Stripe key", "sk_live_", Alphanumeric, 16, LONGEST),
     shape("a Stripe key", "rk_live_", Alphanumeric, 16, LONGEST),
     shape("a Groq key", "gsk_", Alphanumeric, 40, LONGEST),
-    shape("an xAI key", "xai-", Alphanumeric, 40, LONGEST),
+    shape("an xAI key", "xai-", UrlSafeWithRun, 40, LONGEST),
+    shape("a Perplexity key", "pplx-", Alphanumeric, 40, LONGEST),
+    shape("an NVIDIA key", "nvapi-", UrlSafeWithRun, 40, LONGEST),
     shape("a Google key", "AIza", UrlSafe, 35, 35),
     shape("a Google token", "ya29.", UrlSafe, 30, LONGEST),
+    shape("a Google client secret", "GOCSPX-", UrlSafe, 28, 28),
     shape("a GitHub token", "github_pat_", UrlSafe, 22, LONGEST),
     shape("a GitHub token", "ghp_", Alphanumeric, 36, LONGEST),
     shape("a GitHub token", "gho_", Alphanumeric, 36, LONGEST),
@@ -73,21 +81,30 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("a GitHub token", "ghs_", Alphanumeric, 36, LONGEST),
     shape("a GitHub token", "ghr_", Alphanumeric, 36, LONGEST),
     shape("a GitLab token", "glpat-", Dotted, 20, LONGEST),
-    shape("a Slack token", "xoxa-", UrlSafe, 20, LONGEST),
-    shape("a Slack token", "xoxb-", UrlSafe, 20, LONGEST),
-    shape("a Slack token", "xoxp-", UrlSafe, 20, LONGEST),
-    shape("a Slack token", "xoxr-", UrlSafe, 20, LONGEST),
-    shape("a Slack token", "xoxs-", UrlSafe, 20, LONGEST),
-    shape("a Slack token", "xapp-", UrlSafe, 20, LONGEST),
+    shape("a Slack token", "xoxa-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxb-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxc-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxd-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxe-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxp-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxr-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xoxs-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack token", "xapp-", UrlSafeWithRun, 20, LONGEST),
+    shape("a Slack webhook", "hooks.slack.com/services/", Path, 40, LONGEST),
     shape("an AWS key", "AKIA", Capitals, 16, 16),
     shape("an AWS key", "ASIA", Capitals, 16, 16),
     shape("an npm token", "npm_", Alphanumeric, 36, LONGEST),
     shape("a PyPI token", "pypi-", UrlSafe, 50, LONGEST),
     shape("a crates.io token", "cio", Alphanumeric, 32, 32),
-    shape("a Hugging Face token", "hf_", Alphanumeric, 30, LONGEST),
+    shape("a Hugging Face token", "hf_", Letters, 30, LONGEST),
     shape("a Replicate token", "r8_", Alphanumeric, 37, 37),
     shape("a SendGrid key", "SG.", Dotted, 60, LONGEST),
     shape("a DigitalOcean token", "dop_v1_", Hexadecimal, 64, 64),
+    shape("a Docker token", "dckr_pat_", UrlSafe, 27, LONGEST),
+    shape("a Vault token", "hvs.", UrlSafe, 60, LONGEST),
+    shape("a Grafana token", "glsa_", UrlSafe, 41, LONGEST),
+    shape("an Atlassian token", "ATATT3", UrlSafe, 60, LONGEST),
+    shape("a Notion token", "ntn_", Alphanumeric, 40, LONGEST),
     shape("a Shopify token", "shpat_", Hexadecimal, 32, 32),
     shape("a Linear key", "lin_api_", Alphanumeric, 32, LONGEST),
     shape("an age key", "AGE-SECRET-KEY-1", Capitals, 50, LONGEST),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::explain::{explain, flat};
+use persona::explain::{Holders, explain, flat};
 use persona::{
     Bundle, LayerOrigin, MergeMode, Name, Part, PartLink, PartType, Persona, PersonaView, Request, View,
     assemble, compile, view,
@@ -299,7 +299,7 @@ fn a_flat_persona_stands_by_itself() {
 #[test]
 fn an_explanation_accounts_for_everything_that_is_there() {
     holds(|bundle| {
-        let explanation = explain(bundle);
+        let explanation = explain(bundle, &Holders::default());
         let assembled = bundle.assembled();
         let labels: Vec<String> =
             personas(bundle).iter().map(|persona| format!("builtin:{}", persona.name)).collect();
@@ -334,7 +334,7 @@ fn an_explanation_accounts_for_everything_that_is_there() {
 #[test]
 fn an_explanation_accounts_for_everything_that_is_gone() {
     holds(|bundle| {
-        let explanation = explain(bundle);
+        let explanation = explain(bundle, &Holders::default());
         let replaced = explanation.parts.iter().flat_map(|part| &part.replaced);
         let replaced: BTreeSet<(&str, &str)> =
             replaced.map(|old| (old.name.as_str(), old.from.as_str())).collect();
@@ -346,10 +346,9 @@ fn an_explanation_accounts_for_everything_that_is_gone() {
             let label = format!("builtin:{}", persona.name);
             for link in &persona.parts {
                 let key = (link.name.as_str(), label.as_str());
-                let in_stage = explanation
-                    .parts
-                    .iter()
-                    .any(|part| part.from == "builtin:growth/now" && part.part_type == type_of(&link.name));
+                let in_stage = explanation.parts.iter().any(|part| {
+                    part.from == "builtin:growth/now" && part.part_type == Some(type_of(&link.name))
+                });
                 let gone = !survives(link, &personas[at + 1..]) || in_stage;
                 // What displaced it may itself have been taken away again, and is not there to tell.
                 let told = replaced.contains(&key) || removed.contains(&key);
@@ -372,7 +371,7 @@ fn an_explanation_accounts_for_everything_that_is_gone() {
 #[test]
 fn an_explanation_names_the_layer_of_every_field() {
     holds(|bundle| {
-        let explanation = explain(bundle);
+        let explanation = explain(bundle, &Holders::default());
         let merged = serde_json::to_value(&*bundle.assembled().persona).expect("JSON");
         for field in
             ["display_name", "description", "summary", "detail", "system_prompt", "tool_preset", "arc"]

@@ -1,17 +1,15 @@
-//! References, bases, providers, and what nothing refers to.
-
-use std::collections::BTreeSet;
+//! References, bases, and what nothing refers to.
 
 use persona::lint::{Rule, Settings};
 use serde_json::{Value, json};
 
-use super::{Shelf, check, check_with};
+use super::{Shelf, check};
 
 fn part() -> Value {
     json!({ "part_type": "tone", "content": "c" })
 }
 
-fn with(field: &str, value: Value) -> Value {
+pub(super) fn with(field: &str, value: Value) -> Value {
     let mut persona = json!({ "summary": "s" });
     persona[field] = value;
     persona
@@ -269,78 +267,6 @@ fn bases_must_not_be_too_deep_or_in_a_stronger_scope() {
     );
 }
 
-fn providers(names: &[&str]) -> Settings {
-    let names: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    Settings { providers: Some(names), ..Settings::default() }
-}
-
-#[test]
-fn providers_must_be_configured() {
-    let model = |provider: &str| json!({ "provider": provider, "model": "m" });
-    let persona = with("preferred_models", json!([model("anthropic"), model("antropic")]));
-    let entries = [("project persona a", persona)];
-    check_with(
-        &providers(&["anthropic"]),
-        Rule::UnknownProvider,
-        &entries,
-        &[
-            r#"warning: persona project:a, preferred_models[1].provider: the provider "antropic" is not configured; did you mean "anthropic"?"#,
-        ],
-    );
-    check_with(
-        &providers(&["ollama", "vllm"]),
-        Rule::UnknownProvider,
-        &[("project persona a", with("preferred_models", json!([model("openai")])))],
-        &[
-            r#"warning: persona project:a, preferred_models[0].provider: the provider "openai" is not configured; configure it, or use one of ollama, vllm"#,
-        ],
-    );
-    check_with(
-        &providers(&[]),
-        Rule::UnknownProvider,
-        &[("project persona a", with("preferred_models", json!([model("openai")])))],
-        &[
-            r#"warning: persona project:a, preferred_models[0].provider: the provider "openai" is not configured; no provider is configured yet"#,
-        ],
-    );
-    // Where it is not known what is configured, nothing is said.
-    check(Rule::UnknownProvider, &entries, &[]);
-}
-
-#[test]
-fn a_provider_that_is_not_configured_may_be_meant() {
-    let told = |provider: &str, hint: &str| {
-        let settings = Settings {
-            other_providers: ["gemini", "openai"].map(str::to_owned).into(),
-            ..providers(&["openai", "openai-work"])
-        };
-        let model = json!([{ "provider": provider, "model": "m" }]);
-        let persona = [("project persona a", with("preferred_models", model))];
-        let expected = format!(
-            "warning: persona project:a, preferred_models[0].provider: the provider {provider:?} is not configured; {hint}"
-        );
-        check_with(&settings, Rule::UnknownProvider, &persona, &[&expected]);
-    };
-    told("gemni", r#"did you mean "gemini"?"#);
-    told("gemini", "configure it, or use one of openai, openai-work");
-    told("opneai", r#"did you mean "openai"?"#);
-}
-
-#[test]
-fn a_plans_model_may_name_a_provider() {
-    let plan = |model: &str| [("project persona a", with("plan_persona", json!({ "model": model })))];
-    check_with(
-        &providers(&["anthropic"]),
-        Rule::UnknownProvider,
-        &plan("openai/large"),
-        &[
-            r#"warning: persona project:a, plan_persona.model: the provider "openai" is not configured; configure it, or use one of anthropic"#,
-        ],
-    );
-    check_with(&providers(&["anthropic"]), Rule::UnknownProvider, &plan("anthropic/large"), &[]);
-    check_with(&providers(&["anthropic"]), Rule::UnknownProvider, &plan("large"), &[]);
-}
-
 #[test]
 fn pieces_that_nothing_uses_are_found() {
     for (kind, fields, users) in [
@@ -402,5 +328,30 @@ fn what_a_stronger_scope_hides_is_not_used() {
         Rule::Unused,
         &[("project persona a", json!({ "remove_parts": ["warm"] })), ("project part warm", part())],
         &["warning: part project:warm: no persona and no arc uses this part"],
+    );
+}
+
+#[test]
+fn who_names_what_cannot_be_read_is_not_blamed() {
+    let persona = json!({ "summary": "s", "extends": "base", "parts": [{ "name": "tone" }] });
+    let unread = [
+        ("project persona p", persona.clone()),
+        ("?global persona base", json!({})),
+        ("?project part tone", json!({})),
+    ];
+    check(Rule::UnknownReference, &unread, &[]);
+    // A global definition does not see what the project has.
+    let global = [
+        ("global persona p", persona),
+        ("?project persona base", json!({})),
+        ("?project part tone", json!({})),
+    ];
+    check(
+        Rule::UnknownReference,
+        &global,
+        &[
+            "error: persona global:p, extends: global:p → base: there is no such persona",
+            "error: persona global:p, parts: unknown part \"tone\"",
+        ],
     );
 }

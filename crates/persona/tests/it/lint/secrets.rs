@@ -57,12 +57,27 @@ fn keys_of_known_services_are_found() {
         (format!("npm_{}", random(36)), "an npm token"),
         (format!("hf_{}", random(34)), "a Hugging Face token"),
         (format!("dop_v1_{}", hexadecimal(64)), "a DigitalOcean token"),
+        (format!("GOCSPX-{}", random(28)), "a Google client secret"),
+        (format!("xapp-1-A02-{}-{}", "2140583976021", hexadecimal(64)), "a Slack token"),
+        (format!("hvs.{}", random(90)), "a Vault token"),
     ] {
         check_secret(&key, what);
         check_secret(&format!("Use {key}, please."), what);
         check_secret(&format!("key=\"{key}\"\n"), what);
         check_secret(&format!("`{key}`"), what);
     }
+}
+
+#[test]
+fn keys_without_digits_or_runs_are_found() {
+    let letters: String = random(80).chars().filter(char::is_ascii_alphabetic).collect();
+    check_secret(&format!("AKIA{}", letters[..16].to_uppercase()), "an AWS key");
+    check_secret(&format!("hf_{}", &letters[..34]), "a Hugging Face token");
+    let hyphens: Vec<String> =
+        random(90).as_bytes().chunks(9).map(|it| String::from_utf8_lossy(it).into()).collect();
+    check_secret(&format!("sk-ant-api03-{}", hyphens.join("-")), "an Anthropic key");
+    let hook = format!("https://hooks.slack.com/services/T02ABCDEF/B02GHIJKL/{}", random(24));
+    assert_eq!(told(Rule::Secret, &hook).len(), 1);
 }
 
 #[test]
@@ -116,6 +131,10 @@ fn placeholders_are_no_secrets() {
         "sk-0000000000000000000000000000",
         "sk-abcdefghijklmnopqrstuvwxyz123456",
         "xoxb-123456789012-1234567890123-abcdefghijklmnopqrstuvwx",
+        "xoxb-not-a-real-token-of-2024",
+        "hf_PutTheTokenOfYourAccountHereInstead",
+        "hf_putthetokenofthataccounthereinstead",
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "sk-<your key>",
         "AKIAIOSFODNN7EXAMPLE",
         "AKIA[0-9A-Z]{16}",

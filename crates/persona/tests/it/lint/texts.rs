@@ -204,3 +204,48 @@ fn every_field_is_checked_for_variables() {
         ],
     );
 }
+
+#[test]
+fn a_variable_is_looked_at_as_it_is_filled_in() {
+    let all = settings(&["X"], &["X"]);
+    let fields = |settings: &Settings, rule: Rule, key: &str, fields: &Value| -> Vec<String> {
+        let found = Shelf::read(&[(key, fields.clone())]).lint(settings);
+        found.into_iter().filter(|it| it.rule == rule).filter_map(|it| it.field).collect()
+    };
+    let x = "${env.X}";
+    for (key, definition, filled, literal) in [
+        (
+            "project persona p",
+            json!({ "display_name": x, "summary": x, "plan_persona": { "instruction": x, "model": x } }),
+            &["plan_persona.instruction", "summary"][..],
+            &["display_name", "plan_persona.model"][..],
+        ),
+        (
+            "project tool_preset p",
+            json!({ "description": x, "categories": { "a": [{ "name": "t", "parameter_bias": { "b": x } }] } }),
+            &["categories.a[0].parameter_bias.b"],
+            &["description"],
+        ),
+        ("project bias_profile p", json!({ "description": x }), &["description"], &[]),
+        ("project context_preset p", json!({ "entries": [{ "path": x }] }), &[], &["entries[0].path"]),
+        ("project test_input p", json!({ "content": x }), &[], &["content"]),
+        (
+            "project arc p",
+            json!({ "stages": [{ "name": "one", "description": x, "condition": x }] }),
+            &[],
+            &["stages.one.condition", "stages.one.description"],
+        ),
+    ] {
+        assert_eq!(fields(&settings(&["X"], &[]), Rule::EnvUnset, key, &definition), filled, "{key}");
+        assert_eq!(fields(&settings(&[], &[]), Rule::EnvNotAllowed, key, &definition), filled, "{key}");
+        assert_eq!(fields(&all, Rule::EnvUnset, key, &definition), [""; 0], "{key}");
+        assert_eq!(fields(&all, Rule::EnvNotFilled, key, &definition), literal, "{key}");
+    }
+    check(
+        Rule::EnvNotFilled,
+        &[("project test_input t", json!({ "content": "At ${env.X}." }))],
+        &[
+            "warning: test input project:t, content: ${env.X} at 1:4 is never filled in here; only what a model is told may read the environment",
+        ],
+    );
+}

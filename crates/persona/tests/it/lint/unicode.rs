@@ -21,7 +21,8 @@ fn hidden_characters_are_named_with_their_place() {
     check_hidden("a\u{200B}b", &["U+200B ZERO WIDTH SPACE at 1:2"]);
     check_hidden("one\ntwo \u{2060}x", &["U+2060 WORD JOINER at 2:5"]);
     check_hidden("ééé\u{FEFF}", &["U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark) at 1:4"]);
-    check_hidden("\u{FEFF}start", &["U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark) at 1:1"]);
+    check_hidden("\u{FEFF}\u{FEFF}start", &["U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark) at 1:2"]);
+    check_seen("\u{FEFF}as some editors save a file");
     check_hidden("co\u{AD}operate", &["U+00AD SOFT HYPHEN at 1:3"]);
     check_hidden("a\u{200C}b", &["U+200C ZERO WIDTH NON-JOINER at 1:2"]);
     check_hidden("a\u{200D}b", &["U+200D ZERO WIDTH JOINER at 1:2"]);

@@ -44,7 +44,7 @@ async fn lint_finds_what_is_wrong_and_where() {
             "suggestion": "did you mean \"calm\"?",
             "path": path,
             "line": 3,
-            "column": 1,
+            "column": 10,
         })
     );
     assert!(broken["message"].as_str().is_some_and(|said| said.contains("\"clam\"")), "{broken}");
@@ -64,9 +64,12 @@ async fn lint_finds_what_is_wrong_and_where() {
     );
     // Another scope is looked at when it is named, and the file's problems are not its own.
     let shared = get(&running, "/api/lint?scopes=shared").await;
-    assert_eq!(shared, json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0 }));
+    let nothing =
+        json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0, "scopes": ["shared"], "entries": 0 });
+    assert_eq!(shared, nothing);
+    assert_eq!(report["scopes"], json!(["project"]));
     let both = get(&running, "/api/lint?scopes=shared&scopes=project").await;
-    assert_eq!(both, report);
+    assert_eq!((&both["findings"], &both["scopes"]), (&report["findings"], &json!(["project", "shared"])));
     let good = "[personas.guide]\nsummary = \"You guide.\"\nsystem_prompt = \"Guide.\"\n";
     let running = start_with_project(good).await;
     assert_eq!(get(&running, "/api/lint").await["findings"], json!([]));

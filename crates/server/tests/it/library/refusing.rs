@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{put, tone};
 use crate::client::{ask, detail, open};
-use crate::running::start;
+use crate::running::{start, start_with_project};
 
 /// Asks for what cannot be had of a library with the part `calm`: method, path, body, status, and what
 /// the sentence says.
@@ -163,6 +163,41 @@ async fn a_body_that_means_nothing_is_told_so() {
     .await;
 }
 
+/// A field that is overlooked may be the scope that was meant.
+#[tokio::test]
+async fn a_field_in_the_wrong_place_is_told_so() {
+    let body = |fields: Value| Some(fields);
+    let address = "belong into its body, not into the address";
+    refused(vec![
+        ("PUT", "/api/library/part/calm?scope=global", body(tone("Loud.")), 400, address),
+        (
+            "POST",
+            "/api/library/part/calm/rollback?revision=1",
+            body(json!({ "revision": 1 })),
+            400,
+            "\"revision=1\"",
+        ),
+        ("POST", "/api/personas/mentor/load?detail=true", body(json!({})), 400, address),
+        ("POST", "/api/conflicts/part/calm?use=shared", body(json!({ "use": "shared" })), 400, address),
+        (
+            "DELETE",
+            "/api/library/part/calm",
+            body(json!({ "scope": "global" })),
+            400,
+            "belong into the address, as in ?scope=shared, and not into a body",
+        ),
+        ("DELETE", "/api/library/part/calm?force=true", body(json!({})), 400, "not into a body"),
+        (
+            "PUT",
+            "/api/library/part/calm",
+            body(json!({ "entity": null })),
+            400,
+            "\"entity\" is missing; add it",
+        ),
+    ])
+    .await;
+}
+
 #[tokio::test]
 async fn what_others_use_is_not_deleted_unless_forced() {
     let running = start().await;
@@ -177,6 +212,20 @@ async fn what_others_use_is_not_deleted_unless_forced() {
     assert!(status == 409 && detail(&problem).contains("used by"), "{problem}");
     let (status, deleted) = ask(running.port, "DELETE", "/api/library/part/calm?force=true", None).await;
     assert_eq!((status, &deleted["unlinked"]), (200, &json!([{ "kind": "persona", "name": "guide" }])));
+    assert_eq!(deleted.get("left_without"), None);
+}
+
+#[tokio::test]
+async fn what_a_project_uses_is_not_deleted_from_shared_unless_forced() {
+    let running = start_with_project("[personas.guide]\nparts = [\"calm\"]\n").await;
+    let mut calm = tone("Calm.");
+    calm["scope"] = "shared".into();
+    put(&running, "/api/library/part/calm", &calm).await;
+    let (status, problem) = ask(running.port, "DELETE", "/api/library/part/calm", None).await;
+    assert!(status == 409 && detail(&problem).contains("used by persona guide in project;"), "{problem}");
+    let (status, deleted) = ask(running.port, "DELETE", "/api/library/part/calm?force=true", None).await;
+    let guide = json!([{ "scope": "project", "kind": "persona", "name": "guide" }]);
+    assert_eq!((status, &deleted["left_without"], deleted.get("unlinked")), (200, &guide, None));
 }
 
 #[tokio::test]

@@ -124,6 +124,23 @@ async fn the_history_says_who_and_why_and_leads_back() {
 }
 
 #[tokio::test]
+async fn null_is_as_if_it_were_not_there() {
+    let running = start().await;
+    let mut body = tone("Calm.");
+    for field in ["name", "kind", "scope", "message", "if_revision"] {
+        body[field] = Value::Null;
+    }
+    assert_eq!(put(&running, CALM, &body).await["scope"], "shared");
+    put(&running, CALM, &tone("Slow.")).await;
+    let back = json!({ "revision": 1, "with_pieces": null, "message": null, "scope": null });
+    let (status, written) = ask(running.port, "POST", &format!("{CALM}/rollback"), Some(&back)).await;
+    assert_eq!((status, &written["revision"]), (200, &json!(3)), "{written}");
+    let load = json!({ "detail": null, "types": null, "overrides": null, "limit": null });
+    let (status, mentor) = ask(running.port, "POST", "/api/personas/mentor/load", Some(&load)).await;
+    assert_eq!((status, &mentor["name"]), (200, &json!("mentor")), "{mentor}");
+}
+
+#[tokio::test]
 async fn parts_may_be_bare_names_as_in_a_file() {
     let running = start().await;
     put(&running, CALM, &tone("Calm.")).await;

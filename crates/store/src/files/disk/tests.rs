@@ -6,11 +6,11 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn directory() -> TempDir {
+pub(super) fn directory() -> TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
-fn names(directory: &Path) -> Vec<String> {
+pub(super) fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("it can be listed");
     let mut names: Vec<String> =
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
@@ -18,7 +18,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("it is text")
 }
 
@@ -59,22 +59,6 @@ fn what_somebody_else_wrote_stays() {
     fs::remove_file(&path).expect("it can be deleted");
     assert!(matches!(replace(&path, Some(b"theirs"), b"ours"), Err(ReplaceError::Changed)));
     assert!(names(home.path()).is_empty(), "nothing is left behind");
-}
-
-#[test]
-fn a_file_system_without_exchange_is_served_too() {
-    let home = directory();
-    let path = home.path().join("a.toml");
-    fs::write(&path, "one").expect("it can be written");
-    let fresh = |text: &str| {
-        let mut file = temporary(home.path(), Some(&path)).expect("a file");
-        file.write_all(text.as_bytes()).expect("it can be written");
-        file
-    };
-    assert!(matches!(still(&path, b"two"), Err(ReplaceError::Changed)));
-    still(&path, b"one").expect("it is");
-    rename_over(fresh("two"), &path).expect("it is replaced");
-    assert_eq!((text(&path).as_str(), names(home.path()).len()), ("two", 1));
 }
 
 #[cfg(unix)]

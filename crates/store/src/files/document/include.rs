@@ -1,7 +1,8 @@
 //! Texts that an entry takes from a file of its own: `content_file = "prompts/x.md"`.
 //!
 //! A personas.toml may be somebody else's, so such a path never leads out of the directory of the
-//! file: not by its steps, not by a symbolic link.
+//! file: not by its steps, not by a symbolic link. Nor does it lead to a personas.toml: changing the
+//! text of an entry would write over the entries of all.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use persona::limits;
 use sha2::{Digest, Sha256};
 
 use super::fault::Fault;
+use crate::files::links::{self, canonical};
+use crate::files::project::FILE_NAME;
 use crate::files::settle::Stamp;
 
 /// Bytes that all included texts of one personas.toml have together, each use counted: a small
@@ -28,12 +31,12 @@ pub(crate) struct Includes {
     path: PathBuf,
     overlay: Overlay,
     /// Found out at the first use: most files include nothing.
-    directory: OnceCell<Directory>,
+    place: OnceCell<Place>,
     /// What was read, by path; none where it could not be.
     pub(crate) read: BTreeMap<PathBuf, Option<[u8; 32]>>,
     /// How each file was before it was read, so that a change since then can be told.
     pub(crate) seen: BTreeMap<PathBuf, Stamp>,
-    /// How many fields take their text from a file, by the path relative to the directory.
+    /// How many fields take their text from a file, by the one path that it has however it is named.
     pub(crate) uses: BTreeMap<PathBuf, usize>,
     /// Uses by the entry that is being read: one that turns out to be broken is counted again.
     pending: Vec<PathBuf>,
@@ -41,11 +44,42 @@ pub(crate) struct Includes {
     left: usize,
 }
 
+/// Where one personas.toml takes texts from.
 #[derive(Debug)]
-struct Directory {
+pub(crate) struct Place {
     /// Where relative paths start.
     path: PathBuf,
     canonical: Option<PathBuf>,
+    /// The personas.toml itself.
+    own: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn of(path: &Path) -> Self {
+        let directory = directory_of(path);
+        let inside = fs::canonicalize(&directory).ok();
+        Self { path: directory, canonical: inside, own: canonical(path) }
+    }
+
+    /// The file that a path from [`lawful`] leads to, there or not, where its text may be changed.
+    pub(crate) fn reach(&self, relative: &Path) -> Result<PathBuf, Fault> {
+        let real = canonical(&self.path.join(relative));
+        self.check(&real, &relative.to_string_lossy())?;
+        Ok(real)
+    }
+
+    fn check(&self, real: &Path, written: &str) -> Result<(), Fault> {
+        if self.canonical.as_ref().is_none_or(|inside| !real.starts_with(inside)) {
+            let message = format!("{written:?} leads out of the directory of the file through a link");
+            return Err(Fault::new(message, Some("copy the text into the directory".into())));
+        }
+        let is_named_so = real.file_name().is_some_and(|name| name.eq_ignore_ascii_case(FILE_NAME));
+        if is_named_so || real == self.own {
+            let message = format!("{written:?} is a {FILE_NAME}, not a text of its own");
+            return Err(Fault::new(message, Some("name a file that has the text alone".into())));
+        }
+        Ok(())
+    }
 }
 
 /// The directory that relative paths start from: that of the file itself, where the path is a
@@ -61,12 +95,11 @@ pub fn directory_of(path: &Path) -> PathBuf {
 
 impl Includes {
     pub(crate) fn new(path: &Path, overlay: Overlay) -> Self {
-        let directory = OnceCell::new();
         let path = path.to_owned();
         Self {
             path,
             overlay,
-            directory,
+            place: OnceCell::new(),
             read: BTreeMap::new(),
             seen: BTreeMap::new(),
             uses: BTreeMap::new(),
@@ -75,27 +108,30 @@ impl Includes {
         }
     }
 
-    fn directory(&self) -> &Directory {
-        self.directory.get_or_init(|| {
-            let path = directory_of(&self.path);
-            let canonical = fs::canonicalize(&path).ok();
-            Directory { path, canonical }
-        })
+    fn place(&self) -> &Place {
+        self.place.get_or_init(|| Place::of(&self.path))
     }
 
     /// Notes that a field names a path, also where its text is never read.
     pub(crate) fn note(&mut self, written: &str) {
         if let Ok(relative) = lawful(written) {
-            let absolute = self.directory().path.join(&relative);
-            self.read.entry(absolute).or_default();
-            self.pending.push(relative);
+            self.note_file(&relative);
         }
+    }
+
+    /// Returns the path as it is watched, and where it leads to.
+    fn note_file(&mut self, relative: &Path) -> (PathBuf, PathBuf) {
+        let absolute = self.place().path.join(relative);
+        let real = canonical(&absolute);
+        self.read.entry(absolute.clone()).or_default();
+        self.pending.push(real.clone());
+        (absolute, real)
     }
 
     /// Counts the uses by an entry that was read to its end.
     pub(crate) fn settle(&mut self) {
-        for relative in self.pending.drain(..) {
-            *self.uses.entry(relative).or_default() += 1;
+        for real in self.pending.drain(..) {
+            *self.uses.entry(real).or_default() += 1;
         }
     }
 
@@ -106,13 +142,13 @@ impl Includes {
 
     /// The text of an included file, exactly as it is.
     pub(crate) fn text(&mut self, written: &str) -> Result<String, Fault> {
-        self.note(written);
         let relative = lawful(written)?;
-        let absolute = self.directory().path.join(&relative);
+        let (absolute, real) = self.note_file(&relative);
+        self.place().check(&real, written)?;
         let text = match self.overlay.get(&relative) {
             Some(text) => text.clone(),
             None => {
-                let (text, stamp) = self.load(&relative, written)?;
+                let (text, stamp) = load(&absolute, &real, written)?;
                 self.seen.entry(absolute.clone()).or_insert(stamp);
                 text
             }
@@ -125,34 +161,28 @@ impl Includes {
         self.read.insert(absolute, Some(Sha256::digest(&text).into()));
         Ok(text)
     }
+}
 
-    fn load(&self, relative: &Path, written: &str) -> Result<(String, Stamp), Fault> {
-        let directory = self.directory();
-        let joined = directory.path.join(relative);
-        let real = fs::canonicalize(&joined).map_err(|error| unreadable(written, &error))?;
-        if directory.canonical.as_ref().is_none_or(|inside| !real.starts_with(inside)) {
-            let message = format!("{written:?} leads out of the directory of the file through a link");
-            return Err(Fault::new(message, Some("copy the text into the directory".into())));
-        }
-        let file = open(&real).map_err(|error| unreadable(written, &error))?;
-        let Some(data) = file.metadata().ok().filter(Metadata::is_file) else {
-            return Err(Fault::new(format!("{written:?} is not a file"), Some("name a text file".into())));
-        };
-        let mut bytes = Vec::new();
-        let most = limits::LONG_TEXT_BYTES;
-        let limit = u64::try_from(most + 1).unwrap_or(u64::MAX);
-        file.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(written, &error))?;
-        if bytes.len() > most {
-            let message = format!("{written:?} has more than {most} bytes");
-            return Err(Fault::new(message, Some("split it".into())));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            let message = format!("{written:?} is not UTF-8 (byte {at})");
-            Fault::new(message, Some("save it as UTF-8 text".into()))
-        })?;
-        Ok((text, Stamp::of(&data)))
+fn load(absolute: &Path, real: &Path, written: &str) -> Result<(String, Stamp), Fault> {
+    let unreadable = |error: &std::io::Error| unreadable(absolute, written, error);
+    let file = open(real).map_err(|error| unreadable(&error))?;
+    let Some(data) = file.metadata().ok().filter(Metadata::is_file) else {
+        return Err(Fault::new(format!("{written:?} is not a file"), Some("name a text file".into())));
+    };
+    let mut bytes = Vec::new();
+    let most = limits::LONG_TEXT_BYTES;
+    let limit = u64::try_from(most + 1).unwrap_or(u64::MAX);
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() > most {
+        let message = format!("{written:?} has more than {most} bytes");
+        return Err(Fault::new(message, Some("split it".into())));
     }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("{written:?} is not UTF-8 (byte {at})");
+        Fault::new(message, Some("save it as UTF-8 text".into()))
+    })?;
+    Ok((text, Stamp::of(&data)))
 }
 
 /// Opens a file without waiting, should it be a pipe that nobody writes to.
@@ -168,12 +198,20 @@ fn open(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-fn unreadable(written: &str, error: &std::io::Error) -> Fault {
-    if error.kind() == ErrorKind::NotFound {
-        let hint = "create it, relative to the directory of this file, or write the text here";
-        return Fault::new(format!("{written:?} is missing"), Some(hint.into()));
+fn unreadable(path: &Path, written: &str, error: &std::io::Error) -> Fault {
+    if links::real(path).is_err() {
+        let hint = "name a text file, or write the text here";
+        return Fault::new(format!("{written:?} is a link that leads to itself"), Some(hint.into()));
     }
-    Fault::new(format!("{written:?} cannot be read: {error}"), None)
+    if error.kind() != ErrorKind::NotFound {
+        return Fault::new(format!("{written:?} cannot be read: {error}"), None);
+    }
+    if path.is_symlink() {
+        let hint = "create what it leads to, or write the text here";
+        return Fault::new(format!("{written:?} is a link that leads nowhere"), Some(hint.into()));
+    }
+    let hint = "create it, relative to the directory of this file, or write the text here";
+    Fault::new(format!("{written:?} is missing"), Some(hint.into()))
 }
 
 /// The steps of a path that stays below its directory, without the idle ones.
@@ -208,6 +246,6 @@ mod tests {
         let fault = includes.text("a.md").expect_err("too much").to_string();
         assert!(fault.starts_with("the included texts of this file have more than"), "{fault}");
         includes.settle();
-        assert_eq!(includes.uses.get(Path::new("a.md")), Some(&3));
+        assert_eq!(includes.uses.into_values().collect::<Vec<_>>(), [3]);
     }
 }

@@ -1,6 +1,6 @@
 //! The least changes that turn an entry as it is written into the one that is wanted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::outline::{Outline, is_blank, line_end, line_start};
@@ -9,7 +9,7 @@ use super::splice::Splice;
 use super::syntax::{Shape, Value, decode_string};
 use super::tree::{Entry, Node, Table, Written};
 use super::wanted::{Field, Fields, Wanted};
-use crate::files::document::{Overlay, field_of_file_key, lawful};
+use crate::files::document::{Document, Overlay, field_of_file_key, lawful};
 
 mod lists;
 mod place;
@@ -21,8 +21,8 @@ pub(crate) struct Changes<'t> {
     outline: &'t Outline<'t>,
     text: &'t str,
     newline: Newline,
-    /// How many fields of the whole file take their text from a path.
-    uses: &'t BTreeMap<PathBuf, usize>,
+    /// The whole file as it was read.
+    current: &'t Document,
     /// Whether changed fields are written anew as a whole, for when finer changes went wrong.
     coarse: bool,
     /// Sections that are cut away.
@@ -55,11 +55,11 @@ impl Before<'_> {
 }
 
 impl<'t> Changes<'t> {
-    pub(crate) fn new(outline: &'t Outline<'t>, uses: &'t BTreeMap<PathBuf, usize>, coarse: bool) -> Self {
+    pub(crate) fn new(outline: &'t Outline<'t>, current: &'t Document, coarse: bool) -> Self {
         let text = outline.text;
         let newline = Newline::of(text);
         let (splices, files, overlay) = (Vec::new(), Vec::new(), Overlay::new());
-        Self { outline, text, newline, uses, coarse, cut: BTreeSet::new(), splices, files, overlay }
+        Self { outline, text, newline, current, coarse, cut: BTreeSet::new(), splices, files, overlay }
     }
 
     /// Makes the entry what is wanted.
@@ -211,7 +211,7 @@ impl<'t> Changes<'t> {
         let written = decode_string(&self.text[path.span.clone()]);
         let Some(path) = written.and_then(|written| lawful(&written).ok()) else { return false };
         if old != Some(new) {
-            if self.uses.get(&path).copied().unwrap_or_default() > 1 {
+            if !self.current.may_change(&path) {
                 return false;
             }
             self.files.push((path.clone(), text.clone()));

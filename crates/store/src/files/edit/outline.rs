@@ -105,7 +105,8 @@ pub(crate) fn comments_above(text: &str, floor: usize, line: usize) -> usize {
     let mut start = line;
     while start > floor {
         let above = line_start(text, start - 1).max(floor);
-        if !is_comment(&text[above..start]) {
+        let line = &text[above..start];
+        if !is_comment(line) || is_directive(line) {
             break;
         }
         start = above;
@@ -129,6 +130,11 @@ pub(crate) fn line_end(text: &str, offset: usize) -> usize {
 
 fn is_comment(line: &str) -> bool {
     line.trim_start_matches([' ', '\t']).starts_with('#')
+}
+
+/// Whether a comment is for the tools that read the file, as `#:schema` is, and so about all of it.
+fn is_directive(line: &str) -> bool {
+    line.starts_with("#:")
 }
 
 pub(crate) fn is_blank(line: &str) -> bool {

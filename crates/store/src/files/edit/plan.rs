@@ -143,7 +143,7 @@ impl Planner<'_> {
         coarse: bool,
     ) -> bool {
         let (kind, name) = (entry.entity.kind(), entry.entity.name());
-        let mut changes = Changes::new(self.outline, &self.batch.current.uses, coarse);
+        let mut changes = Changes::new(self.outline, self.batch.current, coarse);
         changes.put(written, &format!("{}.{name}", kind.table()), name.as_str(), before, new);
         let (splices, files, overlay) = changes.into_parts();
         if written.is_apart() {
@@ -183,7 +183,7 @@ impl Planner<'_> {
         if !is_only(&self.batch.current.path, &text, Overlay::new(), entry) {
             return false;
         }
-        let mut changes = Changes::new(self.outline, &self.batch.current.uses, true);
+        let mut changes = Changes::new(self.outline, self.batch.current, true);
         changes.remove_entry(written);
         if !(written.is_apart() && changes.in_its_place(written, &text)) {
             self.plan.appended.push(text);
@@ -255,7 +255,7 @@ impl Planner<'_> {
             return Ok(());
         }
         let written = self.gather(kind, name)?;
-        let mut changes = Changes::new(self.outline, &self.batch.current.uses, false);
+        let mut changes = Changes::new(self.outline, self.batch.current, false);
         if !changes.remove_entry(&written) {
             return Err(EditError::ByHand { kind, name: name.clone() });
         }
@@ -278,7 +278,7 @@ impl Planner<'_> {
             return Err(EditError::Exists { kind, name: new.clone() });
         }
         let written = self.gather(kind, old)?;
-        let mut changes = Changes::new(self.outline, &self.batch.current.uses, false);
+        let mut changes = Changes::new(self.outline, self.batch.current, false);
         changes.rename(&written, new.as_str());
         if !written.is_apart() {
             self.plan.read_all = Some((kind, old.clone()));

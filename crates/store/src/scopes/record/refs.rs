@@ -67,6 +67,8 @@ pub(super) fn refs(
                 scope,
                 revision: None,
                 hash: Some(entry.hash.clone()),
+                guid: None,
+                copy: None,
             });
         }
         None => refs.extend(shared.get(&(kind, name.clone())).into_iter().flatten().cloned()),

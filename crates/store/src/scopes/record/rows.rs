@@ -30,11 +30,11 @@ struct Last {
 }
 
 impl Last {
-    /// The entry that a change brings back: it is rolled back, or stands there again just as it was,
-    /// as when somebody goes to another branch and returns.
-    fn brought_back(&self, change: &Recorded) -> Option<Uuid> {
+    /// The entry that a change brings back: it is rolled back, or made again just as it was, or a hand
+    /// put it there again, as when somebody goes to another branch and returns.
+    fn brought_back(&self, change: &Recorded, by_hand: bool) -> Option<Uuid> {
         let same = self.hash.as_ref() == Some(&change.hash);
-        self.gone.filter(|_| change.action == Action::Restore || same)
+        self.gone.filter(|_| change.action == Action::Restore || same || by_hand)
     }
 }
 
@@ -95,33 +95,43 @@ pub(super) struct NewRevision {
     refs: String,
     hash: String,
     created_at: Option<String>,
+    /// Whether nothing before it is the same entity.
+    #[serde(skip)]
+    is_new: bool,
 }
 
 impl NewRevision {
-    pub(super) fn new(change: &Recorded, known: &Known, refs: &[Ref]) -> Result<Self> {
+    pub(super) fn new(change: &Recorded, known: &Known, refs: &[Ref], by_hand: bool) -> Result<Self> {
         let Recorded { action, entity, hash, renamed_from } = change;
         let (kind, name) = (entity.kind(), entity.name().clone());
         let before = renamed_from.clone().unwrap_or_else(|| name.clone());
         let head = known.heads.get(&(kind, before.clone()));
         let last = known.last.get(&(kind, name.clone()));
         let counted = last.map_or(0, |last| last.revision);
-        let brought_back = last.and_then(|last| last.brought_back(change));
+        let brought_back = last.and_then(|last| last.brought_back(change, by_hand));
+        let known = head.map(|head| head.guid).or(brought_back);
         Ok(Self {
             kind,
             name,
             before,
-            guid: head.map(|head| head.guid).or(brought_back).unwrap_or_else(Uuid::now_v7),
+            guid: known.unwrap_or_else(Uuid::now_v7),
             revision: head.map_or(0, |head| head.revision).max(counted) + 1,
             action: action.as_str(),
             entity: serde_json::to_string(entity)?,
             refs: serde_json::to_string(refs)?,
             hash: hash.clone(),
             created_at: head.map(|head| head.created_at.to_rfc3339_opts(SecondsFormat::Micros, true)),
+            is_new: known.is_none(),
         })
     }
 
     fn is_gone(&self) -> bool {
         self.action == Action::Delete.as_str()
+    }
+
+    /// Whether a persona has a name from now on that another one may have had.
+    fn takes_name(&self) -> bool {
+        self.kind == Kind::Persona && (self.is_new || self.before != self.name)
     }
 }
 
@@ -151,13 +161,22 @@ pub(super) async fn insert(
             &with(&all, &attributed)?,
         )
         .await?;
+    // Where a persona stands waits for it, should it come back, and for nobody else.
+    let others: Vec<&NewRevision> = rows.iter().filter(|row| row.takes_name()).collect();
+    if !others.is_empty() {
+        let sql = "DELETE FROM persona_state WHERE (scope, origin, name) IN \
+                   (SELECT $1, $2, value ->> 'name' FROM json_each($3))";
+        transaction.run(sql, &with(&others, &[])?).await?;
+    }
     let left: Vec<&NewRevision> = rows.iter().filter(|row| row.is_gone() || row.before != row.name).collect();
     if !left.is_empty() {
         let sql = "DELETE FROM file_entries WHERE (scope, origin, kind, name) IN \
                    (SELECT $1, $2, value ->> 'kind', value ->> 'before' FROM json_each($3))";
         transaction.run(sql, &with(&left, &[])?).await?;
-        for row in left.iter().filter(|row| row.kind == Kind::Persona) {
-            move_state(transaction, file, &row.before, Some(&row.name).filter(|_| !row.is_gone())).await?;
+        for row in left.iter().filter(|row| row.kind == Kind::Persona && !row.is_gone()) {
+            let sql = "UPDATE persona_state SET name = $4 WHERE scope = $1 AND origin = $2 AND name = $3";
+            let values = [&shelf(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
+            transaction.run(sql, &values).await?;
         }
         // Whoever stands in an arc stands in it under its new name.
         for row in left.iter().filter(|row| row.kind == Kind::Arc && !row.is_gone()) {
@@ -174,25 +193,5 @@ pub(super) async fn insert(
                ON CONFLICT (scope, origin, kind, name) DO UPDATE SET guid = excluded.guid, revision = excluded.revision, \
                content_hash = excluded.content_hash, updated_at = excluded.updated_at";
     transaction.run(sql, &with(&there, &[Value::Time(now())])?).await?;
-    Ok(())
-}
-
-/// A persona's state goes with its name, and with it.
-async fn move_state(
-    transaction: &mut Transaction,
-    file: &ScopeFile,
-    old: &Name,
-    new: Option<&Name>,
-) -> Result<()> {
-    let mut values = shelf(file).to_vec();
-    let Some(new) = new else {
-        values.push(Value::from(old));
-        let sql = "DELETE FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3";
-        transaction.run(sql, &values).await?;
-        return Ok(());
-    };
-    values.extend([Value::from(old), Value::from(new)]);
-    let sql = "UPDATE OR REPLACE persona_state SET name = $4 WHERE scope = $1 AND origin = $2 AND name = $3";
-    transaction.run(sql, &values).await?;
     Ok(())
 }

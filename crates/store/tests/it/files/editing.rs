@@ -10,6 +10,7 @@ use store::files::edit::{Edit, EditError, Edited, apply};
 mod fields;
 mod included;
 mod lists;
+mod odd;
 
 pub(crate) fn name(text: &str) -> Name {
     text.parse().expect("a name")

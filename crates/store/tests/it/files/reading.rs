@@ -478,6 +478,10 @@ fn links_may_lead_about_inside_only() {
             content(far)
         );
     }
+    symlink("loop.md", place.path("loop.md")).expect("linked");
+    symlink("none.md", place.path("dangling.md")).expect("linked");
+    assert_eq!(content("loop.md"), "content_file: \"loop.md\" is a link that leads to itself");
+    assert_eq!(content("dangling.md"), "content_file: \"dangling.md\" is a link that leads nowhere");
     // A linked personas.toml finds its texts beside the file itself.
     let text = "[skills.x]\ncontent_file = 'prompts/a.md'\n";
     place.read(text);

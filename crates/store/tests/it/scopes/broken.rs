@@ -6,7 +6,7 @@ use store::files::Level;
 use store::{Action, Error, ErrorKind, Scopes};
 use testkit::{Files, on_each_engine};
 
-use super::{begin_in, brief, change_in, held_in, history, keep_in, load, remove_in, reread};
+use super::{begin_in, brief, change_in, held_in, history, keep_in, load, reread};
 use crate::samples::{name, persona, skill, somebody};
 
 const GOOD: &str = "[personas.guide]\nsummary = \"good\"\nparts = [\"voice\"]\n\n[parts.voice]\npart_type = \"voice\"\ncontent = \"Speak.\"\n";
@@ -216,15 +216,22 @@ async fn a_bad_entry_does_not_keep_others_from_being_written() {
             brief(&history(&scopes, Scope::Project, Kind::Part, "voice").await)[0],
             "update voice 3 by tester with test"
         );
-        // The entry itself is somebody's unfinished work: it is theirs to mend, or to delete.
+        // The entry itself is somebody's unfinished work, which no history has: it is theirs to mend,
+        // or to give up.
         let mut write = begin_in(&scopes, Scope::Project).await;
         let guide = held_in::<Persona>(&mut write, "guide").await;
         let refused = write.replace(&guide, &persona("guide"), Action::Update).await.unwrap_err();
         let Error::Problem(problem) = refused else { panic!("{refused:?}") };
         assert_eq!((problem.line, problem.source_line.as_str()), (2, "summary = 7"));
+        let refused = write.remove(&guide).await.unwrap_err();
+        assert!(matches!(&refused, Error::Problem(problem) if problem.line == 2), "{refused}");
         drop(write);
         assert!(files.read(Scope::Project).contains("summary = 7"));
-        remove_in::<Persona>(&scopes, Scope::Project, "guide").await;
+        let mut write = begin_in(&scopes, Scope::Project).await;
+        let guide = held_in::<Persona>(&mut write, "guide").await;
+        assert!(write.discard(Kind::Persona, &name("guide")).unwrap());
+        write.remove(&guide).await.unwrap();
+        write.commit().await.unwrap();
         assert!(scopes.problems().is_empty(), "{:?}", scopes.problems());
         let text = files.read(Scope::Project);
         assert!(!text.contains("guide") && text.contains("Hum."), "{text}");
@@ -254,6 +261,15 @@ async fn an_entry_that_was_never_good_is_not_written_over() {
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         drop(write);
         assert_eq!(files.read(Scope::Project), ONE_BAD);
+        assert_eq!(scopes.broken_in(Kind::Persona, &name("guide")), Some(Scope::Project));
+        let mut write = begin_in(&scopes, Scope::Project).await;
+        assert!(!write.discard(Kind::Part, &name("voice")).unwrap(), "a good entry has a history to go to");
+        assert!(write.discard(Kind::Persona, &name("guide")).unwrap());
+        write.commit().await.unwrap();
+        let (_, voice) = ONE_BAD.split_once("[parts.voice]").unwrap();
+        assert_eq!(files.read(Scope::Project), format!("[parts.voice]{voice}"));
+        assert!(scopes.problems().is_empty(), "{:?}", scopes.problems());
+        assert_eq!(scopes.broken_in(Kind::Persona, &name("guide")), None);
         scopes.close().await;
     })
     .await;

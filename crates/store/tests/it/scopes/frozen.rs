@@ -2,11 +2,11 @@
 
 use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope};
 use store::{RevisionRef, Scopes};
-use testkit::{Files, on_each_engine};
+use testkit::{Database, Files, on_each_engine};
 
 use super::{begin_in, change_in, held_in, load, remove_in, reread};
 use crate::frozen::prompt;
-use crate::samples::{arc, base, change, keep, linking, name, part, persona, remove, somebody, stage};
+use crate::samples::{arc, base, change, keep, linking, name, open, part, persona, remove, somebody, stage};
 
 async fn tag_newest(scopes: &Scopes, scope: Scope, of: &str, tag: &str) {
     let newest = scopes.history(scope, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
@@ -181,6 +181,88 @@ async fn a_frozen_persona_of_a_file_stands_where_it_stands_now() {
         change_in::<Persona>(&scopes, Scope::Project, "walker", |walker| walker.name = name("runner")).await;
         remove_in::<Persona>(&scopes, Scope::Project, "here").await;
         assert_eq!(frozen(&scopes, Scope::Project, "runner", "v1").await, text);
+        scopes.close().await;
+    })
+    .await;
+}
+
+/// A part of the team's library, and a persona of the project that has it.
+async fn keep_voice(scopes: &Scopes, files: &Files) {
+    keep(scopes.database(), &part("voice", PartType::Voice, "Speak as the team does.")).await;
+    files.write(Scope::Project, "[personas.here]\nparts = [\"voice\"]\n");
+    reread(scopes, Scope::Project).await;
+}
+
+/// Changes the part until its library has forgotten how it was, as another machine would.
+async fn forget_voice(scopes: &Scopes) {
+    change::<Part>(scopes.database(), "voice", |voice| voice.content = Some("Changed.".to_owned())).await;
+    scopes.database().prune(1).await.unwrap();
+}
+
+/// A library in which another part has the name and the number.
+async fn another_library() -> Database {
+    let database = Database::sqlite();
+    let store = open(&database).await;
+    keep(&store, &part("voice", PartType::Voice, "Speak as others do.")).await;
+    store.close().await;
+    database
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tagged_persona_is_whole_whatever_becomes_of_the_library() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let scopes = files.open_apart(database).await;
+        keep_voice(&scopes, &files).await;
+        let expected = prompt(&load(&scopes, "here").await);
+        assert!(expected.contains("Speak as the team does."), "{expected}");
+        tag_newest(&scopes, Scope::Project, "here", "production").await;
+        forget_voice(&scopes).await;
+        assert_eq!(frozen(&scopes, Scope::Project, "here", "production").await, expected);
+        scopes.close().await;
+        let other = another_library().await;
+        let scopes = files.open_apart(&other).await;
+        assert_eq!(frozen(&scopes, Scope::Project, "here", "production").await, expected, "another library");
+        scopes.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_that_lost_a_piece_is_refused() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let scopes = files.open_apart(database).await;
+        keep_voice(&scopes, &files).await;
+        scopes.close().await;
+        let refuse = async |scopes: &Scopes| {
+            let newest = RevisionRef::Number(1);
+            let revision = scopes.revision(Scope::Project, Kind::Persona, &name("here"), &newest).await;
+            let revision = revision.unwrap().unwrap();
+            let shown = scopes.frozen(Scope::Project, &revision).await.map(|_| ());
+            let tagged = scopes
+                .tag(Scope::Project, Kind::Persona, &name("here"), &revision.about, "x", somebody())
+                .await;
+            for refused in [shown, tagged] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.kind(), store::ErrorKind::Missing);
+                let said = error.to_string();
+                assert!(
+                    said.starts_with("revision 1 refers to part \"voice\" of shared as it was then"),
+                    "{said}"
+                );
+            }
+            let (known, forgotten) = scopes.referred(&revision).await.unwrap();
+            assert_eq!((known.len(), forgotten.len()), (0, 1));
+        };
+        let other = another_library().await;
+        let scopes = files.open_apart(&other).await;
+        refuse(&scopes).await;
+        scopes.close().await;
+        let scopes = files.open_apart(database).await;
+        assert!(frozen(&scopes, Scope::Project, "here", "1").await.contains("Speak as the team does."));
+        forget_voice(&scopes).await;
+        refuse(&scopes).await;
         scopes.close().await;
     })
     .await;

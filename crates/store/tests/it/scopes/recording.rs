@@ -6,7 +6,7 @@ use persona::{Kind, Part, Persona, Scope};
 use store::{Action, RevisionRef, Scopes};
 use testkit::{Database, Files, on_each_engine};
 
-use super::{author, brief, change_in, history, keep_in, load, reread};
+use super::{author, brief, change_in, history, keep_in, load, remove_in, reread};
 use crate::samples::{name, persona, somebody, tone};
 
 const FIRST: &str =
@@ -136,9 +136,54 @@ async fn a_rename_by_hand_keeps_the_history() {
     .await;
 }
 
-/// Whoever goes to another branch and returns has the same entries as before.
+/// One save in which a persona, its base, an arc and the parts that they name have other names.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stands_there_again_as_it_was_has_its_tags() {
+async fn what_is_renamed_with_what_it_names_keeps_its_history() {
+    const PARTS: &str = "[parts.{}]\npart_type = \"voice\"\ncontent = \"the same\"\n";
+    let text = |prefix: &str| {
+        let parts = [1, 2].map(|number| PARTS.replace("{}", &format!("{prefix}-part-{number}")));
+        format!(
+            "[personas.{prefix}-leaf]\nextends = \"{prefix}-root\"\narc = \"{prefix}-arc\"\n\n\
+             [personas.{prefix}-root]\nparts = [\"{prefix}-part-2\"]\n\n\
+             [personas.{prefix}-other]\nparts = [\"{prefix}-part-1\"]\nsummary = \"{prefix}\"\n\n\
+             [arcs.{prefix}-arc]\nstages = [{{ name = \"one\", parts = [\"{prefix}-part-1\"] }}]\n\n{}",
+            parts.concat()
+        )
+    };
+    on_each_engine(async |database| {
+        let files = Files::new();
+        files.write(Scope::Project, &text("old"));
+        let scopes = files.open(database).await;
+        files.write(Scope::Project, &text("new"));
+        reread(&scopes, Scope::Project).await;
+        for (kind, of) in [
+            (Kind::Part, "part-1"),
+            (Kind::Part, "part-2"),
+            (Kind::Arc, "arc"),
+            (Kind::Persona, "root"),
+            (Kind::Persona, "leaf"),
+        ] {
+            let all = brief(&history(&scopes, Scope::Project, kind, &format!("new-{of}")).await);
+            let by_hand = "by personas.toml with file";
+            assert_eq!(all, [format!("rename new-{of} 2 {by_hand}"), format!("create old-{of} 1 {by_hand}")]);
+        }
+        // What is different in more than names is another one.
+        let other = brief(&history(&scopes, Scope::Project, Kind::Persona, "new-other").await);
+        assert_eq!(other, ["create new-other 1 by personas.toml with file"]);
+        let gone = history(&scopes, Scope::Project, Kind::Persona, "old-other").await;
+        assert_eq!(brief(&gone)[0], "delete old-other 2 by personas.toml with file");
+        let wanted = RevisionRef::Number(gone[0].revision);
+        let gone = scopes.revision(Scope::Project, Kind::Persona, &name("old-other"), &wanted).await;
+        assert_eq!(gone.unwrap().unwrap().entity.to_json()["parts"][0]["name"], "old-part-1", "as it was");
+        scopes.close().await;
+    })
+    .await;
+}
+
+/// Whoever goes to another branch and returns has the same entries as before, whatever happened to them
+/// there.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hand_puts_back_has_its_tags() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, FIRST);
@@ -157,8 +202,12 @@ async fn what_stands_there_again_as_it_was_has_its_tags() {
         }
         files.write(Scope::Project, &FIRST.replace("one", "another"));
         reread(&scopes, Scope::Project).await;
-        assert_eq!(tagged().await, None, "another persona has that name now");
+        assert_eq!(tagged().await, Some(1));
         assert_eq!(history(&scopes, Scope::Project, Kind::Persona, "guide").await.len(), 5);
+        // Somebody who deletes it and makes another by that name means another.
+        remove_in::<Persona>(&scopes, Scope::Project, "guide").await;
+        keep_in(&scopes, Scope::Project, &persona("guide")).await;
+        assert_eq!(tagged().await, None);
         scopes.close().await;
     })
     .await;

@@ -6,7 +6,7 @@ use persona::{CharacterArc, CompiledText, Kind, Persona, Scope};
 use store::{Change, FileScopes, Overrides, Scopes};
 use testkit::{Database, Files, on_each_engine};
 
-use super::{begin_in, change_in, held_in, load, remove_in, reread};
+use super::{begin_in, change_in, held_in, keep_in, load, remove_in, reread};
 use crate::samples::{keep, name, open, persona};
 
 const FILE: &str = "[personas.walker]\narc = \"path\"\n\n[personas.idle]\n\n\
@@ -102,15 +102,36 @@ async fn state_goes_with_the_persona() {
         files.write(Scope::Project, &by_hand);
         reread(&scopes, Scope::Project).await;
         assert_eq!(standing(&scopes, "sprinter").await, "two");
-        remove_in::<Persona>(&scopes, Scope::Project, "sprinter").await;
-        assert!(kept(&local).await.is_empty());
+        scopes.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_that_comes_back_stands_where_it_stood() {
+    on_each_engine(async |database| {
+        let files = Files::new();
         files.write(Scope::Project, FILE);
-        reread(&scopes, Scope::Project).await;
-        assert_eq!(standing(&scopes, "walker").await, "one", "another persona begins at the beginning");
+        let scopes = files.open(database).await;
         put(&scopes, "walker", "three").await;
-        files.write(Scope::Project, "");
-        reread(&scopes, Scope::Project).await;
-        assert!(kept(&local).await.is_empty(), "deleted by hand");
+        // As from another branch: by hand, and a little changed.
+        for text in ["", &FILE.replace("[personas.walker]", "[personas.walker]\nsummary = \"s\"")] {
+            files.write(Scope::Project, text);
+            reread(&scopes, Scope::Project).await;
+        }
+        assert_eq!(standing(&scopes, "walker").await, "three");
+        // Another one of its name, or one that gets it, does not.
+        remove_in::<Persona>(&scopes, Scope::Project, "walker").await;
+        let walker = Persona { arc: Some(name("path")), ..persona("walker") };
+        keep_in(&scopes, Scope::Project, &walker).await;
+        assert_eq!(standing(&scopes, "walker").await, "one");
+        put(&scopes, "walker", "two").await;
+        remove_in::<Persona>(&scopes, Scope::Project, "walker").await;
+        change_in::<Persona>(&scopes, Scope::Project, "idle", |idle| {
+            (idle.name, idle.arc) = (name("walker"), Some(name("path")));
+        })
+        .await;
+        assert_eq!(standing(&scopes, "walker").await, "one");
         scopes.close().await;
     })
     .await;

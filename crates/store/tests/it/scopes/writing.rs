@@ -269,6 +269,33 @@ async fn included_texts_are_written_where_they_stand() {
     .await;
 }
 
+/// A text is never written over the file of another scope.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_does_not_take_the_place_of_another_scope() {
+    on_each_engine(async |database| {
+        let files = Files::new();
+        let mine = "[skills.mine]\ncontent = \"Mine.\"\n";
+        files.write_beside(Scope::Global, "kept/mine.toml", mine);
+        let kept = files.directory_of(Scope::Global).join("kept/mine.toml");
+        std::os::unix::fs::symlink(&kept, files.path(Scope::Project)).unwrap();
+        let text = "[skills.theirs]\ncontent_file = \"kept/mine.toml\"\n";
+        files.write(Scope::Global, text);
+        let scopes = files.open(database).await;
+        let mut write = begin_in(&scopes, Scope::Global).await;
+        let theirs = held_in::<Skill>(&mut write, "theirs").await;
+        let changed = Skill { content: Some("Other.".to_owned()), ..theirs.stored.entity.clone() };
+        write.replace(&theirs, &changed, Action::Update).await.unwrap();
+        let refused = write.commit().await.unwrap_err().to_string();
+        assert!(refused.contains("has the entries of the project scope"), "{refused}");
+        assert_eq!(files.read(Scope::Global), text);
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), mine);
+        assert_eq!(history(&scopes, Scope::Global, Kind::Skill, "theirs").await.len(), 1);
+        scopes.close().await;
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_wrote_and_why_is_recorded() {
     on_each_engine(async |database| {

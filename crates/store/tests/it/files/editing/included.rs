@@ -67,6 +67,67 @@ fn a_text_that_others_share_is_written_into_the_entry() {
     assert_eq!(edited.text, "[skills]\nx = { content = \"new\" }\ny = { content_file = 'a.md' }\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_text_is_shared_by_whatever_way_it_is_named() {
+    use std::os::unix::fs::symlink;
+
+    for other in ["./a.md", "link.md", "prompts/a.md"] {
+        let text = format!("[skills.x]\ncontent_file = 'a.md'\n\n[skills.y]\ncontent_file = '{other}'\n");
+        let place = Place::new(&text);
+        symlink("a.md", place.0.path().join("link.md")).expect("linked");
+        symlink(".", place.0.path().join("prompts")).expect("linked");
+        let edited = place.put(json!({ "name": "x", "content": "new" }));
+        assert!(edited.files.is_empty(), "{other}");
+        assert_eq!(edited.text, text.replacen("content_file = 'a.md'", "content = \"new\"", 1));
+    }
+}
+
+/// Writing the text of an entry over a personas.toml would take all its entries away.
+#[cfg(unix)]
+#[test]
+fn a_personas_toml_is_no_text_of_an_entry() {
+    use std::os::unix::fs::symlink;
+
+    for written in [
+        "personas.toml",
+        "./personas.toml",
+        "link.md",
+        "here/personas.toml",
+        "sub/personas.toml",
+        "sub/PERSONAS.toml",
+    ] {
+        let text = format!("[skills.x]\ncontent_file = '{written}'\n\n[skills.y]\ncontent = 'y'\n");
+        let place = Place::new(&text);
+        let at = |path: &str| place.0.path().join(path);
+        symlink("personas.toml", at("link.md")).expect("linked");
+        symlink(".", at("here")).expect("linked");
+        fs::create_dir(at("sub")).expect("a directory");
+        fs::write(at("sub/personas.toml"), "[skills.z]\n").expect("written");
+        let document = document::read(&place.path(), &text).expect("it is TOML");
+        let problem = &document.problems[0];
+        assert_eq!((problem.line, problem.column, document.problems.len()), (2, 16, 1), "{problem}");
+        assert_eq!(
+            problem.message,
+            format!("content_file: \"{written}\" is a personas.toml, not a text of its own")
+        );
+        assert_eq!(document.all().count(), 1);
+        let edited = place.put(json!({ "name": "x", "content": "new" }));
+        assert!(edited.files.is_empty(), "{written}");
+        assert_eq!(edited.text, "[skills.x]\ncontent = \"new\"\n\n[skills.y]\ncontent = 'y'\n");
+    }
+    // By whatever name the file goes.
+    let place = Place::new("");
+    let text = "[skills.x]\ncontent_file = 'mine.toml'\n";
+    fs::write(place.0.path().join("mine.toml"), text).expect("written");
+    fs::remove_file(place.path()).expect("it is there");
+    symlink("mine.toml", place.path()).expect("linked");
+    for path in [place.path(), place.0.path().join("mine.toml")] {
+        let document = document::read(&path, text).expect("it is TOML");
+        assert!(document.problems[0].message.contains("is a personas.toml"), "{}", document.problems[0]);
+    }
+}
+
 #[test]
 fn a_file_that_is_missing_is_made_and_one_outside_never() {
     let place = Place::new("[skills.x]\ncontent_file = 'b.md'\n");

@@ -1,0 +1,81 @@
+//! Going back where pieces have other names by now: they are followed by what they are.
+
+use app::outputs::RolledBack;
+use persona::{Kind, Scope};
+use serde_json::json;
+
+use crate::world::{World, in_each_world, input, name, pieces};
+
+/// A coder with two parts, at its first revision.
+async fn coder(world: &World, scope: Scope) {
+    world.part(scope, "first", "goal", "One.").await;
+    world.part(scope, "second", "goal", "Two.").await;
+    let parts = json!([{ "name": "first", "order": 1 }, { "name": "second", "order": 2 }]);
+    world.persona(scope, json!({ "name": "coder", "parts": parts })).await;
+}
+
+async fn rename(world: &World, scope: Scope, old: &str, new: &str) {
+    let World { library, author, .. } = world;
+    library.rename(author, Kind::Part, &name(old), name(new), Some(scope), None).await.unwrap();
+}
+
+async fn exchange(world: &World, scope: Scope) {
+    rename(world, scope, "first", "aside").await;
+    rename(world, scope, "second", "first").await;
+    rename(world, scope, "aside", "second").await;
+}
+
+async fn back(world: &World, scope: Scope, with_pieces: bool) -> RolledBack {
+    let back = json!({ "kind": "persona", "name": "coder", "scope": scope, "revision": 1, "with_pieces": with_pieces });
+    world.library.rollback(&world.author, input(back)).await.unwrap()
+}
+
+async fn contents(world: &World, scope: Scope) -> Vec<String> {
+    let shown = world.view(json!({ "name": "coder", "scope": scope, "detail": true })).await;
+    let parts = shown["parts"].as_array().unwrap().iter();
+    parts.map(|part| part["content"].as_str().unwrap().to_owned()).collect()
+}
+
+fn renamed(done: &RolledBack) -> Vec<(&str, &str)> {
+    done.renamed.iter().map(|piece| (piece.was.as_str(), piece.name.as_str())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_were_exchanged_mean_what_they_meant() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            coder(world, scope).await;
+            exchange(world, scope).await;
+            world.persona(scope, json!({ "name": "coder" })).await;
+            let done = back(world, scope, false).await;
+            assert_eq!(renamed(&done), [("first", "second"), ("second", "first")], "{scope}");
+            assert!(done.differing.is_empty(), "{scope}: {done:?}");
+            assert_eq!(contents(world, scope).await, ["One.", "Two."], "{scope}");
+
+            // What each said then comes back under the name that it has now.
+            world.part(scope, "first", "goal", "Changed.").await;
+            let done = back(world, scope, true).await;
+            assert_eq!(pieces(&done.restored), [(Kind::Part, "first")], "{scope}");
+            assert_eq!(contents(world, scope).await, ["One.", "Two."], "{scope}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_another_piece_took_is_not_meant() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            coder(world, scope).await;
+            rename(world, scope, "first", "aside").await;
+            world.part(scope, "first", "goal", "Somebody else's.").await;
+            world.persona(scope, json!({ "name": "coder" })).await;
+            let done = back(world, scope, true).await;
+            assert_eq!((renamed(&done), done.restored.len()), (vec![("first", "aside")], 0), "{scope}");
+            assert_eq!(contents(world, scope).await, ["One.", "Two."], "{scope}");
+            let other = world.entity(Kind::Part, scope, "first").await;
+            assert_eq!(other["content"], "Somebody else's.", "{scope}");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,102 @@
+//! What a revision refers to, as it was then.
+
+use persona::{AnyEntity, Kind, Name, Scope};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::FullRevision;
+use crate::dialect::Dialect;
+use crate::engine::Value;
+use crate::{Result, Store};
+
+/// Something that a revision refers to, as it was then: by identity and number in the database, by
+/// the hash of its content in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ref {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    #[serde(default = "shared")]
+    pub(crate) scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hash: Option<String>,
+    /// None where that was not recorded yet: the name and the number say it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) guid: Option<Uuid>,
+    /// All of it, where the revision is tagged and this is kept in another database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) copy: Option<serde_json::Value>,
+}
+
+fn shared() -> Scope {
+    Scope::Shared
+}
+
+impl Ref {
+    /// What was copied when the revision was tagged.
+    pub(crate) fn copied(&self) -> Result<Option<AnyEntity>> {
+        let copy = self.copy.clone().map(|copy| AnyEntity::from_json(self.kind, copy));
+        Ok(copy.transpose()?)
+    }
+}
+
+/// The elements `j.value` of a list of references.
+pub(super) fn elements(dialect: Dialect, list: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("json_each({list}) j"),
+        Dialect::Postgres => format!("jsonb_array_elements({list}) j(value)"),
+    }
+}
+
+/// That the reference `j.value` means the revision `q`.
+pub(super) fn meant(dialect: Dialect) -> String {
+    let field = |key: &str| dialect.text_in("j.value", key);
+    let (kind, name, revision) = (field("kind"), field("name"), field("revision"));
+    let (hash, guid) = (field("hash"), field("guid"));
+    let of = dialect.text("q.guid");
+    format!(
+        "{kind} = q.kind AND {name} = q.name AND ({hash} = q.content_hash \
+         OR CAST({revision} AS bigint) = q.revision AND coalesce({guid}, {of}) = {of})"
+    )
+}
+
+impl Store {
+    /// The revision that another one referred to; `origin` is the file where it is one of a file.
+    pub(crate) async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
+        let placed = [Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
+        let place = "r.scope = $1 AND r.origin = $2 AND r.name = $3";
+        match (&wanted.hash, wanted.revision, wanted.guid) {
+            (Some(hash), _, _) => {
+                let hash = Value::from(hash.as_str());
+                let values = [&placed[..], std::slice::from_ref(&hash)].concat();
+                let found =
+                    self.there(&format!("{place} AND r.content_hash = $4"), wanted.kind, &values).await?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+                // The same content is the same, in whichever file of this machine it stood.
+                let values = [Value::from(&wanted.name), hash];
+                self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await
+            }
+            (None, Some(revision), Some(guid)) => {
+                let values = [Value::Uuid(guid), Value::Int(revision)];
+                self.there("r.guid = $1 AND r.revision = $2", wanted.kind, &values).await
+            }
+            (None, Some(revision), None) => {
+                let values = [&placed[..], &[Value::Int(revision)]].concat();
+                self.there(&format!("{place} AND r.revision = $4"), wanted.kind, &values).await
+            }
+            (None, None, _) => Ok(None),
+        }
+    }
+
+    /// A deletion records what it deleted; that it was there is what was referred to.
+    async fn there(&self, condition: &str, kind: Kind, values: &[Value]) -> Result<Option<FullRevision>> {
+        let here = format!("{condition} AND r.action <> 'delete'");
+        match self.full_revision(&here, kind, values).await? {
+            Some(found) => Ok(Some(found)),
+            None => self.full_revision(condition, kind, values).await,
+        }
+    }
+}
