@@ -141,8 +141,12 @@ impl Library {
         }
         let message = message.unwrap_or_else(|| format!("from {from}"));
         let (carried, copied) = self.carry(author, &cargo, (from, to), replace, &message).await?;
+        let loses = |stored: &&Stored<AnyEntity>| {
+            stored.meta.scope.is_file() && !to.is_file() && has_placeholders(&stored.entity)
+        };
+        let unfilled = cargo.iter().filter(loses).map(|stored| piece(&stored.entity)).collect();
         let (removed, kept) = (Vec::new(), Vec::new());
-        let mut outcome = Promoted { kind, name, from, to, carried, copied, removed, kept };
+        let mut outcome = Promoted { kind, name, from, to, carried, copied, removed, kept, unfilled };
         if moves {
             self.clear_out(author, &cargo, &message, &mut outcome).await?;
         }
@@ -173,7 +177,7 @@ impl Library {
                 return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
             }
             if self.put_any(&mut write, &entity, Action::Create, None, &mut copied).await?.changed {
-                carried.push(Piece { kind: entity.kind(), name: entity.name().clone() });
+                carried.push(piece(&entity));
                 if entity.kind() == Kind::Persona {
                     self.carry_stage(&mut write, entity.name(), meta.scope).await?;
                 }
@@ -247,6 +251,14 @@ fn rebased(entity: &AnyEntity, from: Scope, to: Scope) -> AnyEntity {
         base.scope = None;
     }
     entity
+}
+
+fn piece(entity: &AnyEntity) -> Piece {
+    Piece { kind: entity.kind(), name: entity.name().clone() }
+}
+
+fn has_placeholders(entity: &AnyEntity) -> bool {
+    persona::env::placeholders(&entity.to_json().to_string()).next().is_some()
 }
 
 /// Whether an entity has the kind and the name that a reference says.

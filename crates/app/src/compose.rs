@@ -182,9 +182,9 @@ fn planned(before: Option<PlanPersona>, given: PlanFields) -> Result<Option<Plan
         return Ok(None);
     }
     let mut plan = before.unwrap_or_default();
-    set_text(&mut plan.instruction, given.instruction);
-    set_text(&mut plan.model, given.model);
-    set_preset(&mut plan.tool_preset, "plan_persona.tool_preset", given.tool_preset)?;
+    set_text(&mut plan.instruction, given.instruction.flatten());
+    set_text(&mut plan.model, given.model.flatten());
+    set_preset(&mut plan.tool_preset, "plan_persona.tool_preset", given.tool_preset.flatten())?;
     Ok(Some(plan).filter(|plan| *plan != PlanPersona::default()))
 }
 

@@ -115,13 +115,19 @@ impl Library {
                 (strongest, Some(merged))
             }
         };
-        // Weakest first: what is in force stays so until all others are gone.
-        let gone: Vec<Scope> = definitions.keys().copied().filter(|scope| *scope != kept).collect();
+        // Strongest first: each may build on a weaker one.
+        let gone: Vec<Scope> = definitions.keys().rev().copied().filter(|scope| *scope != kept).collect();
         if let Some(left) = merged.as_ref().or_else(|| definitions.get(&kept)) {
             for scope in &gone {
                 self.check_needed(left, kept, *scope, &gone).await?;
             }
         }
+        // What is kept must be what stands there, and not only what last did.
+        let write = self.scopes.write(kept, author.because(None)?).await?;
+        if let Some(mistake) = write.mistake(kind, name) {
+            return Err(store::Error::Problem(Box::new(mistake)).into());
+        }
+        drop(write);
         // Scopes cannot change in one step, so nothing is changed where one of them could not.
         for scope in &gone {
             self.check_can_leave(author, *scope, definitions.get(scope)).await?;

@@ -89,6 +89,9 @@ impl Library {
         copied: &mut Vec<Piece>,
     ) -> Result<Written> {
         checked(entity)?;
+        if let Some(mistake) = write.mistake(T::KIND, entity.name()) {
+            return Err(store::Error::Problem(Box::new(mistake)).into());
+        }
         let held = write.find::<T>(entity.name()).await?;
         if held.is_some() && if_revision == Some(0) {
             return Err(Error::Exists { kind: T::KIND, name: entity.name().clone() });

@@ -9,7 +9,7 @@ use persona::{
     Aggregation, Kind, MergeMode, Name, PartType, PreferredModel, Scope, Severity, Tags, TraitType,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 mod choice;
@@ -78,15 +78,26 @@ pub struct NewStage {
     pub parts: Vec<Name>,
 }
 
-/// The fields of a persona's `plan_persona`; one that is not given stays as it is, and an empty
-/// text clears it.
+/// The fields of a persona's `plan_persona`; one that is not given or null stays as it is, and an
+/// empty text clears it. Without any, all are cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct PlanFields {
-    pub instruction: Option<String>,
-    pub model: Option<String>,
-    pub tool_preset: Option<String>,
+    #[serde(default, deserialize_with = "null_too")]
+    #[schemars(with = "Option<String>")]
+    pub instruction: Option<Option<String>>,
+    #[serde(default, deserialize_with = "null_too")]
+    #[schemars(with = "Option<String>")]
+    pub model: Option<Option<String>>,
+    #[serde(default, deserialize_with = "null_too")]
+    #[schemars(with = "Option<String>")]
+    pub tool_preset: Option<Option<String>>,
+}
+
+/// Tells null from nothing.
+fn null_too<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// Declares an input with the fields that are a persona's own.

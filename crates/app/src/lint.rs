@@ -16,8 +16,6 @@ use everything::Everything;
 mod unread;
 use unread::Unread;
 
-mod pasted;
-
 mod places;
 use places::Places;
 
@@ -179,9 +177,13 @@ impl Library {
         let mut findings: Vec<LintFinding> = found.into_iter().map(placed).collect();
         for scope in &scopes {
             let file = self.path(*scope).zip(self.scopes.text(*scope));
-            let pasted = file.iter().flat_map(|(path, text)| {
-                pasted::secrets(text).into_iter().map(|found| LintFinding::of_secret(found, *scope, path))
-            });
+            let Some((path, text)) = file else { continue };
+            // The rules look at what entries say; a secret may stand anywhere else in the file too.
+            let pasted: Vec<LintFinding> = persona::lint::secrets(&text)
+                .into_iter()
+                .map(|found| LintFinding::of_secret(found, *scope, path))
+                .filter(|pasted| !findings.iter().any(|known| known.is_beside(pasted)))
+                .collect();
             findings.extend(pasted);
         }
         for problem in self.problems() {

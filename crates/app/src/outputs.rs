@@ -397,6 +397,9 @@ pub struct Promoted {
     pub removed: Vec<Piece>,
     /// What stays there because others use it.
     pub kept: Vec<Piece>,
+    /// What has placeholders for the environment, which count in files only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfilled: Vec<Piece>,
 }
 
 /// What an import does, or did.

@@ -180,11 +180,11 @@ impl Library {
         name: &Name,
         copied: &mut Vec<Piece>,
     ) -> Result<Held<T>> {
-        if let Some(held) = write.find::<T>(name).await? {
-            return Ok(held);
-        }
         if let Some(mistake) = write.mistake(T::KIND, name) {
             return Err(store::Error::Problem(Box::new(mistake)).into());
+        }
+        if let Some(held) = write.find::<T>(name).await? {
+            return Ok(held);
         }
         let found = self.scopes.scopes_of(T::KIND, name).await?;
         if found == [Scope::Builtin] {

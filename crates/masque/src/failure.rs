@@ -13,6 +13,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("repeat with force", "repeat with --force"),
     ("repeat with replace", "repeat with --replace"),
     ("repeat with with_pieces", "repeat with --with-pieces"),
+    ("repeat without with_pieces", "repeat without --with-pieces"),
     ("repeat without if_revision", "repeat without --if-revision"),
     ("list the sessions to see which there are", "`masque sessions` lists them"),
 ];

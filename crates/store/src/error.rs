@@ -146,9 +146,12 @@ fn forgotten(revision: i64, piece: Option<&(Scope, Kind, Name)>) -> String {
 fn way_out(error: &sqlx::Error) -> &'static str {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     let code = code.as_deref().unwrap_or_default();
-    match (code, code.parse::<u32>().map(|number| number & 0xff)) {
-        ("53100", _) | (_, Ok(13)) => "; make room on its disk",
-        ("25006", _) | (_, Ok(8)) => "; check the owner and the rights of its files",
+    // Those of SQLite are numbers of other lengths.
+    let of_sqlite = code.parse::<u32>().ok().filter(|_| code.len() != 5).map(|number| number & 0xff);
+    match (code, of_sqlite) {
+        ("53100", _) | (_, Some(13)) => "; make room on its disk",
+        ("25006", _) => "; it can only be read: connect to the primary server, or as a user who may write",
+        (_, Some(8)) => "; check the owner and the rights of its files",
         _ => "",
     }
 }

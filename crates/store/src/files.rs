@@ -16,7 +16,7 @@ pub mod disk;
 pub use disk::{Lock, ReplaceError};
 
 mod links;
-pub(crate) use links::canonical;
+pub(crate) use links::{canonical, dangling};
 
 pub(crate) mod settle;
 

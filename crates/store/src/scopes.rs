@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use persona::{Kind, Name, Scope, Stored};
 use tokio::sync::broadcast;
 
-use crate::files::{Problem, Watcher};
+use crate::files::{Problem, Watcher, canonical};
 use crate::history::Shelf;
 use crate::read::Listings;
 use crate::state::Owner;
@@ -30,6 +32,9 @@ pub use heirs::Heir;
 mod past;
 mod record;
 pub(crate) use record::{Recorded, put_origin};
+
+/// How long to wait before recording again what could not be recorded.
+const RECORD_AGAIN: Duration = Duration::from_secs(5);
 
 /// Which files a library has, and what may be done with them.
 #[derive(Debug, Clone)]
@@ -61,6 +66,8 @@ struct Inner {
     locks: PathBuf,
     writable: bool,
     watcher: OnceLock<Watcher>,
+    /// Whether something waits to be recorded again.
+    waiting: AtomicBool,
     /// What was listed last, and of which snapshots.
     listings: Mutex<Option<CachedListings>>,
 }
@@ -78,6 +85,7 @@ impl Scopes {
             locks: PathBuf::new(),
             writable: false,
             watcher: OnceLock::new(),
+            waiting: AtomicBool::new(false),
             listings: Mutex::default(),
         }))
     }
@@ -91,8 +99,9 @@ impl Scopes {
         let mut opened: Vec<Arc<ScopeFile>> = Vec::new();
         for (scope, path) in named {
             let Some(file) = path.map(|path| ScopeFile::new(scope, &path)) else { continue };
-            // A project in the user's configuration directory would be the same file twice.
-            if !opened.iter().any(|known| known.origin == file.origin) {
+            // A project in the user's configuration directory, or in the one to which a link in there
+            // leads, would be the same file twice.
+            if !opened.iter().any(|known| canonical(&known.path) == canonical(&file.path)) {
                 opened.push(Arc::new(file));
             }
         }
@@ -104,6 +113,7 @@ impl Scopes {
             locks,
             writable,
             watcher: OnceLock::new(),
+            waiting: AtomicBool::new(false),
             listings: Mutex::default(),
         }));
         // The user's file first: what the project's refers to may be there.
@@ -131,6 +141,22 @@ impl Scopes {
             let scopes = self.clone();
             tokio::spawn(async move { scopes.reload_all().await });
         }
+        self.record_later();
+    }
+
+    /// Tries again to record what could not be recorded: the database may have been busy, or full.
+    fn record_later(&self) {
+        let is_unrecorded = self.0.files.iter().any(|file| file.current().unrecorded.is_some());
+        if !is_unrecorded || self.0.watcher.get().is_none() || self.0.waiting.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let weak = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            tokio::time::sleep(RECORD_AGAIN).await;
+            let Some(inner) = weak.upgrade() else { return };
+            inner.waiting.store(false, Ordering::SeqCst);
+            Self(inner).reload_all().await;
+        });
     }
 
     async fn reload_all(&self) {
@@ -140,6 +166,7 @@ impl Scopes {
             }
         }
         self.watch_again();
+        self.record_later();
     }
 
     /// Files may name other files than before.

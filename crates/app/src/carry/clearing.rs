@@ -7,7 +7,7 @@ use store::files::disk;
 use store::{Keep, Write};
 
 use super::Cargo;
-use crate::outputs::{Piece, Promoted};
+use crate::outputs::Promoted;
 use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
@@ -67,7 +67,7 @@ impl Library {
         let from = outcome.from;
         let mut write = self.scopes.write(from, author.because(Some(message.to_owned()))?).await?;
         for Stored { entity, .. } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
-            let piece = Piece { kind: entity.kind(), name: entity.name().clone() };
+            let piece = super::piece(entity);
             let stays = self.is_needed(entity, outcome).await?
                 || !with_entity!(entity, entity => remove_unused(&mut write, entity).await?);
             if stays { outcome.kept.push(piece) } else { outcome.removed.push(piece) }

@@ -1,6 +1,6 @@
 //! Going back: an earlier revision, made the newest, with the pieces that it knew or without.
 
-use persona::{AnyEntity, Name, Rename, Scope};
+use persona::{AnyEntity, Kind, Name, Rename, Scope};
 use store::{Action, Forgotten, FullRevision, Referred, RevisionRef};
 
 use crate::diff::same;
@@ -35,7 +35,7 @@ impl Library {
         let Rollback { kind, name, scope, revision, with_pieces, message, if_revision } = input;
         let (scope, revision) = self.revision(kind, &name, scope, &revision.parse()).await?;
         let number = revision.about.reference();
-        let Then { entity, pieces, renamed, forgotten } = self.as_it_was(&name, revision).await?;
+        let Then { entity, pieces, renamed, forgotten } = self.as_it_was(&name, scope, revision).await?;
         if let Some(piece) = forgotten.iter().find(|piece| with_pieces && piece.scope == scope) {
             return Err(Error::Absent(format!(
                 "revision {number} of {} {:?} refers to {} {:?} as it was then, and its history has that no more; \
@@ -76,7 +76,7 @@ impl Library {
     }
 
     /// An earlier revision with its pieces. What has another name now is meant by that.
-    async fn as_it_was(&self, name: &Name, revision: FullRevision) -> Result<Then> {
+    async fn as_it_was(&self, name: &Name, scope: Scope, revision: FullRevision) -> Result<Then> {
         let (referred, forgotten) = self.scopes.referred(&revision).await?;
         let place = |Forgotten { scope, kind, name }| Place { scope, kind, name };
         let forgotten = forgotten.into_iter().map(place).collect();
@@ -85,11 +85,18 @@ impl Library {
             let new = name_now.as_ref().filter(|new| *new != old)?;
             Some(Rename { kind, old: old.clone(), new: new.clone(), scope: *scope })
         };
-        let renames: Vec<Rename> = referred.iter().filter_map(rename).collect();
+        let renames = Renames {
+            all: referred.iter().filter_map(rename).collect(),
+            known: referred
+                .iter()
+                .map(|it| (it.then.entity.kind(), it.then.entity.name().clone(), it.scope))
+                .collect(),
+        };
         let mut entity = revision.entity;
         // What it was called then may be somebody else's name now.
         entity.set_name(name.clone());
-        let renamed = follow_all(&mut entity, &renames)
+        let renamed = renames
+            .follow(&mut entity, scope)
             .into_iter()
             .map(|Rename { kind, old, new, .. }| RenamedPiece {
                 kind: *kind,
@@ -104,15 +111,15 @@ impl Library {
         Ok(Then { entity, pieces, renamed, forgotten })
     }
 
-    async fn piece_there(&self, scope: Scope, then: FullRevision, renames: &[Rename]) -> Result<PieceThere> {
+    async fn piece_there(&self, scope: Scope, then: FullRevision, renames: &Renames) -> Result<PieceThere> {
         let FullRevision { mut entity, about, .. } = then;
         let kind = entity.kind();
         let own =
             |rename: &&Rename| rename.kind == kind && rename.scope == scope && rename.old == *entity.name();
-        if let Some(rename) = renames.iter().find(own) {
+        if let Some(rename) = renames.all.iter().find(own) {
             entity.set_name(rename.new.clone());
         }
-        follow_all(&mut entity, renames);
+        renames.follow(&mut entity, scope);
         let name = entity.name().clone();
         let now = self.scopes.get_any(kind, &name, Some(scope)).await?;
         let deleted = now.is_none();
@@ -125,20 +132,38 @@ impl Library {
     }
 }
 
-/// Lets an entity follow renames that happened side by side: names may have been exchanged. Which
-/// of them it followed.
-fn follow_all<'a>(entity: &mut AnyEntity, renames: &'a [Rename]) -> Vec<&'a Rename> {
-    let mut followed = Vec::new();
-    for (rename, place) in renames.iter().zip(0..) {
-        let Ok(between) = Name::parse(&format!("{BETWEEN}{place}")) else { continue };
-        if entity.follow_rename(&Rename { new: between.clone(), ..rename.clone() }) {
-            followed.push((rename, between));
+/// What became of the names of pieces since a revision knew them.
+struct Renames {
+    all: Vec<Rename>,
+    /// Every piece that was known, under its name then, and its scope.
+    known: Vec<(Kind, Name, Scope)>,
+}
+
+impl Renames {
+    /// Lets an entity of a scope follow the renames of what it means. They happened side by side:
+    /// names may have been exchanged. Which of them it followed.
+    fn follow(&self, entity: &mut AnyEntity, scope: Scope) -> Vec<&Rename> {
+        let mut followed = Vec::new();
+        for (rename, place) in self.all.iter().filter(|rename| self.is_meant(rename, scope)).zip(0..) {
+            let Ok(between) = Name::parse(&format!("{BETWEEN}{place}")) else { continue };
+            if entity.follow_rename(&Rename { new: between.clone(), ..rename.clone() }) {
+                followed.push((rename, between));
+            }
         }
+        for (rename, between) in &followed {
+            entity.follow_rename(&Rename { old: between.clone(), ..(*rename).clone() });
+        }
+        followed.into_iter().map(|(rename, _)| rename).collect()
     }
-    for (rename, between) in &followed {
-        entity.follow_rename(&Rename { old: between.clone(), ..(*rename).clone() });
+
+    /// Whether what stands in a scope means by the old name the piece that was renamed, and not one
+    /// of a scope between them.
+    fn is_meant(&self, rename: &Rename, scope: Scope) -> bool {
+        let between = |(kind, name, of): &(Kind, Name, Scope)| {
+            *kind == rename.kind && *name == rename.old && *of > rename.scope && *of <= scope
+        };
+        rename.scope <= scope && !self.known.iter().any(between)
     }
-    followed.into_iter().map(|(rename, _)| rename).collect()
 }
 
 /// A piece that is not there any more is told with the revision that brings it back.

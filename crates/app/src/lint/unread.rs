@@ -20,7 +20,9 @@ impl Unread {
         for (scope, problem) in problems.into_iter().filter(|(_, problem)| problem.level == Level::Error) {
             match problem.entry {
                 Some((kind, name)) => unread.entries.extend([(scope, kind, name)]),
-                None => unread.files.extend([scope]),
+                // One that is merely not in its history is read all the same.
+                None if problem.in_force.is_some() => unread.files.extend([scope]),
+                None => {}
             }
         }
         unread

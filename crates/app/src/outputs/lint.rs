@@ -116,8 +116,17 @@ impl LintFinding {
 
     /// Whether this is the same, wherever in its file it stands.
     pub(crate) fn is_of_same(&self, other: &Self) -> bool {
-        let at_one_place = |found: &Self| Self { line: None, column: None, ..found.clone() };
-        at_one_place(self) == at_one_place(other)
+        let Self { rule, level, scope, kind, name, field, message, suggestion, path, line: _, column: _ } =
+            self;
+        (rule, level, scope, kind, name)
+            == (&other.rule, &other.level, &other.scope, &other.kind, &other.name)
+            && (field, message, suggestion, path)
+                == (&other.field, &other.message, &other.suggestion, &other.path)
+    }
+
+    /// Whether this is of the same rule and line.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        (&self.rule, &self.path, &self.line) == (&other.rule, &other.path, &other.line)
     }
 
     /// A secret that stands in a file and in none of its entries.

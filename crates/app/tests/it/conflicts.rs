@@ -94,7 +94,7 @@ async fn one_scope_is_used_and_the_others_go() {
         three_coders(world).await;
         let resolved = settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await.unwrap();
         assert_eq!((resolved.kept, resolved.written), (Scope::Global, None));
-        assert_eq!(resolved.deleted, [Scope::Shared, Scope::Project]);
+        assert_eq!(resolved.deleted, [Scope::Project, Scope::Shared]);
         assert_eq!(world.library.conflicts(None, None).await.unwrap(), []);
         assert_eq!(world.view(json!({ "name": "coder" })).await["summary"], "Mine");
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
@@ -145,7 +145,7 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
         let resolved = settle(world, Kind::Persona, "coder", all).await.unwrap();
         assert_eq!(
             (resolved.kept, resolved.deleted.as_slice()),
-            (Scope::Project, &[Scope::Shared, Scope::Global][..])
+            (Scope::Project, &[Scope::Global, Scope::Shared][..])
         );
         assert!(resolved.written.is_some_and(|written| written.changed && written.scope == Scope::Project));
         let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;
@@ -178,6 +178,20 @@ async fn a_definition_that_others_need_is_not_deleted() {
         assert_eq!(resolved.deleted, [Scope::Project]);
         let shown = world.view(json!({ "name": "ours", "detail": true })).await;
         assert_eq!(shown["parts"][0]["content"], "Be calm in shared.");
+    })
+    .await;
+}
+
+/// The documented way to change a weaker definition: whichever stays, those that build on each other go.
+#[tokio::test(flavor = "multi_thread")]
+async fn namesakes_that_build_on_each_other_go_together() {
+    in_each_world(async |world| {
+        world.persona(Scope::Shared, json!({ "name": "coder", "summary": "Team" })).await;
+        world.persona(Scope::Global, json!({ "name": "coder", "extends": "shared:coder" })).await;
+        world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder" })).await;
+        let resolved = settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Shared)).await.unwrap();
+        assert_eq!((resolved.kept, resolved.deleted), (Scope::Shared, vec![Scope::Project, Scope::Global]));
+        assert_eq!(coders(world).await, [Scope::Shared]);
     })
     .await;
 }

@@ -79,3 +79,22 @@ async fn a_name_that_another_piece_took_is_not_meant() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rename_of_a_namesake_in_another_scope_is_not_followed() {
+    in_each_world(async |world| {
+        coder(world, Scope::Shared).await;
+        let base = json!({ "name": "base", "parts": [{ "name": "first" }] });
+        world.persona(Scope::Shared, base).await;
+        world.part(Scope::Project, "first", "goal", "Ours.").await;
+        let ours = json!({ "name": "coder", "extends": "shared:base", "parts": [{ "name": "first" }] });
+        world.persona(Scope::Project, ours).await;
+        rename(world, Scope::Shared, "first", "other").await;
+        world.persona(Scope::Project, json!({ "name": "coder" })).await;
+        let done = back(world, Scope::Project, false).await;
+        assert_eq!(renamed(&done), []);
+        let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;
+        assert_eq!(coder["parts"][0]["name"], "first");
+    })
+    .await;
+}

@@ -38,6 +38,10 @@ async fn the_way_to_plan_is_changed_field_by_field() {
                 let coder = world.entity(Kind::Persona, scope, "coder").await;
                 assert_eq!(coder["plan_persona"], left, "{given} in {scope}");
             }
+            // Agents fill in with null what they leave alone.
+            try_update(world, scope, json!({ "plan_persona": { "model": "small" } })).await.unwrap();
+            let nulls = json!({ "instruction": null, "model": null, "tool_preset": null });
+            assert!(!try_update(world, scope, json!({ "plan_persona": nulls })).await.unwrap().changed);
             let blank = try_update(world, scope, json!({ "plan_persona": { "model": " " } })).await;
             let said = "persona \"coder\": plan_persona.model: is empty; name a model, or leave it out";
             assert_eq!(refused(blank), (ErrorKind::Invalid, said.to_owned()));

@@ -24,15 +24,18 @@ pub(super) async fn run(args: CompileArgs, session: &Session, output: &mut Outpu
         return output.exact(&compiled.compiled_detail);
     }
     output.exact(&compiled.compiled_summary)?;
-    if compiled.compiled_summary != compiled.compiled_detail { advise_detail(output) } else { Ok(()) }
-}
-
-/// Tells somebody at a terminal, wherever the prompt goes, that it is not all that there is.
-fn advise_detail(output: &mut Output) -> Result<()> {
-    match io::stderr().is_terminal() {
-        true => output.advise("made of summaries; --detail has all"),
+    match is_seen() && compiled.compiled_summary != compiled.compiled_detail {
+        true => output.advise(SHORT),
         false => Ok(()),
     }
+}
+
+/// What is said of a prompt that is not all that there is.
+const SHORT: &str = "made of summaries; --detail has all";
+
+/// Whether somebody at a terminal sees what is said, wherever the prompt goes.
+fn is_seen() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// What a revision said; it is not kept, for a revision never changes.
@@ -71,7 +74,8 @@ async fn compile_as_it_was(
     if !output.is_json() {
         let short = text(detail).await?;
         output.exact(&short)?;
-        return if !detail && short != text(true).await? { advise_detail(output) } else { Ok(()) };
+        let is_short = !detail && is_seen() && short != text(true).await?;
+        return if is_short { output.advise(SHORT) } else { Ok(()) };
     }
     let (compiled_summary, compiled_detail) = (text(false).await?, text(true).await?);
     let (scope, found) = session.library.revision(Kind::Persona, &name, scope, &revision.parse()).await?;

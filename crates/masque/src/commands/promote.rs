@@ -18,7 +18,7 @@ pub(crate) async fn run(args: PromoteArgs, session: &Session, output: &mut Outpu
     if output.is_json() {
         return output.json(&promoted);
     }
-    let Promoted { kind, name, from, to, carried, copied, removed, kept } = &promoted;
+    let Promoted { kind, name, from, to, carried, copied, removed, kept, unfilled } = &promoted;
     // A builtin stays what it is.
     let done = if copy || *from == Scope::Builtin { "copied" } else { "moved" };
     output.line(format!("{done} {} {name} from {from} to {to}", kind.spoken()))?;
@@ -30,6 +30,12 @@ pub(crate) async fn run(args: PromoteArgs, session: &Session, output: &mut Outpu
     ];
     for (what, pieces) in lists.iter().filter(|(_, pieces)| !pieces.is_empty()) {
         output.line(format!("{what}: {}", list(pieces)))?;
+    }
+    if !unfilled.is_empty() {
+        output.advise(&format!(
+            "${{env.…}} is filled in only where it stands in a file, and in {to} it is text: {}",
+            list(unfilled)
+        ))?;
     }
     Ok(())
 }

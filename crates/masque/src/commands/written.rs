@@ -68,7 +68,7 @@ fn tell_with(
     not_followed.iter().try_for_each(|LeftBehind { place, why }| {
         // Where a file is broken, the lines below show the place, which was told already.
         let why = why.lines().next().unwrap_or_default();
-        output.line(format!("  {}: {}", in_words(place), why.lines().next().unwrap_or_default()))
+        output.line(format!("  {}: {}", in_words(place), why))
     })
 }
 

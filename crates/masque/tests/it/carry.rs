@@ -279,3 +279,14 @@ fn an_import_asks() {
     contains(&screen, &["stopped; nothing was changed"]);
     contains(&home.fails(3, &["show", "skill", "look"]), &["no skill"]);
 }
+
+#[test]
+fn placeholders_that_are_no_longer_filled_are_told() {
+    let home = Home::new();
+    home.write("shop/personas.toml", "[personas.team]\nsystem_prompt = \"For ${env.TEAM}.\"\n");
+    let promoted = home.run_in("shop", &["promote", "team", "--to", "shared"]);
+    contains(&promoted.stderr, &["${env.…} is filled in only where it stands in a file", "persona team"]);
+    let back = home.run_in("shop", &["promote", "team", "--from", "shared", "--to", "project"]);
+    assert!(!back.stderr.contains("${env.…}"), "{}", back.stderr);
+    back.ok();
+}

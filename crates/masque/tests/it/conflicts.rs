@@ -121,7 +121,7 @@ fn one_definition_is_kept() {
     contains(&home.fails(5, &keep), &["from the shared database", "--yes"]);
     assert_eq!(home.read("shop/personas.toml"), PROJECT, "nothing was done yet");
     let kept = home.ok(&[keep.as_slice(), &["--yes"]].concat());
-    contains(&kept, &["kept persona reviewer of global", "deleted it from shared and project"]);
+    contains(&kept, &["kept persona reviewer of global", "deleted it from project and shared"]);
     assert_eq!(home.json(&in_shop(&["show", "reviewer"]))["scope"], "global");
     contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
     // The commands that are told bring the others back.
@@ -196,7 +196,7 @@ fn fields_are_merged_by_flags() {
     contains(&home.fails(2, &["conflicts", "--merge"]), &["NAME"]);
     contains(&home.fails(2, &["conflicts", "x", "--take", "a=global"]), &["--merge"]);
     let merged = home.ok(&merge(&["summary=shared", "description=global"]));
-    contains(&merged, &["merged persona reviewer into project", "deleted it from shared and global"]);
+    contains(&merged, &["merged persona reviewer into project", "deleted it from global and shared"]);
     let shown = home.json(&in_shop(&["show", "reviewer"]));
     assert_eq!(shown["scope"], "project");
     assert_eq!((&shown["summary"], &shown["description"]), (&"You review for all.".into(), &"Mine.".into()));

@@ -318,7 +318,7 @@ fn no_form_of_a_report_repeats_a_secret() {
 fn a_secret_outside_of_entries_is_found() {
     let key = ["ghp_", "k7Qz2LmXw9RbT4vNc8Yd1HsJ6gPf3UaE5tKo"].concat();
     let home = library(&format!(
-        "[personas.a]\nsummary = \"Use {key}.\" # {key}\n# {key}\n\n[mcp_servers.issues]\ncommand = \"node\"\nenv = {{ TOKEN = \"{key}\" }}\n"
+        "[personas.a]\nsummary = \"Use {key}.\"\ndetail = \"\" # {key}\napi_key = \"{key}\"\n# {key}\n\n[mcp_servers.issues]\ncommand = \"node\"\nenv = {{ TOKEN = \"{key}\" }}\n"
     ));
     let report = lint_json(&home, &[]);
     let places: Vec<(u64, bool)> = report["findings"]
@@ -327,9 +327,10 @@ fn a_secret_outside_of_entries_is_found() {
         .iter()
         .map(|found| (found["line"].as_u64().unwrap(), found["name"].is_string()))
         .collect();
-    assert_eq!(rules(&report), BTreeSet::from(["secret".to_owned()]));
-    assert_eq!(places, [(2, true), (3, false), (7, false)]);
-    contains(&lint(&home, &[]).stdout, &["7:18  error    what looks like a GitHub token", "env_pass"]);
+    let expected = ["secret", "unknown-key"].map(str::to_owned);
+    assert_eq!(rules(&report), BTreeSet::from(expected));
+    assert_eq!(places, [(2, true), (3, false), (4, true), (4, false), (5, false), (9, false)]);
+    contains(&lint(&home, &[]).stdout, &["9:18  error    what looks like a GitHub token", "env_pass"]);
 }
 
 /// A library whose texts have hidden characters: in a file of its own, and in strings of many lines.

@@ -106,3 +106,24 @@ fn a_link_says_where_it_leads() {
     let shown = home.run_in("shop", &["show", "skill", "look", "--json"]).ok();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap()["scope"], json!("project"));
 }
+
+#[test]
+fn no_command_takes_the_last_good_state_for_what_is_written() {
+    let home = Home::new();
+    home.ok(&["create", "skill", "look", "--content", "Theirs."]);
+    home.write("shop/personas.toml", GOOD);
+    home.run_in("shop", &["list"]).ok();
+    let bad = "[skills.look]\ncontent = 5\n";
+    home.write("shop/personas.toml", bad);
+    for refused in [
+        &["rollback", "skill", "look", "1"][..],
+        &["update", "skill", "look", "--content", "Look."],
+        &["conflicts", "look", "--kind", "skill", "--use", "project", "--yes"],
+        &["conflicts", "look", "--kind", "skill", "--use", "shared", "--yes"],
+        &["promote", "look", "--kind", "skill", "--from", "project", "--to", "global"],
+    ] {
+        contains(&home.run_in("shop", refused).fails(4), &["personas.toml:2:11: skill look: "]);
+    }
+    assert_eq!(home.read("shop/personas.toml"), bad);
+    contains(&home.ok(&["show", "skill", "look", "--scope", "shared"]), &["Theirs."]);
+}

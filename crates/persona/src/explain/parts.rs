@@ -54,17 +54,12 @@ pub(super) fn explain(
 
 /// The links of a persona with those that it inherits, in assembly order.
 pub(super) fn links(bundle: &Bundle) -> Vec<PartLink> {
-    let mut links: Vec<PartLink> = Vec::new();
-    // Two layers may name different parts alike; a persona names each once, and means the stronger.
-    for placed in layers::authored(bundle) {
-        let link =
-            PartLink { name: placed.part.name.clone(), order: placed.order, priority: placed.priority };
-        match links.iter_mut().find(|known| known.name == link.name) {
-            Some(known) if placed.origin == LayerOrigin::Own => *known = link,
-            Some(_) => {}
-            None => links.push(link),
-        }
-    }
+    let link = |placed: &PlacedPart<'_>| PartLink {
+        name: placed.part.name.clone(),
+        order: placed.order,
+        priority: placed.priority,
+    };
+    let mut links: Vec<PartLink> = layers::authored(bundle).iter().map(link).collect();
     let rungs = super::rungs(bundle);
     let is_there = |name: &Name| links.iter().any(|link| link.name == *name);
     let lost = lost(&rungs, is_there, &mut Vec::new());

@@ -19,6 +19,7 @@ pub(super) struct Followed {
 }
 
 pub(super) fn follow(path: &Path) -> Followed {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut ahead: VecDeque<OsString> = path.components().map(|step| step.as_os_str().to_owned()).collect();
     let mut followed = Followed { links: Vec::new(), end: PathBuf::new(), is_endless: false };
     while let Some(step) = ahead.pop_front() {
@@ -51,6 +52,11 @@ pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
         return Err(io::Error::other(format!("{} is a link that leads to itself", path.display())));
     }
     Ok(followed.end)
+}
+
+/// The first link on the way to a file that leads nowhere.
+pub(crate) fn dangling(path: &Path) -> Option<PathBuf> {
+    follow(path).links.into_iter().find(|link| !link.exists())
 }
 
 /// The one path of a file, which is the same before the file and its directories are made.

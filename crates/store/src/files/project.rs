@@ -45,16 +45,15 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
     Some(Found { root: git_root.unwrap_or(from), has_file: false })
 }
 
-/// The personas.toml that the search comes to and does not read, since its directory is somebody
-/// else's.
+/// The personas.toml that would be the project's, if the way to it were not through a directory that
+/// is somebody else's.
 pub fn passed_over(from: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
     let within = |directory: &&Path| *directory == from || home.as_deref() != Some(*directory);
-    let file =
-        from.ancestors().take_while(within).find(|directory| has_file(directory) || !is_ours(directory));
-    file.filter(|directory| has_file(directory) && !is_ours(directory))
-        .map(|directory| directory.join(FILE_NAME))
+    let root = from.ancestors().take_while(within).find(|directory| has_file(directory))?;
+    let mut way = from.ancestors().take_while(|directory| directory.starts_with(root));
+    way.any(|directory| !is_ours(directory)).then(|| root.join(FILE_NAME))
 }
 
 /// Whether a directory has a personas.toml. A link that leads nowhere is one too: whoever put it there
@@ -169,7 +168,10 @@ mod tests {
         let theirs = match std::os::unix::fs::chown(&theirs, Some(12_345), None) {
             Ok(()) => {
                 assert_eq!(find(&ours, None).root, ours, "what is above is not looked into");
-                for from in [&ours, &theirs] {
+                let below = theirs.join("below");
+                fs::create_dir(&below).expect("a directory");
+                std::os::unix::fs::chown(&below, Some(12_345), None).expect("it is given away");
+                for from in [&ours, &theirs, &below] {
                     assert_eq!(super::passed_over(from, None), Some(theirs.join(FILE_NAME)));
                 }
                 assert_eq!(super::passed_over(&ours, Some(&theirs)), None);

@@ -68,16 +68,8 @@ impl Store {
         let place = "r.scope = $1 AND r.origin = $2 AND r.name = $3";
         match (&wanted.hash, wanted.revision, wanted.guid) {
             (Some(hash), _, _) => {
-                let hash = Value::from(hash.as_str());
-                let values = [&placed[..], std::slice::from_ref(&hash)].concat();
-                let found =
-                    self.there(&format!("{place} AND r.content_hash = $4"), wanted.kind, &values).await?;
-                if found.is_some() {
-                    return Ok(found);
-                }
-                // The same content is the same, in whichever file of this machine it stood.
-                let values = [Value::from(&wanted.name), hash];
-                self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await
+                let values = [&placed[..], &[Value::from(hash.as_str())]].concat();
+                self.there(&format!("{place} AND r.content_hash = $4"), wanted.kind, &values).await
             }
             (None, Some(revision), Some(guid)) => {
                 let values = [Value::Uuid(guid), Value::Int(revision)];
@@ -89,6 +81,13 @@ impl Store {
             }
             (None, None, _) => Ok(None),
         }
+    }
+
+    /// The same content is the same, in whichever file of this machine it stood.
+    pub(crate) async fn referred_anywhere(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
+        let Some(hash) = &wanted.hash else { return Ok(None) };
+        let values = [Value::from(&wanted.name), Value::from(hash.as_str())];
+        self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await
     }
 
     /// A deletion records what it deleted; that it was there is what was referred to.

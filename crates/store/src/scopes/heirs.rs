@@ -49,6 +49,9 @@ impl Scopes {
                    AND p.name = z.name WHERE z.arc = $1 AND z.stage IS NOT NULL AND z.scope IN (SELECT value FROM json_each($2)) \
                    ORDER BY z.scope, z.origin, z.name";
         let values = [Value::from(arc), Value::Json(serde_json::to_string(&stronger)?)];
+        // An arc of the project that is open is none of another project's.
+        let found = self.scopes_of(Kind::Arc, arc).await?;
+        let weaker = found.iter().all(|other| [scope, Scope::Project].contains(other));
         let mut heirs = Vec::new();
         for row in self.local().engine().texts(sql.to_owned(), &values).await? {
             let Row { mut heir, own } = serde_json::from_str(&row)?;
@@ -56,7 +59,7 @@ impl Scopes {
             let stands_there = match self.stands_in(&heir, scope, arc).await? {
                 Some(known) => known,
                 // Then only what cannot be meant otherwise is known.
-                None => own == 0 && self.scopes_of(Kind::Arc, arc).await?.iter().all(|other| *other == scope),
+                None => own == 0 && weaker,
             };
             if stands_there {
                 heirs.push(heir);

@@ -55,7 +55,7 @@ impl Scopes {
     ) -> Result<RevisionRef> {
         let number = RevisionRef::Number(about.revision);
         let meant = self.revision(scope, kind, name, &number).await?;
-        let shadowed = meant.is_some_and(|meant| meant.about.guid != about.guid);
+        let shadowed = meant.is_none_or(|meant| meant.about.guid != about.guid);
         Ok(Revision { shadowed, ..about.clone() }.reference())
     }
 
@@ -145,9 +145,11 @@ impl Scopes {
             return Ok(then.entity);
         }
         // The shared library may have been this machine's own when the revision was made.
-        if wanted.guid.is_some()
-            && let Some(then) = self.local().referred("", wanted).await?
-        {
+        let elsewhere = match wanted.guid {
+            Some(_) => self.local().referred("", wanted).await?,
+            None => self.local().referred_anywhere(wanted).await?,
+        };
+        if let Some(then) = elsewhere {
             return Ok(then.entity);
         }
         let piece = (wanted.scope, wanted.kind, wanted.name.clone());
@@ -165,6 +167,16 @@ impl Scopes {
         }
     }
 
+    /// Whether a piece is there as a revision knew it, by a copy or by what others have of it.
+    async fn is_as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<bool> {
+        let then = match self.as_it_was(wanted, about).await {
+            Err(Error::Forgotten { .. }) => return Ok(false),
+            then => then?,
+        };
+        let now = self.get_any(wanted.kind, &wanted.name, Some(wanted.scope)).await?;
+        Ok(now.is_some_and(|now| now.entity == then))
+    }
+
     /// The pieces that a revision referred to, each as it was then, and those that are in no history
     /// any more.
     pub async fn referred(&self, revision: &FullRevision) -> Result<(Vec<Referred>, Vec<Forgotten>)> {
@@ -172,7 +184,9 @@ impl Scopes {
         for wanted in &revision.refs {
             let Some(then) = self.recorded_there(wanted).await? else {
                 let Ref { kind, name, scope, .. } = wanted.clone();
-                forgotten.push(Forgotten { scope, kind, name });
+                if !self.is_as_it_was(wanted, &revision.about).await? {
+                    forgotten.push(Forgotten { scope, kind, name });
+                }
                 continue;
             };
             let store = if wanted.scope.is_file() { self.local() } else { self.database() };

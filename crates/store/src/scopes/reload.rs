@@ -8,7 +8,7 @@ use persona::{Kind, Name};
 
 use super::{ScopeFile, Scopes, Snapshot};
 use crate::files::settle::{LIMIT, LIMIT_WHERE_EMPTY, Look, QUIET, QUIET_WHERE_EMPTY, STEP};
-use crate::files::{Document, InForce, Level, Problem, disk, document};
+use crate::files::{Document, InForce, Level, Problem, dangling, disk, document};
 use crate::{Change, Error, Result};
 
 /// How often a file that changes while it is read is read again before it counts as busy.
@@ -129,9 +129,10 @@ fn has_had_something(old: &Snapshot, seen: Option<&str>) -> bool {
     if old.read { !old.document.entries.is_empty() } else { seen.is_some() }
 }
 
-fn dangling(path: &Path) -> Problem {
-    let target = std::fs::read_link(path).unwrap_or_default();
-    let message = format!("is a link to {}, which is not there", target.display());
+fn lost(path: &Path, link: &Path) -> Problem {
+    let target = std::fs::read_link(link).unwrap_or_default();
+    let what = if link == path { "it".to_owned() } else { link.display().to_string() };
+    let message = format!("{what} is a link to {}, which is not there", target.display());
     let hint = "put that back, or remove the link if nothing of it is to stay in force";
     Problem::of_file(path, message, Some(hint.to_owned()))
 }
@@ -223,11 +224,13 @@ impl Scopes {
             None => return Ok(Reloaded::Unsettled),
             Some(Read::Same(text)) => return Ok(Reloaded::Text(Some(text))),
             Some(Read::Good { text, document }) => (Some(text), *document),
-            Some(Read::Missing) if self.is_out_of_reach(file, &old).await => {
-                self.keep_whole(file, &old, dangling(&file.path)).await;
-                return Ok(Reloaded::Text(None));
-            }
-            Some(Read::Missing) => (None, Document::empty(&file.path)),
+            Some(Read::Missing) => match self.out_of_reach(file, &old).await {
+                Some(problem) => {
+                    self.keep_whole(file, &old, problem).await;
+                    return Ok(Reloaded::Text(None));
+                }
+                None => (None, Document::empty(&file.path)),
+            },
             Some(Read::Broken(problem)) => {
                 self.keep_whole(file, &old, problem).await;
                 return Ok(Reloaded::Text(None));
@@ -312,11 +315,12 @@ impl Scopes {
         }
     }
 
-    /// Whether a link leads to a file that had something and is not there: on a disk that is not
-    /// mounted, it is not gone.
-    async fn is_out_of_reach(&self, file: &ScopeFile, old: &Snapshot) -> bool {
+    /// What is wrong where a link leads to a file that had something and is not there: on a disk that
+    /// is not mounted, it is not gone.
+    async fn out_of_reach(&self, file: &ScopeFile, old: &Snapshot) -> Option<Problem> {
+        let link = dangling(&file.path)?;
         let seen = self.seen_hash(file).await.ok().flatten();
-        file.path.is_symlink() && has_had_something(old, seen.as_deref())
+        has_had_something(old, seen.as_deref()).then(|| lost(&file.path, &link))
     }
 
     /// A file that cannot be used changes nothing but the problem that is told.

@@ -174,6 +174,11 @@ async fn examine_personas(
     for scope in [Scope::Global, Scope::Project] {
         if let Some(path) = library.path(scope) {
             let (path, exists) = (path.to_path_buf(), path.exists());
+            if path.is_symlink() && !exists {
+                let advice = "put back what it leads to, or remove the link";
+                problems
+                    .push(Problem::new(format!("{} is a link that leads nowhere", path.display()), advice));
+            }
             let mut entries = count(&library, scope).await?;
             if let Some(broken) = found.iter_mut().find(|problem| is_of_whole(problem, &path))
                 && let Some(known) = last_good(surroundings.directories, scope, &files).await

@@ -1,5 +1,6 @@
 //! Putting other texts in the place of files: of all of them, or of none.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,6 @@ pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replac
         let directory = beside(&ready.target).to_owned();
         let placed = ready.place().and_then(|placed| {
             replaced.0.extend(placed);
-            leftovers::clear(&directory);
             Ok(sync_directory(&directory)?)
         });
         if let Err(error) = placed {
@@ -71,6 +71,8 @@ pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replac
             return Err((path, error));
         }
     }
+    let directories: BTreeSet<&Path> = replaced.0.iter().map(|placed| beside(&placed.target)).collect();
+    directories.into_iter().for_each(leftovers::clear);
     Ok(replaced)
 }
 
@@ -177,7 +179,8 @@ impl Placed {
 fn take_away(target: &Path, made: &[u8]) -> Outcome<()> {
     let away = temporary(beside(target), Some(target))?;
     fs::rename(target, away.path())?;
-    if fs::read(away.path())? == made {
+    // What cannot be looked at may be somebody's, and goes back.
+    if fs::read(away.path()).is_ok_and(|text| text == made) {
         return Ok(());
     }
     away.persist_noclobber(target).map(drop).map_err(|failed| failed.error.into())
@@ -280,7 +283,11 @@ fn swap(
         }
         Err(error) => return Err(error.into()),
     }
-    let mut held = fs::read(temporary.path())?;
+    let mut held = match fs::read(temporary.path()) {
+        Ok(held) => held,
+        // What cannot be looked at may be somebody's, and goes back.
+        Err(error) => return Err(exchange(temporary.path(), target).err().unwrap_or(error).into()),
+    };
     if held == expected {
         return Ok(Some(temporary));
     }
@@ -292,7 +299,14 @@ fn swap(
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReplaceError::Changed),
             other => other?,
         }
-        let out = fs::read(temporary.path())?;
+        let out = match fs::read(temporary.path()) {
+            Ok(out) => out,
+            Err(error) => {
+                let (_, kept) = temporary.keep().map_err(|failed| failed.error)?;
+                let message = format!("{error}; what was saved meanwhile may be in {}", kept.display());
+                return Err(io::Error::new(error.kind(), message).into());
+            }
+        };
         if out == placed {
             return Err(ReplaceError::Changed);
         }

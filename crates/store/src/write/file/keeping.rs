@@ -1,9 +1,10 @@
 //! Making a change of a file last: its history and its text, together or not at all.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use persona::Kind;
+use persona::{Kind, Scope};
 
 use super::{FileWrite, Step};
 use crate::files::disk::{Replaced, Replacement};
@@ -39,7 +40,7 @@ impl FileWrite {
         };
         if let Err(error) = transaction.commit().await {
             return Err(match replaced {
-                Some(replaced) => undone(replaced, error).await,
+                Some(replaced) => undone(&self.file.path, replaced, error).await,
                 None => error,
             });
         }
@@ -93,50 +94,70 @@ impl FileWrite {
         document
     }
 
-    /// A text must not take the place of the file of a scope, by whatever name that goes.
-    fn refuse_scope(&self, included: &Path) -> Result<()> {
-        let real = canonical(included);
-        let Some(file) = self.scopes.files().find(|file| canonical(&file.path) == real) else {
-            return Ok(());
-        };
-        Err(Error::Invalid(format!(
-            "{} has the entries of the {} scope, and is not written over with a text; name another file for that in {}",
-            included.display(),
-            file.scope,
-            self.file.path.display()
-        )))
-    }
-
     /// Puts the new texts in place: of the file and of those that it includes, or of none.
     async fn replace_files(&self, edited: Edited) -> Result<Replaced> {
         let (path, expected) = (self.file.path.clone(), self.text.clone().map(String::into_bytes));
         let Edited { text, files, document: _ } = edited;
-        let directory = document::directory_of(&path).to_owned();
-        let mut replacements = Vec::new();
-        for (relative, content) in files {
-            let path = directory.join(relative);
-            self.refuse_scope(&path)?;
-            let expected = disk::read_bytes(&path)?;
-            replacements.push(Replacement { path, expected, new: content.into_bytes() });
+        let whole = Replacement { path: path.clone(), expected, new: text.into_bytes() };
+        if files.is_empty() {
+            return in_place(vec![whole]).await;
         }
+        let scopes: Vec<(Scope, PathBuf)> =
+            self.scopes.files().map(|file| (file.scope, file.path.clone())).collect();
+        let (directory, file) = (document::directory_of(&path).to_owned(), path.clone());
+        let read = tokio::task::spawn_blocking(move || included(&file, &directory, files, &scopes)).await;
+        let mut replacements = read.map_err(|error| interrupted(&error))??;
         // What is expected of an included file was read just now, not when the change was made.
-        if !replacements.is_empty() && !is_still(&path, &self.snapshot.document).await? {
+        if !is_still(&path, &self.snapshot.document).await? {
             return Err(failed(&path, ReplaceError::Changed));
         }
-        replacements.push(Replacement { path, expected, new: text.into_bytes() });
-        let replaced = tokio::task::spawn_blocking(|| disk::replace_all(replacements)).await;
-        let replaced = replaced.map_err(|error| interrupted(&error))?;
-        replaced.map_err(|(path, error)| failed(&path, error))
+        replacements.push(whole);
+        in_place(replacements).await
     }
 }
 
+/// The texts that a file includes and that change. None takes the place of the file of a scope, by
+/// whatever name that goes.
+fn included(
+    file: &Path,
+    directory: &Path,
+    texts: Vec<(PathBuf, String)>,
+    scopes: &[(Scope, PathBuf)],
+) -> Result<Vec<Replacement>> {
+    let mut replacements = Vec::new();
+    for (relative, text) in texts {
+        let path = directory.join(relative);
+        let real = canonical(&path);
+        if let Some((scope, _)) = scopes.iter().find(|(_, scope)| canonical(scope) == real) {
+            return Err(Error::Invalid(format!(
+                "{} has the entries of the {scope} scope, and is not written over with a text; name another file for that in {}",
+                path.display(),
+                file.display()
+            )));
+        }
+        let expected = disk::read_bytes(&path)?;
+        replacements.push(Replacement { path, expected, new: text.into_bytes() });
+    }
+    Ok(replacements)
+}
+
+async fn in_place(replacements: Vec<Replacement>) -> Result<Replaced> {
+    let replaced = tokio::task::spawn_blocking(|| disk::replace_all(replacements)).await;
+    let replaced = replaced.map_err(|error| interrupted(&error))?;
+    replaced.map_err(|(path, error)| failed(&path, error))
+}
+
 /// What is told of a change that could not be recorded, once its files are what they were before it.
-async fn undone(replaced: Replaced, error: Error) -> Error {
+async fn undone(path: &Path, replaced: Replaced, error: Error) -> Error {
     match tokio::task::spawn_blocking(|| replaced.undo()).await {
         Ok(Ok(())) => error,
-        Ok(Err(left)) => Error::Invalid(format!("{error}; {left}")),
-        Err(left) => Error::Invalid(format!("{error}; {}", interrupted(&left))),
+        Ok(Err(left)) => half_done(path, format!("{error}; {left}")),
+        Err(left) => half_done(path, format!("{error}; {}", interrupted(&left))),
     }
+}
+
+fn half_done(path: &Path, message: String) -> Error {
+    Error::File { path: path.display().to_string(), source: io::Error::other(message) }
 }
 
 fn interrupted(error: &tokio::task::JoinError) -> Error {

@@ -372,15 +372,19 @@ async fn what_cannot_be_written_to_says_so() {
         assert!(scopes.load(&name("mine"), None, &Overrides::new()).await.unwrap().is_none());
         scopes.close().await;
 
-        // A project in the configuration directory is the user's own file, once.
-        let twice =
-            FileScopes { project: Some(files.path(Scope::Global)), ..files.scopes(&files.local(database)) };
-        let scopes = open_with(twice).await;
+        // A project in the configuration directory is the user's own file, once; so is one to which a
+        // link in there leads.
         files.write(Scope::Global, "[personas.once]\n");
-        reread(&scopes, Scope::Global).await;
-        assert_eq!(scopes.scopes_of(Kind::Persona, &name("once")).await.unwrap(), [Scope::Global]);
-        assert!(scopes.path(Scope::Project).is_none());
-        scopes.close().await;
+        let link = files.directory_of(Scope::Project).join("linked.toml");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(files.path(Scope::Global), &link).unwrap();
+        for path in [files.path(Scope::Global), link] {
+            let twice = FileScopes { project: Some(path), ..files.scopes(&files.local(database)) };
+            let scopes = open_with(twice).await;
+            assert_eq!(scopes.scopes_of(Kind::Persona, &name("once")).await.unwrap(), [Scope::Global]);
+            assert!(scopes.path(Scope::Project).is_none());
+            scopes.close().await;
+        }
     })
     .await;
 }
