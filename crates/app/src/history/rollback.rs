@@ -68,7 +68,7 @@ impl Library {
             self.put_any(&mut write, &entity, Action::Restore, if_revision, &mut copied).await
         };
         let named = format!("revision {number} of {} {:?}", kind.spoken(), name.as_str());
-        let written = saved.await.map_err(|error| needs_first(error, &named, &differing))?;
+        let written = saved.await.map_err(|error| needs_first(error, &named, scope, &differing))?;
         if written.changed || !restored.is_empty() {
             write.commit().await?;
         }
@@ -167,16 +167,18 @@ impl Renames {
 }
 
 /// A piece that is not there any more is told with the revision that brings it back.
-fn needs_first(error: Error, named: &str, differing: &[PieceThen]) -> Error {
+fn needs_first(error: Error, named: &str, scope: Scope, differing: &[PieceThen]) -> Error {
     let Error::Missing { kind, name, hint } = error else { return error };
     let Some(piece) = differing.iter().find(|piece| piece.kind == kind && piece.name == name) else {
         return Error::Missing { kind, name, hint };
     };
     let (kind, name) = (kind.spoken(), name.as_str());
-    let PieceThen { scope, revision, ask_for, .. } = piece;
+    let PieceThen { scope: of, revision, ask_for, .. } = piece;
     let revision = ask_for.clone().unwrap_or_else(|| revision.to_string());
+    // Those of other scopes do not go back with it.
+    let or = if *of == scope { ", or repeat with with_pieces" } else { "" };
     Error::Absent(format!(
-        "{named} refers to {kind} {name:?} of {scope}, which is not there now; roll that back to its revision \
-         {revision} first, or repeat with with_pieces"
+        "{named} refers to {kind} {name:?} of {of}, which is not there now; roll that back to its revision \
+         {revision} first{or}"
     ))
 }
