@@ -123,11 +123,7 @@ impl Library {
             }
         }
         // What is kept must be what stands there, and not only what last did.
-        let write = self.scopes.write(kept, author.because(None)?).await?;
-        if let Some(mistake) = write.mistake(kind, name) {
-            return Err(store::Error::Problem(Box::new(mistake)).into());
-        }
-        drop(write);
+        self.scopes.write(kept, author.because(None)?).await?.refuse_broken(kind, name)?;
         // Scopes cannot change in one step, so nothing is changed where one of them could not.
         for scope in &gone {
             self.check_can_leave(author, *scope, definitions.get(scope)).await?;

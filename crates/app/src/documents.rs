@@ -101,9 +101,7 @@ impl Library {
         self.check_open(scope)?;
         let Some(path) = self.scopes.path(scope) else { return Ok(()) };
         let write = self.scopes.write(scope, author.because(None)?).await?;
-        if let Some(mistake) = write.mistake(kind, name) {
-            return Err(store::Error::Problem(Box::new(mistake)).into());
-        }
+        write.refuse_broken(kind, name)?;
         if path.exists() { self.check_replaceable(scope).await } else { Ok(()) }
     }
 

@@ -89,9 +89,7 @@ impl Library {
         copied: &mut Vec<Piece>,
     ) -> Result<Written> {
         checked(entity)?;
-        if let Some(mistake) = write.mistake(T::KIND, entity.name()) {
-            return Err(store::Error::Problem(Box::new(mistake)).into());
-        }
+        write.refuse_broken(T::KIND, entity.name())?;
         let held = write.find::<T>(entity.name()).await?;
         if held.is_some() && if_revision == Some(0) {
             return Err(Error::Exists { kind: T::KIND, name: entity.name().clone() });

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 mod choice;
 pub use choice::Choice;
 mod parse;
-pub use parse::{in_plain_words, parse};
+pub use parse::{Said, in_plain_words, parse};
 mod revision;
 pub use revision::RevisionText;
 mod references;

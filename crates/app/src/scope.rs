@@ -180,9 +180,7 @@ impl Library {
         name: &Name,
         copied: &mut Vec<Piece>,
     ) -> Result<Held<T>> {
-        if let Some(mistake) = write.mistake(T::KIND, name) {
-            return Err(store::Error::Problem(Box::new(mistake)).into());
-        }
+        write.refuse_broken(T::KIND, name)?;
         if let Some(held) = write.find::<T>(name).await? {
             return Ok(held);
         }

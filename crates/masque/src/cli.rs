@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::output::ColorChoice;
 
 mod kind;
-pub(crate) use kind::{KindWord, Target, without_name};
+pub(crate) use kind::{KindWord, Target, kind_of};
 
 mod scope;
 pub(crate) use scope::{ChangeIn, CreateIn, DeleteIn, OnlyIn, RecordedIn, ScopeOption};

@@ -68,7 +68,7 @@ mod trust;
 
 /// What is in force of entries with a mistake.
 const LAST_GOOD: &str = "until they are mended, entries with a mistake stay in force as they last were, if \
-                         they were ever good";
+                         they were good when they were last there";
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use app::ErrorKind;
+use app::inputs::{Said, in_plain_words};
 use persona::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -196,19 +197,16 @@ pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
 
 /// Adds to serde's messages what to do about them.
 fn explained(message: &str) -> String {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match quoted.as_slice() {
-        [field, known @ ..] if message.starts_with("unknown field") => {
-            format!("unknown field {field:?}; {}", advice(field, known))
+    match Said::of(message) {
+        Said::Unknown { field, known } => format!("unknown field {field:?}; {}", advice(field, &known)),
+        Said::Missing("name") => {
+            "the field \"name\" is missing; give it after the kind, or in the file".to_owned()
         }
-        [field] if message.starts_with("missing field") => match *field {
-            "name" => "the field \"name\" is missing; give it after the kind, or in the file".to_owned(),
-            field => {
-                let flag = field.replace('_', "-");
-                format!("the field {field:?} is missing; give --{flag}, or put it into the file")
-            }
-        },
-        _ => app::inputs::in_plain_words(message),
+        Said::Missing(field) => {
+            let flag = field.replace('_', "-");
+            format!("the field {field:?} is missing; give --{flag}, or put it into the file")
+        }
+        Said::Other => in_plain_words(message),
     }
 }
 

@@ -301,14 +301,20 @@ impl Store {
         };
         let Some(mut found) = found else { return Ok(None) };
         let about = &mut found.about;
-        about.shadowed = about.guid != guid
-            && (about.name != *name || self.own_revision(guid, kind, about.revision).await?.is_some());
+        about.shadowed =
+            about.guid != guid && (about.name != *name || self.has_revision(guid, about.revision).await?);
         Ok(Some(found))
     }
 
     async fn own_revision(&self, guid: Uuid, kind: Kind, number: i64) -> Result<Option<FullRevision>> {
         let values = [Value::Uuid(guid), Value::Int(number)];
         self.full_revision("r.guid = $1 AND r.revision = $2", kind, &values).await
+    }
+
+    async fn has_revision(&self, guid: Uuid, number: i64) -> Result<bool> {
+        let sql = "SELECT count(*) FROM agent_revisions WHERE guid = $1 AND revision = $2";
+        let values = [Value::Uuid(guid), Value::Int(number)];
+        Ok(self.engine().number(sql.to_owned(), &values).await?.is_some_and(|count| count > 0))
     }
 
     /// The revision of a name, whoever had it, of an entity whose identity ends like this. A name

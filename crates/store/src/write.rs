@@ -7,10 +7,10 @@ use persona::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::builtin::Builtin;
 use crate::files::Problem;
 use crate::words::Searchable;
+use crate::{Error, Result};
 
 mod database;
 pub use database::DatabaseWrite;
@@ -192,6 +192,11 @@ impl Write {
             Target::Database(_) => None,
             Target::File(write) => write.mistake(kind, name),
         }
+    }
+
+    /// Refuses an entry of which a file has something else than is in force.
+    pub fn refuse_broken(&self, kind: Kind, name: &Name) -> Result<()> {
+        self.mistake(kind, name).map_or(Ok(()), |mistake| Err(Error::Problem(Box::new(mistake))))
     }
 
     /// Gives up what such an entry says, and takes it out of the file; false where there is none.

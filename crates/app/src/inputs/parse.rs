@@ -20,20 +20,41 @@ pub fn parse<T: DeserializeOwned>(fields: &Map<String, Value>) -> Result<T, Stri
 fn explain(place: &str, message: &str) -> String {
     let place = place.trim_matches('.');
     let inside = if place.is_empty() { String::new() } else { format!(" in {place}") };
-    if let Some(rest) = message.strip_prefix("unknown field ") {
-        return unknown_field(place, rest);
+    match Said::of(message) {
+        Said::Unknown { field, known } => unknown_field(place, field, &known),
+        Said::Missing(field) => format!("{field:?} is missing{inside}; add it"),
+        Said::Other if place.is_empty() => in_plain_words(message),
+        Said::Other => format!("{place}: {}", in_plain_words(message)),
     }
-    if let Some(field) = message.strip_prefix("missing field ") {
-        return format!("{} is missing{inside}; add it", quoted(field));
-    }
-    let problem = in_plain_words(message);
-    if place.is_empty() { problem } else { format!("{place}: {problem}") }
 }
 
-fn unknown_field(place: &str, rest: &str) -> String {
-    let mut words = rest.split('`').skip(1).step_by(2);
-    let field = words.next().unwrap_or_default();
-    let known: Vec<&str> = words.collect();
+/// What a message of the parser says.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said<'a> {
+    /// A field that nothing reads, and those that are known.
+    Unknown {
+        field: &'a str,
+        known: Vec<&'a str>,
+    },
+    /// A field that must be there.
+    Missing(&'a str),
+    Other,
+}
+
+impl<'a> Said<'a> {
+    pub fn of(message: &'a str) -> Self {
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        match quoted.next() {
+            Some(field) if message.starts_with("unknown field") => {
+                Self::Unknown { field, known: quoted.collect() }
+            }
+            Some(field) if message.starts_with("missing field") => Self::Missing(field),
+            _ => Self::Other,
+        }
+    }
+}
+
+fn unknown_field(place: &str, field: &str, known: &[&str]) -> String {
     // The place ends with the field itself where the parser got as far as its name.
     let parent = place.strip_suffix(field).unwrap_or(place).trim_end_matches('.');
     let inside = if parent.is_empty() { String::new() } else { format!(" in {parent}") };
@@ -43,10 +64,6 @@ fn unknown_field(place: &str, rest: &str) -> String {
         None => format!("use {}", known.join(", ")),
     };
     format!("unknown field {field:?}{inside}; {hint}")
-}
-
-fn quoted(backticked: &str) -> String {
-    format!("{:?}", backticked.trim_matches('`'))
 }
 
 /// Says "expected u32" in words that mean something to somebody who does not write Rust.

@@ -1,6 +1,5 @@
 //! Kinds on the command line, and what is meant by a name with or without one.
 
-use app::ErrorKind;
 use clap::ValueEnum;
 use persona::{Kind, Name, ParseKindError};
 
@@ -86,26 +85,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Passes on why a command found nothing. Where all that it was given is a kind, the name was
-/// forgotten, which is said instead of suggesting personas.
-pub(crate) fn without_name(failure: Failure, command: &str, name: &Name) -> Failure {
-    match (failure, kind_of(name.as_str())) {
-        (Failure::Told { kind: ErrorKind::Missing, message }, Ok(kind))
-            if message.starts_with(&format!("no persona is named {:?}", name.as_str())) =>
-        {
-            let word = kind.as_str().replace('_', "-");
-            Failure::told(
-                ErrorKind::Missing,
-                format!(
-                    "no persona is named {name:?}; give a name after the kind: masque {command} {word} NAME"
-                ),
-            )
-        }
-        (failure, _) => failure,
-    }
-}
-
-fn kind_of(word: &str) -> Result<Kind> {
+/// The kind that a word means, in the singular or in the plural.
+pub(crate) fn kind_of(word: &str) -> Result<Kind> {
     match <KindWord as ValueEnum>::from_str(word, true) {
         Ok(kind) => Ok(kind.into()),
         Err(_) => word.parse().map_err(|ParseKindError { what, word, hint }| {

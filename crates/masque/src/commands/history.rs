@@ -5,7 +5,7 @@ use chrono::Local;
 use persona::limits;
 
 use super::meant::{Meant, Named};
-use crate::cli::{HistoryArgs, Target, without_name};
+use crate::cli::{HistoryArgs, Target};
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 use crate::session::Session;
@@ -25,9 +25,7 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     let limit = args.limit.map(|limit| limit as usize);
     let meant = Meant { command: "history", name: &name, implied, scope: args.recorded.scope };
     let history = session.library.history(kind, &name, args.recorded.scope, limit).await;
-    let history = meant.found(history, session).await;
-    let history =
-        history.map_err(|failure| if implied { without_name(failure, "history", &name) } else { failure })?;
+    let history = meant.found(history, session).await?;
     if output.is_json() {
         return output.json(&history);
     }

@@ -3,6 +3,7 @@
 use app::ErrorKind;
 use persona::{Kind, Name, Scope};
 
+use crate::cli::kind_of;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 
@@ -40,16 +41,29 @@ impl Named {
 }
 
 impl Meant<'_> {
-    /// Passes on what was found. Who leaves the kind out may mean a piece: that is said instead of
-    /// suggesting other personas.
+    /// Passes on what was found. Who leaves the kind out may mean a piece, and who gives nothing but a
+    /// kind has forgotten the name: that is said instead of suggesting other personas.
     pub(super) async fn found<T>(self, outcome: app::Result<T>, session: &Session) -> Result<T> {
         match outcome {
             Err(app::Error::Missing { kind: Kind::Persona, name, hint }) if self.implied => {
-                let piece = if name == *self.name { self.piece(session).await } else { None };
-                Err(piece.unwrap_or_else(|| app::Error::Missing { kind: Kind::Persona, name, hint }.into()))
+                let is_asked_for = name == *self.name;
+                let missing = || app::Error::Missing { kind: Kind::Persona, name, hint }.into();
+                if !is_asked_for {
+                    return Err(missing());
+                }
+                let meant = self.piece(session).await.or_else(|| self.without_name());
+                Err(meant.unwrap_or_else(missing))
             }
             other => Ok(other?),
         }
+    }
+
+    fn without_name(self) -> Option<Failure> {
+        let Self { command, name, .. } = self;
+        let kind = kind_of(name.as_str()).ok()?.as_str().replace('_', "-");
+        let message =
+            format!("no persona is named {name:?}; give a name after the kind: masque {command} {kind} NAME");
+        Some(Failure::told(ErrorKind::Missing, message))
     }
 
     async fn piece(self, session: &Session) -> Option<Failure> {

@@ -7,7 +7,7 @@ use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Serialize;
 
 use super::meant::Meant;
-use crate::cli::{ShowArgs, Target, without_name};
+use crate::cli::{ShowArgs, Target};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 use crate::session::Session;
@@ -23,14 +23,13 @@ pub(super) async fn run(args: ShowArgs, session: &Session, output: &mut Output) 
         return show_piece(args, kind, name, session, output).await;
     }
     let meant = Meant { command: "show", name: &name, implied, scope: args.only.scope };
-    let shown = if args.explain {
+    if args.explain {
         explain(&args, meant, session, output).await
     } else if args.flat {
         flat(&args, meant, session, output).await
     } else {
         show_persona(args, meant, session, output).await
-    };
-    shown.map_err(|failure| if implied { without_name(failure, "show", &name) } else { failure })
+    }
 }
 
 async fn show_piece(

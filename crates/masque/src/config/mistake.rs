@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use app::inputs::Said;
 use app::{Problem, ProblemLevel};
 
 use super::without_value;
@@ -31,19 +32,18 @@ impl Mistake {
     /// TOML that does not say what settings say.
     pub(super) fn of_settings(error: &toml::de::Error) -> Self {
         let message = without_value(error.message());
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        match quoted.as_slice() {
-            [field, known @ ..] if message.starts_with("unknown field") => {
+        match Said::of(&message) {
+            Said::Unknown { field, known } => {
                 let hint = match persona::nearest(field, known.iter().copied()).first() {
                     Some(near) => format!("did you mean {near:?}?"),
                     None => format!("known is {}", known.join(", ")),
                 };
                 Self { message: format!("unknown key {field:?}"), hint: Some(hint) }
             }
-            [field] if message.starts_with("missing field") => {
+            Said::Missing(field) => {
                 Self { message: format!("{field} is missing"), hint: Some(format!("add {field} = …")) }
             }
-            _ => Self::of_value(message),
+            Said::Other => Self::of_value(message),
         }
     }
 

@@ -20,8 +20,7 @@ pub struct Found {
 /// owns: whoever can write there could otherwise speak through the personas of everybody below.
 /// None where the very directory is somebody else's.
 pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
-    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
-    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let (from, home) = (real(from), home.map(real));
     if !is_ours(&from) {
         return None;
     }
@@ -48,12 +47,15 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
 /// The personas.toml that would be the project's, if the way to it were not through a directory that
 /// is somebody else's.
 pub fn passed_over(from: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
-    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let (from, home) = (real(from), home.map(real));
     let within = |directory: &&Path| *directory == from || home.as_deref() != Some(*directory);
     let root = from.ancestors().take_while(within).find(|directory| has_file(directory))?;
     let mut way = from.ancestors().take_while(|directory| directory.starts_with(root));
     way.any(|directory| !is_ours(directory)).then(|| root.join(FILE_NAME))
+}
+
+fn real(directory: &Path) -> PathBuf {
+    directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
 }
 
 /// Whether a directory has a personas.toml. A link that leads nowhere is one too: whoever put it there

@@ -136,7 +136,7 @@ impl Ready {
                 })?;
                 Before::Nothing
             }
-            Some(expected) => match swap(temporary, &target, &expected, &new)? {
+            Some(expected) => match swap(exchange, temporary, &target, &expected, &new)? {
                 Some(file) => Before::File(file, expected),
                 None => Before::Text(expected),
             },
@@ -167,7 +167,7 @@ impl Placed {
         let Self { target, new, before } = self;
         still(&target, &new)?;
         match before {
-            Before::File(file, text) => swap(file, &target, &new, &text).map(drop)?,
+            Before::File(file, text) => swap(exchange, file, &target, &new, &text).map(drop)?,
             Before::Text(text) => rename_over(filled(&target, true, &text)?, &target)?,
             Before::Nothing => take_away(&target, &new)?,
         }
@@ -269,6 +269,7 @@ fn made(directory: &Path, old: Option<&Path>) -> io::Result<NamedTempFile> {
 /// that is not what was expected: an edit that was saved in this moment is not lost. Returns the old
 /// file, where files can change places.
 fn swap(
+    exchange: impl Fn(&Path, &Path) -> io::Result<()>,
     temporary: NamedTempFile,
     target: &Path,
     expected: &[u8],
