@@ -177,6 +177,28 @@ fn preferred_models() {
 }
 
 #[test]
+fn the_first_model_is_what_a_persona_is_asked_for() {
+    let persona = |models: Value| {
+        serde_json::from_value::<Persona>(json!({ "name": "a", "preferred_models": models }))
+            .expect("a persona")
+    };
+    let asked = |it: &Persona| {
+        let (provider, model) = (it.provider().map(str::to_owned), it.model().map(str::to_owned));
+        json!([provider, model, it.temperature(), it.top_p(), it.max_output_tokens()])
+    };
+    let second = json!({ "provider": "q", "model": "n", "temperature": 1.0 });
+    let bare = persona(json!([{ "provider": "p", "model": "m" }, second]));
+    assert_eq!(asked(&bare), json!(["p", "m", 0.0, 1.0, null]));
+    let first =
+        json!({ "provider": "p", "model": "m", "temperature": 0.5, "top_p": 0.25, "max_output_tokens": 9 });
+    assert_eq!(asked(&persona(json!([first, second]))), json!(["p", "m", 0.5, 0.25, 9]));
+    assert_eq!(asked(&persona(json!([]))), json!([null, null, null, null, null]));
+    // What is not written is not sent.
+    let written = serde_json::to_value(&bare).expect("JSON");
+    assert_eq!(written["preferred_models"][0], json!({ "provider": "p", "model": "m" }));
+}
+
+#[test]
 fn plan_personas() {
     let long = "x".repeat(limits::LONG_TEXT_BYTES + 1);
     check::<Persona>(

@@ -90,6 +90,34 @@ remove_tags = ["two"]
     );
 }
 
+/// The file from which this format comes, with a name in it.
+#[test]
+fn the_oldest_file_reads_as_it_is() {
+    let text = "\
+[personas.backend]
+preferred_models = [
+{ provider = \"gemini\", model = \"gemini-3.1-pro-preview\", temperature = 0.0 },
+{ provider = \"gemini\", model = \"gemini-3-flash-preview\", temperature = 0.0 },
+]
+system_prompt = \"You are a senior backend engineer with deep knowledge of Python asyncio.\"
+tool_preset = \"read_only\"
+bias_profile = \"discovery_heavy\"
+context_preset = \"codebase_full\"
+aggregation_strategy = \"summarize\"
+";
+    assert_eq!(problems(text), [""; 0]);
+    let backend = entry(text, Kind::Persona);
+    assert_eq!(backend["preferred_models"][1]["model"], "gemini-3-flash-preview");
+    for (field, value) in [
+        ("tool_preset", "read_only"),
+        ("bias_profile", "discovery_heavy"),
+        ("context_preset", "codebase_full"),
+        ("aggregation_strategy", "summarize"),
+    ] {
+        assert_eq!(backend[field], value);
+    }
+}
+
 #[test]
 fn what_a_project_connects_to_is_no_mistake_and_no_entry() {
     let text = "[mcp_servers.git]\ncommand = 'git-mcp'\n[providers.house]\nkind = 'gemini'\n[provider.x]\n";
