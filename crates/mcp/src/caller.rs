@@ -2,12 +2,12 @@
 
 use app::Author;
 use http::request::Parts;
+use operations::ToolSelection;
 use rmcp::RoleServer;
 use rmcp::model::{Implementation, ProtocolVersion};
 use rmcp::service::RequestContext;
 
 use crate::limits::AUTHOR_CHARS;
-use crate::selection::ToolSelection;
 
 /// The front that changes made here are recorded under.
 const FRONT: &str = "mcp";

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use app::Library;
 use http::request::Parts;
+use operations::{Front, ToolSelection};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -17,7 +18,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::Stopping;
-use crate::selection::ToolSelection;
 use crate::subscriptions::{self, Watch};
 use crate::uri::ResourceUri;
 use crate::{caller, completion, info, prompts, resources, skills, tools};
@@ -109,9 +109,15 @@ impl ServerHandler for Masque {
     ) -> Result<CallToolResponse, ErrorData> {
         let selection = caller::selection(&context, self.tools);
         let user = self.user.as_deref();
-        let call = tools::Call { library: &self.library, context: &context, selection, user };
+        let operation_context = operations::Context {
+            library: &self.library,
+            runtime: None,
+            author: &|| caller::author(&context, user),
+            front: Front::Mcp(selection),
+            lint: None,
+        };
         let arguments = request.arguments.unwrap_or_default();
-        let result = tools::call(&request.name, arguments, call).await?;
+        let result = tools::call(&request.name, arguments, selection, operation_context).await?;
         Ok(result.with_meta(meta(&context)).into())
     }
 

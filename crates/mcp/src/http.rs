@@ -16,6 +16,8 @@ use axum::routing::any;
 use futures::StreamExt as _;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http_body_util::LengthLimitError;
+use operations::ToolSelection;
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::time::{sleep, timeout};
@@ -24,7 +26,6 @@ use tokio_util::sync::CancellationToken;
 use crate::conformance::{Conformance, Triggers};
 use crate::handler::{Masque, McpOptions};
 use crate::limits::{BODY_BYTES, BODY_TIMEOUT, LAST_WORDS};
-use crate::selection::ToolSelection;
 
 mod guard;
 pub use guard::{NotLoopback, check_loopback};
@@ -146,11 +147,11 @@ fn accept_both(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a body could not be read because it is too long.
+/// True if a body could not be read because it is too long.
 pub fn is_length_limit(error: &axum::Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
-        if error.to_string().contains("length limit exceeded") {
+        if error.is::<LengthLimitError>() {
             return true;
         }
         source = error.source();

@@ -27,8 +27,6 @@ pub(crate) const SKILL_PAGE: u32 = 25;
 pub(crate) const SKILL_DESCRIPTION_CHARS: usize = 1_024;
 /// Characters of a client's name and version that are kept as the author of a change.
 pub(crate) const AUTHOR_CHARS: usize = 100;
-/// Bytes of a `tools` selection.
-pub(crate) const SELECTION_BYTES: usize = 4 * 1024;
 /// Mistakes in files that one answer shows; the rest is counted.
 pub(crate) const PROBLEMS: usize = 3;
 /// How long open streams may still speak once the server was told to stop.

@@ -5,6 +5,7 @@ use app::outputs::{Document, Item};
 use app::{ErrorKind, Library};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use operations::{Front, ToolSelection, add_hints};
 use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
@@ -14,9 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::limits::{FIXED_TTL_MS, LIST_TTL_MS, READ_TTL_MS, RESOURCE_PAGE};
-use crate::selection::ToolSelection;
 use crate::skills::{self, SkillFile};
-use crate::tools;
 use crate::uri::{Aspect, ResourceUri};
 
 const JSON: &str = "application/json";
@@ -170,7 +169,7 @@ async fn contents(
         }
         ResourceUri::Persona(name, Aspect::Manifest) => {
             let mut manifest = library.manifest(&named(name)).await?;
-            tools::hint(&mut manifest, selection);
+            add_hints(&mut manifest, Front::Mcp(selection));
             (pretty(&manifest), JSON)
         }
         ResourceUri::Persona(name, Aspect::Compiled) => (library.prompt(&whole(name)).await?, MARKDOWN),

@@ -1,6 +1,7 @@
 use app::Tokenizer;
+use operations::{Front, ToolSet};
 use persona::TokenCounter as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -142,7 +143,7 @@ fn the_parameters_are_those_that_were_promised() {
         ("save_entity", "entity if_revision kind message name scope"),
         ("delete_entity", "force if_revision kind message name scope"),
     ] {
-        let schema = (TABLE[place(tool).expect(tool)].input)();
+        let schema = schema::input(operations::find(tool).expect(tool).input);
         let mut names: Vec<&str> =
             schema["properties"].as_object().expect("fields").keys().map(String::as_str).collect();
         names.sort_unstable();
@@ -189,7 +190,7 @@ fn a_manifest_hints_at_the_tools_of_its_connection_alone() {
         "parts": [], "traits": [], "skills": [], "guardrails": [],
     }))
     .expect("a manifest");
-    hint(&mut manifest, ToolSelection::default());
+    operations::add_hints(&mut manifest, Front::Mcp(ToolSelection::default()));
     assert_eq!(
         json!(manifest.on_demand_tools),
         json!({
@@ -200,6 +201,7 @@ fn a_manifest_hints_at_the_tools_of_its_connection_alone() {
             "compile_persona(name)": "load pre-merged compiled_summary if full context needed",
         })
     );
-    hint(&mut manifest, "get_persona_manifest,get_agent_part".parse().expect("two tools"));
+    let two = "get_persona_manifest,get_agent_part".parse().expect("two tools");
+    operations::add_hints(&mut manifest, Front::Mcp(two));
     assert_eq!(manifest.on_demand_tools.into_keys().collect::<Vec<_>>(), ["get_agent_part(name)"]);
 }

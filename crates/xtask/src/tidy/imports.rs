@@ -9,7 +9,7 @@ use super::tree::{Crate, Tree};
 
 /// The crates of the workspace and the crates of the workspace that each may import.
 /// `testkit` is for `[dev-dependencies]`, and for the benchmarks.
-const INTERNAL: [(&str, &[&str]); 14] = [
+const INTERNAL: [(&str, &[&str]); 15] = [
     ("persona", &[]),
     ("llm", &[]),
     ("agent", &["llm", "persona"]),
@@ -18,11 +18,24 @@ const INTERNAL: [(&str, &[&str]); 14] = [
     ("tools", &["agent", "llm", "persona"]),
     ("store", &["agent", "persona"]),
     ("app", &["agent", "llm", "persona", "providers", "rehearsal", "store", "tools"]),
-    ("mcp", &["agent", "app", "llm", "persona"]),
-    ("server", &["agent", "app", "llm", "mcp", "persona"]),
+    ("operations", &["agent", "app", "llm", "persona"]),
+    ("mcp", &["app", "operations", "persona"]),
+    ("server", &["agent", "app", "llm", "mcp", "operations", "persona"]),
     (
         "masque",
-        &["agent", "app", "llm", "mcp", "persona", "providers", "rehearsal", "server", "store", "tools"],
+        &[
+            "agent",
+            "app",
+            "llm",
+            "mcp",
+            "operations",
+            "persona",
+            "providers",
+            "rehearsal",
+            "server",
+            "store",
+            "tools",
+        ],
     ),
     ("testkit", &["persona", "store"]),
     ("bench", &["agent", "app", "mcp", "persona", "providers", "rehearsal", "store", "testkit"]),

@@ -1,40 +1,41 @@
 //! JSON Schemas of inputs and outputs, made lean: an agent pays for every token of an input
 //! schema in every conversation.
 //!
-//! What goes: titles, formats, defaults that are plain, `null` beside another type (an absent
-//! field says the same, and null is accepted all the same), and the wrapping of types into
-//! definitions. What stays is JSON Schema draft 2020-12, the protocol's default dialect.
+//! Dropped: titles, formats, plain defaults, `null` beside another type (an absent field says the
+//! same, and null is accepted anyway), and the wrapping of types into definitions. The rest is JSON
+//! Schema draft 2020-12, the default dialect of MCP and OpenAPI 3.1.
 
-use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-/// The schema of what a tool takes.
-pub(crate) fn input<T: JsonSchema>() -> JsonObject {
-    let mut schema = generate::<T>(SchemaSettings::draft2020_12());
+type Object = Map<String, Value>;
+type Describe = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schema of an input. Every type is written out in place.
+pub fn input(describe: Describe) -> Object {
+    let mut schema = inline(SchemaSettings::draft2020_12(), describe);
     lean(&mut schema);
-    // The tool's own description says what the type's would.
+    // The operation's own summary says what the type's description would.
     schema.remove("description");
     drop_type_descriptions(&mut schema);
     schema
 }
 
-/// The schema of what a tool answers. Open, so that a later release may add fields.
-pub(crate) fn output<T: JsonSchema>() -> JsonObject {
-    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+/// The schema of an output. Open, so that a later release may add fields.
+pub fn output(describe: Describe) -> Object {
+    let mut schema = inline(SchemaSettings::draft2020_12().for_serialize(), describe);
     lean(&mut schema);
     open(&mut schema);
     schema
 }
 
-fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+fn inline(settings: SchemaSettings, describe: Describe) -> Object {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
-    match schema.to_value() {
+    match describe(&mut SchemaGenerator::new(settings)).to_value() {
         Value::Object(object) => object,
         // `true` as a schema: anything is valid.
         _ => Map::new(),
@@ -42,7 +43,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
 }
 
 /// Takes away what costs more than it says.
-fn lean(schema: &mut JsonObject) {
+fn lean(schema: &mut Object) {
     schema.remove("title");
     schema.remove("format");
     schema.remove("$schema");
@@ -68,7 +69,7 @@ fn is_plain(default: &Value) -> bool {
 }
 
 /// Removes `null` as an alternative, and the union with it where only one type is left.
-fn drop_null(schema: &mut JsonObject) {
+fn drop_null(schema: &mut Object) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -97,7 +98,7 @@ fn drop_null(schema: &mut JsonObject) {
 
 /// A map whose keys are a vocabulary comes as one property for each word, all alike: the same in
 /// fewer tokens is a map from any word; a wrong one is refused with the near words.
-fn collapse_uniform_map(schema: &mut JsonObject) {
+fn collapse_uniform_map(schema: &mut Object) {
     if schema.contains_key("required") || schema.get("additionalProperties") != Some(&Value::Bool(false)) {
         return;
     }
@@ -113,7 +114,7 @@ fn collapse_uniform_map(schema: &mut JsonObject) {
 
 /// Takes away what types say about themselves inside lists and unions: that is written for those
 /// who read the code. What a field says of itself stays.
-fn drop_type_descriptions(schema: &mut JsonObject) {
+fn drop_type_descriptions(schema: &mut Object) {
     if let Some(Value::Object(items)) = schema.get_mut("items") {
         items.remove("description");
     }
@@ -126,7 +127,7 @@ fn drop_type_descriptions(schema: &mut JsonObject) {
 }
 
 /// Allows more than is there today, and drops defaults: an answer has what it has.
-fn open(schema: &mut JsonObject) {
+fn open(schema: &mut Object) {
     schema.remove("default");
     for keyword in ["additionalProperties", "unevaluatedProperties"] {
         if schema.get(keyword) == Some(&Value::Bool(false)) {
@@ -138,7 +139,7 @@ fn open(schema: &mut JsonObject) {
 
 /// Visits the schemas directly inside a schema. The names in `properties` are not keywords, and
 /// so a property called "title" is safe from [`lean`].
-fn for_each_subschema(schema: &mut JsonObject, visit: &mut dyn FnMut(&mut JsonObject)) {
+fn for_each_subschema(schema: &mut Object, visit: &mut dyn FnMut(&mut Object)) {
     for keyword in ["items", "additionalProperties", "not"] {
         if let Some(Value::Object(inner)) = schema.get_mut(keyword) {
             visit(inner);

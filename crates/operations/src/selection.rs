@@ -1,12 +1,37 @@
-//! Which tools a connection has: sets by name, single tools by name, or both in one list.
+//! The tools of a connection: sets by name, single tools by name, or both in one list.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use persona::nearest;
 
-use crate::limits::SELECTION_BYTES;
-use crate::tools;
+use crate::{Mcp, Operation, all};
+
+/// Bytes of a `tools` selection.
+const SELECTION_BYTES: usize = 4 * 1024;
+
+/// The operations that are tools, with the smallest set that holds each.
+static TOOLS: LazyLock<Vec<(&'static Operation, ToolSet)>> = LazyLock::new(|| {
+    let tool = |operation: &&'static Operation| match operation.mcp {
+        Mcp::Tool(set) => Some((*operation, set)),
+        Mcp::Absent(_) => None,
+    };
+    all().iter().filter_map(tool).collect()
+});
+
+static PLACES: LazyLock<HashMap<&'static str, usize>> =
+    LazyLock::new(|| TOOLS.iter().enumerate().map(|(place, (tool, _))| (tool.name, place)).collect());
+
+/// The tools in the order in which they are listed. A tool's index is its place in a selection.
+pub fn tools() -> impl Iterator<Item = &'static Operation> {
+    TOOLS.iter().map(|(tool, _)| *tool)
+}
+
+fn place(name: &str) -> Option<usize> {
+    PLACES.get(name).copied()
+}
 
 /// A named set of tools; each holds those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +56,7 @@ impl ToolSet {
     }
 }
 
-/// The tools of a connection: one bit for each place in the table of tools. Cheap to copy, since
-/// every HTTP request carries its own.
+/// The tools of a connection: one bit for each tool. Cheap to copy: every HTTP request carries its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ToolSelection(u64);
 
@@ -52,27 +76,27 @@ pub enum ToolSelectionError {
 impl ToolSelection {
     /// Everything in a set.
     pub fn of(set: ToolSet) -> Self {
-        let bits = tools::TABLE
+        let bits = TOOLS
             .iter()
             .enumerate()
-            .filter(|(_, tool)| tool.set <= set)
+            .filter(|(_, (_, least))| *least <= set)
             .fold(0, |bits, (place, _)| bits | 1 << place);
         Self(bits)
     }
 
-    /// Whether the tool at this place of the table is selected.
-    pub(crate) fn has(self, place: usize) -> bool {
+    /// True if the tool at this place is selected.
+    pub fn has(self, place: usize) -> bool {
         self.0 >> place & 1 == 1
     }
 
-    /// Whether the tool of this name is selected.
+    /// True if the tool of this name is selected.
     pub fn contains(self, name: &str) -> bool {
-        tools::place(name).is_some_and(|place| self.has(place))
+        place(name).is_some_and(|place| self.has(place))
     }
 
     /// The names of the selected tools, in the order of the table.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let selected = tools::TABLE.iter().enumerate().filter(move |(place, _)| self.has(*place));
+        let selected = tools().enumerate().filter(move |(place, _)| self.has(*place));
         selected.map(|(_, tool)| tool.name)
     }
 }
@@ -101,7 +125,7 @@ impl FromStr for ToolSelection {
         for word in words {
             selected.0 |= match ToolSet::EVERY.into_iter().find(|set| set.as_str() == word) {
                 Some(set) => Self::of(set).0,
-                None => 1 << tools::place(word).ok_or_else(|| unknown(word))?,
+                None => 1 << place(word).ok_or_else(|| unknown(word))?,
             };
         }
         if selected.0 == 0 { Err(ToolSelectionError::Empty) } else { Ok(selected) }
@@ -110,7 +134,7 @@ impl FromStr for ToolSelection {
 
 fn unknown(word: &str) -> ToolSelectionError {
     let sets = ToolSet::EVERY.into_iter().map(ToolSet::as_str);
-    let known = sets.chain(tools::TABLE.iter().map(|tool| tool.name));
+    let known = sets.chain(tools().map(|tool| tool.name));
     let near = nearest(word, known);
     let hint = if near.is_empty() {
         "use load, author, all, or names of tools, separated by commas".to_owned()

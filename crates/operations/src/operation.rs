@@ -1,0 +1,201 @@
+//! One operation: what it is called, what it does, and where it is offered.
+
+use app::{Author, Library, LintOptions, Runtime};
+use futures::future::BoxFuture;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use crate::Answer;
+use crate::selection::{ToolSelection, ToolSet};
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Operation {
+    pub name: &'static str,
+    /// One line for tool lists, the OpenAPI document and the documentation.
+    pub summary: &'static str,
+    pub effect: Effect,
+    pub mcp: Mcp,
+    pub http: Http,
+    pub cli: Cli,
+    pub input: fn(&mut SchemaGenerator) -> Schema,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    pub run: Run,
+}
+
+/// What a call does to the library or to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    /// Writes what can be derived again at any time.
+    Derive,
+    Create,
+    /// Overwrites what was there.
+    Overwrite,
+    /// Adds what may be there already.
+    Add,
+    Remove,
+    /// Each call goes one step further.
+    Step,
+}
+
+impl Effect {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Derive => "derive",
+            Self::Create => "create",
+            Self::Overwrite => "overwrite",
+            Self::Add => "add",
+            Self::Remove => "remove",
+            Self::Step => "step",
+        }
+    }
+}
+
+/// Why a front does not offer an operation itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// Another operation does the same there.
+    Through(&'static str),
+    Because(&'static str),
+}
+
+/// How MCP offers an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mcp {
+    /// As a tool, in this set and the larger ones.
+    Tool(ToolSet),
+    Absent(Absence),
+}
+
+/// How HTTP offers an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Http {
+    One(Route),
+    Two(Route, Route),
+    Absent(Absence),
+}
+
+impl Http {
+    pub fn routes(self) -> impl Iterator<Item = Route> {
+        let (first, second) = match self {
+            Self::One(route) => (Some(route), None),
+            Self::Two(first, second) => (Some(first), Some(second)),
+            Self::Absent(_) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// How the command line offers an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cli {
+    /// The words after `masque`.
+    Command(&'static str),
+    Absent(Absence),
+}
+
+/// A request line of HTTP. A segment `{name}` fills the input's field of that name, and
+/// `{segment:field}` another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    pub method: Method,
+    pub template: &'static str,
+}
+
+impl Route {
+    /// The path with plain segments, as routers and OpenAPI spell it.
+    pub fn path(self) -> String {
+        let segments = self.template.split('/').map(|segment| match segment.split_once(':') {
+            Some((name, _)) => format!("{name}}}"),
+            None => segment.to_owned(),
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// Each segment's name, with the field that it fills.
+    pub fn parameters(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let braced = |segment: &'static str| segment.strip_prefix('{')?.strip_suffix('}');
+        let named = self.template.split('/').filter_map(braced);
+        named.map(|inner| inner.split_once(':').unwrap_or((inner, inner)))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Method {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// True if fields travel in a JSON body, false if they travel in the query.
+    pub const fn has_body(self) -> bool {
+        matches!(self, Self::Post | Self::Put | Self::Patch)
+    }
+}
+
+/// The function behind a row.
+#[derive(Debug, Clone, Copy)]
+pub enum Run {
+    Answer(RunAnswer),
+}
+
+pub type RunAnswer =
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Answer, Refusal>>;
+
+/// The caller, and what a call may use.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub library: &'a Library,
+    /// Absent where only the library is served.
+    pub runtime: Option<&'a Runtime>,
+    /// Names the author of a change; not called by reads.
+    pub author: &'a (dyn Fn() -> Author + Sync),
+    pub front: Front,
+    /// What lint knows of its surroundings; absent where it does not run.
+    pub lint: Option<&'a LintOptions>,
+}
+
+impl Context<'_> {
+    pub(crate) fn author(&self) -> Author {
+        (self.author)()
+    }
+}
+
+impl std::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("front", &self.front).finish_non_exhaustive()
+    }
+}
+
+/// The front that calls, for answers that name other operations.
+#[derive(Debug, Clone, Copy)]
+pub enum Front {
+    Mcp(ToolSelection),
+    Http,
+}
+
+/// Why a call did nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("{0}")]
+    Input(String),
+    #[error(transparent)]
+    Library(#[from] app::Error),
+    #[error("the answer could not be written as JSON: {0}")]
+    Answer(#[from] serde_json::Error),
+}

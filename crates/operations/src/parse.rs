@@ -1,0 +1,34 @@
+//! Fields of a request, parsed into an input of `app`.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::Refusal;
+
+/// Parses fields. A null field counts as absent: agents fill optional fields with null too often for
+/// that to be a mistake.
+pub fn parse<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, Refusal> {
+    fields.retain(|_, value| !value.is_null());
+    app::inputs::parse(&fields).map_err(Refusal::Input)
+}
+
+#[cfg(test)]
+mod tests {
+    use app::inputs::GetPersona;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn null_is_absent() {
+        let parsed = |fields: Value| match fields {
+            Value::Object(fields) => parse::<GetPersona>(fields).map_err(|refusal| refusal.to_string()),
+            _ => panic!("an object"),
+        };
+        let input = parsed(json!({ "name": "a", "detail": null, "limit": null }));
+        let input = input.expect("null fields are skipped");
+        assert!(!input.detail && input.limit.is_none());
+        let nameless = parsed(json!({ "name": null })).expect_err("the name is required");
+        assert_eq!(nameless, r#""name" is missing; add it"#);
+    }
+}
