@@ -1,222 +1,253 @@
 //! Whether a definition may be kept: bounds, ranges and characters that no store can hold.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use crate::field::{Described, Field, Shape, Value, View, value};
 use crate::limits;
-use crate::{CharacterArc, Guardrail, Name, Part, Persona, Skill, Trait};
 
-/// A definition that cannot be kept, with the field and what to do about it.
+/// A definition that cannot be kept: the field at fault, and the rule that it breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {problem}")]
+#[error("{field}: {rule}")]
 pub struct Invalid {
+    /// The path of the field: `tags`, `preferred_models[0].top_p`, `stages.first.condition`.
     pub field: String,
-    pub problem: String,
+    pub rule: Rule,
+}
+
+/// Why a value may not be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    TooLong {
+        bytes: usize,
+        most: usize,
+    },
+    Nul,
+    TooMany {
+        count: usize,
+        most: usize,
+    },
+    /// A text that must say something says nothing.
+    Empty,
+    /// A list has an entry that says nothing.
+    EmptyEntry,
+    /// A value, or the named entry of a list, is too long or has line breaks.
+    NotOneLine {
+        entry: Option<String>,
+        most: usize,
+    },
+    OutOfRange {
+        value: String,
+        least: String,
+        most: String,
+    },
+    TooSmall {
+        least: i64,
+    },
+    /// A list names something twice.
+    Repeated(String),
+    /// A path leads out of the project.
+    Outside,
+    /// A part has no text at all.
+    NoText,
+    /// Neither or both of two fields are given.
+    EitherOf(&'static str, &'static str),
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { bytes, most } => {
+                let advice = if *most < limits::SHORT_TEXT_BYTES { "shorten it" } else { "split it" };
+                write!(f, "has {bytes} bytes, at most {most} are allowed; {advice}")
+            }
+            Self::Nul => f.write_str("contains a NUL character; remove it"),
+            Self::TooMany { count, most } => write!(f, "has {count} entries, at most {most} are allowed"),
+            Self::Empty => f.write_str("must not be empty"),
+            Self::EmptyEntry => f.write_str("has an empty entry; remove it"),
+            Self::NotOneLine { entry: None, most } => {
+                write!(f, "must be one line of at most {most} characters")
+            }
+            Self::NotOneLine { entry: Some(entry), most } => {
+                write!(f, "{entry:?} must be one line of at most {most} characters")
+            }
+            Self::OutOfRange { value, least, most } => write!(f, "{value} is outside {least} to {most}"),
+            Self::TooSmall { least } => write!(f, "must be at least {least}"),
+            Self::Repeated(name) => write!(f, "names {name} twice; once is enough"),
+            Self::Outside => {
+                f.write_str("must stay inside the project: no leading \"/\" or \"~\", no \"..\"")
+            }
+            Self::NoText => f.write_str("a part without text says nothing; give content or summary"),
+            Self::EitherOf(one, other) => write!(f, "give either a {one} or a {other}"),
+        }
+    }
 }
 
 pub(crate) type Checked = Result<(), Invalid>;
 
-pub(crate) fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Checked {
-    Err(Invalid { field: field.into(), problem: problem.into() })
+pub(crate) fn invalid(field: impl Into<String>, rule: Rule) -> Checked {
+    Err(Invalid { field: field.into(), rule })
 }
 
-fn text(field: &str, value: Option<&str>, most: usize, advice: &str) -> Checked {
-    let Some(value) = value else { return Ok(()) };
+/// The default of what a kind checks beyond its fields; a method of the same name on the type takes
+/// its place.
+pub(crate) trait Together {
+    fn check_together(&self) -> Checked {
+        Ok(())
+    }
+}
+
+impl<T> Together for T {}
+
+/// Checks every field against its description.
+pub(crate) fn fields<T: Described + Value>(table: &T) -> Checked {
+    let View::Table(fields) = table.view() else { return Ok(()) };
+    let mut found = Ok(());
+    value::walk_fields(&mut String::new(), &fields, &mut |path, field, value| {
+        if found.is_ok() {
+            found = check(path, field, value);
+        }
+    });
+    found
+}
+
+/// Checks one value; those inside it are visited by themselves.
+fn check(path: &str, field: &Field, value: &View<'_>) -> Checked {
+    let rule = match (field.shape, value) {
+        (_, View::Absent) => Ok(()),
+        (Shape::Line(most), View::Text(value)) => line(field, value, most),
+        (Shape::Text(most), View::Text(value)) => text(field, value, most),
+        (Shape::Path, View::Text(value)) => inside(value),
+        (Shape::Texts(_), View::Text(value)) => text(field, value, limits::SHORT_TEXT_BYTES),
+        (Shape::Texts(most), View::List(values)) => count(values.len(), most),
+        (Shape::Words { most, chars }, View::List(values)) => {
+            let words = values
+                .iter()
+                .filter_map(|value| if let View::Text(text) = value { Some(*text) } else { None });
+            count(values.len(), most).and_then(|()| entries(words, chars))
+        }
+        (Shape::Names(_, most), View::List(values)) => {
+            count(values.len(), most).and_then(|()| distinct(values.iter().map(name_in)))
+        }
+        (Shape::List { most, item }, View::List(values)) => count(values.len(), most).and_then(|()| {
+            let is_distinct = item.is_named || field.shape.names().is_some();
+            if is_distinct { distinct(values.iter().map(name_in)) } else { Ok(()) }
+        }),
+        (Shape::Map { most, chars, .. }, View::Map(values)) => {
+            count(values.len(), most).and_then(|()| entries(values.iter().map(|(key, _)| *key), chars))
+        }
+        (Shape::Whole { least, most, .. }, View::Whole(value)) => whole(*value, least, most),
+        (Shape::Number { least, most, .. }, View::Number(value)) => number(*value, least, most),
+        _ => Ok(()),
+    };
+    // Entries of plain lists are the list's: `tags`, not `tags[3]`.
+    let is_entry = matches!((field.shape, value), (Shape::Texts(_), View::Text(_)));
+    let place = if is_entry { path.rsplit_once('[').map_or(path, |(list, _)| list) } else { path };
+    rule.map_err(|rule| Invalid { field: place.to_owned(), rule })
+}
+
+fn text(field: &Field, value: &str, most: usize) -> Result<(), Rule> {
     if value.len() > most {
-        let length = value.len();
-        return invalid(field, format!("has {length} bytes, at most {most} are allowed; {advice}"));
+        return Err(Rule::TooLong { bytes: value.len(), most });
     }
     if value.contains('\0') {
-        return invalid(field, "contains a NUL character; remove it");
+        return Err(Rule::Nul);
+    }
+    if field.says_something && value.trim().is_empty() {
+        return Err(Rule::Empty);
     }
     Ok(())
 }
 
-pub(crate) fn short(field: &str, value: Option<&String>) -> Checked {
-    text(field, value.map(String::as_str), limits::SHORT_TEXT_BYTES, "split it")
-}
-
-pub(crate) fn long(field: &str, value: Option<&String>) -> Checked {
-    text(field, value.map(String::as_str), limits::LONG_TEXT_BYTES, "split it")
-}
-
-pub(crate) fn count(field: &str, length: usize, most: usize) -> Checked {
-    if length > most {
-        return invalid(field, format!("has {length} entries, at most {most} are allowed"));
+fn line(field: &Field, value: &str, most: usize) -> Result<(), Rule> {
+    if field.says_something && value.trim().is_empty() {
+        return Err(Rule::Empty);
+    }
+    if value.chars().count() > most || value.chars().any(char::is_control) {
+        return Err(Rule::NotOneLine { entry: field.says_something.then(|| shown(value)), most });
     }
     Ok(())
 }
 
-pub(crate) fn words(field: &str, values: &[String], most: usize) -> Checked {
-    short_words(field, values.iter().map(String::as_str), most, limits::TAG_CHARS)
+fn inside(value: &str) -> Result<(), Rule> {
+    if value.len() > limits::SHORT_TEXT_BYTES {
+        return Err(Rule::TooLong { bytes: value.len(), most: limits::SHORT_TEXT_BYTES });
+    }
+    if value.contains('\0') {
+        return Err(Rule::Nul);
+    }
+    if value.trim().is_empty() {
+        return Err(Rule::Empty);
+    }
+    let leads_out = value.starts_with(['/', '~']) || value.split(['/', '\\']).any(|step| step == "..");
+    if leads_out { Err(Rule::Outside) } else { Ok(()) }
 }
 
-/// Names of tools, or patterns of them.
-pub(crate) fn tools<'a>(field: &str, names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> Checked {
-    short_words(field, names, most, limits::TOOL_CHARS)
+fn count(count: usize, most: usize) -> Result<(), Rule> {
+    if count > most { Err(Rule::TooMany { count, most }) } else { Ok(()) }
 }
 
-/// Names of a tool's parameters.
-pub(crate) fn parameters<'a>(field: &str, names: impl ExactSizeIterator<Item = &'a str>) -> Checked {
-    short_words(field, names, limits::PARAMETERS, limits::TOOL_CHARS)
-}
-
-fn short_words<'a>(
-    field: &str,
-    values: impl ExactSizeIterator<Item = &'a str>,
-    most_values: usize,
-    most: usize,
-) -> Checked {
-    count(field, values.len(), most_values)?;
-    for value in values {
+/// Checks the entries of a list of words, or the keys of a table.
+fn entries<'a>(mut values: impl Iterator<Item = &'a str>, most: usize) -> Result<(), Rule> {
+    values.try_for_each(|value| {
         if value.trim().is_empty() {
-            return invalid(field, "has an empty entry; remove it");
+            return Err(Rule::EmptyEntry);
         }
         if value.chars().count() > most || value.chars().any(char::is_control) {
-            let shown: String = value.chars().take(20).collect();
-            return invalid(field, format!("{shown:?} must be one line of at most {most} characters"));
+            return Err(Rule::NotOneLine { entry: Some(shown(value)), most });
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-fn distinct<'a>(field: &str, names: impl Iterator<Item = &'a Name>) -> Checked {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return invalid(field, format!("names {name} twice; once is enough"));
-        }
-    }
-    Ok(())
+/// The beginning of a value, for a message.
+fn shown(value: &str) -> String {
+    value.chars().take(20).collect()
 }
 
-fn links(field: &str, names: &[Name]) -> Checked {
-    count(field, names.len(), limits::LINKS)?;
-    distinct(field, names.iter())
-}
-
-pub(crate) fn range(field: &str, value: Option<f64>, low: f64, high: f64) -> Checked {
+/// The name that an entry of a list is, or has.
+fn name_in<'a>(value: &View<'a>) -> Option<&'a str> {
     match value {
-        Some(value) if !(low..=high).contains(&value) => {
-            invalid(field, format!("{value} is outside {low} to {high}"))
+        View::Name(name) => Some(name.as_str()),
+        View::Table(fields) => {
+            fields.iter().find(|(field, _)| field.name == "name").and_then(|(_, value)| name_in(value))
         }
-        _ => Ok(()),
+        _ => None,
     }
 }
 
-impl Persona {
-    pub fn check(&self) -> Checked {
-        if let Some(display_name) = &self.display_name {
-            let most = limits::DISPLAY_NAME_CHARS;
-            if display_name.chars().count() > most || display_name.chars().any(char::is_control) {
-                return invalid("display_name", format!("must be one line of at most {most} characters"));
-            }
+fn distinct<'a>(names: impl Iterator<Item = Option<&'a str>>) -> Result<(), Rule> {
+    let mut seen = BTreeSet::new();
+    for name in names.flatten() {
+        if !seen.insert(name) {
+            return Err(Rule::Repeated(name.to_owned()));
         }
-        short("description", self.description.as_ref())?;
-        short("summary", self.summary.as_ref())?;
-        long("detail", self.detail.as_ref())?;
-        long("system_prompt", self.system_prompt.as_ref())?;
-        words("tags", &self.tags, limits::TAGS)?;
-        count("parts", self.parts.len(), limits::LINKS)?;
-        distinct("parts", self.parts.iter().map(|link| &link.name))?;
-        links("traits", &self.traits)?;
-        links("skills", &self.skills)?;
-        links("guardrails", &self.guardrails)?;
-        count("preferred_models", self.preferred_models.len(), limits::PREFERRED_MODELS)?;
-        for (index, model) in self.preferred_models.iter().enumerate() {
-            let field = |name: &str| format!("preferred_models[{index}].{name}");
-            for (name, value) in [("provider", &model.provider), ("model", &model.model)] {
-                if value.trim().is_empty() {
-                    return invalid(field(name), "must not be empty");
-                }
-                text(&field(name), Some(value), limits::DISPLAY_NAME_CHARS, "shorten it")?;
-            }
-            range(&field("temperature"), model.temperature, 0.0, 2.0)?;
-            range(&field("top_p"), model.top_p, 0.0, 1.0)?;
-            if model.max_output_tokens == Some(0) {
-                return invalid(field("max_output_tokens"), "must be at least 1");
-            }
-        }
-        if self.max_tool_rounds.is_some_and(|rounds| !(1..=limits::TOOL_ROUNDS).contains(&rounds)) {
-            return invalid("max_tool_rounds", format!("must be from 1 to {}", limits::TOOL_ROUNDS));
-        }
-        links("test_inputs", &self.test_inputs)?;
-        links("remove_parts", &self.remove_parts)?;
-        links("remove_traits", &self.remove_traits)?;
-        links("remove_skills", &self.remove_skills)?;
-        links("remove_guardrails", &self.remove_guardrails)?;
-        links("remove_test_inputs", &self.remove_test_inputs)?;
-        words("remove_tags", &self.remove_tags, limits::TAGS)?;
-        if let Some(plan) = &self.plan_persona {
-            long("plan_persona.instruction", plan.instruction.as_ref())?;
-            text("plan_persona.model", plan.model.as_deref(), limits::SHORT_TEXT_BYTES, "shorten it")?;
-            if plan.model.as_ref().is_some_and(|model| model.trim().is_empty()) {
-                return invalid("plan_persona.model", "is empty; name a model, or leave it out");
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }
 
-impl Part {
-    pub fn check(&self) -> Checked {
-        short("description", self.description.as_ref())?;
-        short("summary", self.summary.as_ref())?;
-        long("content", self.content.as_ref())?;
-        words("tags", &self.tags, limits::TAGS)?;
-        if self.content_or_summary().is_empty() {
-            return invalid("content", "a part without text says nothing; give content or summary");
-        }
-        Ok(())
+fn whole(value: i64, least: i64, most: i64) -> Result<(), Rule> {
+    if (least..=most).contains(&value) {
+        return Ok(());
     }
+    // Where the type is the only upper bound, it says nothing.
+    if most >= i64::from(u32::MAX) {
+        return Err(Rule::TooSmall { least });
+    }
+    Err(Rule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
 }
 
-impl Trait {
-    pub fn check(&self) -> Checked {
-        short("description", self.description.as_ref())?;
-        long("instruction", self.instruction.as_ref())?;
-        words("tags", &self.tags, limits::TAGS)
+fn number(value: f64, least: f64, most: f64) -> Result<(), Rule> {
+    if (least..=most).contains(&value) {
+        return Ok(());
     }
-}
-
-impl Skill {
-    pub fn check(&self) -> Checked {
-        short("description", self.description.as_ref())?;
-        long("content", self.content.as_ref())?;
-        words("tags", &self.tags, limits::TAGS)
-    }
-}
-
-impl Guardrail {
-    pub fn check(&self) -> Checked {
-        short("description", self.description.as_ref())?;
-        long("content", self.content.as_ref())?;
-        tools("deny_tools", self.deny_tools.iter().map(String::as_str), limits::DENY_TOOLS)?;
-        words("tags", &self.tags, limits::TAGS)
-    }
-}
-
-impl CharacterArc {
-    pub fn check(&self) -> Checked {
-        short("description", self.description.as_ref())?;
-        short("summary", self.summary.as_ref())?;
-        words("tags", &self.tags, limits::TAGS)?;
-        count("stages", self.stages.len(), limits::STAGES)?;
-        distinct("stages", self.stages.iter().map(|stage| &stage.name))?;
-        for stage in &self.stages {
-            let field = |name: &str| format!("stages.{}.{name}", stage.name);
-            short(&field("description"), stage.description.as_ref())?;
-            short(&field("condition"), stage.condition.as_ref())?;
-            count(&field("parts"), stage.parts.len(), limits::STAGE_PARTS)?;
-            distinct(&field("parts"), stage.parts.iter())?;
-        }
-        Ok(())
-    }
+    Err(Rule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PreferredModel;
+    use crate::{Entity as _, Name, Persona, PreferredModel};
 
     fn persona(edit: impl FnOnce(&mut Persona)) -> String {
         let mut persona = Persona::new(Name::parse("p").expect("a name"));
@@ -255,10 +286,10 @@ mod tests {
             "preferred_models[0].top_p: NaN is outside 0 to 1"
         );
         for (rounds, problem) in [
-            (0, "max_tool_rounds: must be from 1 to 1000"),
+            (0, "max_tool_rounds: 0 is outside 1 to 1000"),
             (1, ""),
             (1_000, ""),
-            (1_001, "max_tool_rounds: must be from 1 to 1000"),
+            (1_001, "max_tool_rounds: 1001 is outside 1 to 1000"),
         ] {
             assert_eq!(persona(|p| p.max_tool_rounds = Some(rounds)), problem);
         }

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::{Bundle, Guardrail, MergeMode, Persona, PlanPersona, Skill, Trait};
+use crate::field::{Described as _, Inherit, Value};
+use crate::{Bundle, Guardrail, MergeMode, Persona, Skill, Tags, Trait};
 
 /// The persona's fields with its bases' below them. `parts` stays the persona's own: parts are
 /// layered by type, not by field.
@@ -19,33 +20,20 @@ pub(crate) fn fields(bundle: &Bundle) -> Cow<'_, Persona> {
 
 fn merge(below: Persona, own: &Persona) -> Persona {
     let mut merged = own.clone();
-    or(&mut merged.display_name, below.display_name);
-    or(&mut merged.description, below.description);
-    or(&mut merged.summary, below.summary);
-    or(&mut merged.detail, below.detail);
+    let removals = own.values();
+    let none = Tags::new();
+    for ((field, value), (_, below)) in merged.values_mut().into_iter().zip(below.values()) {
+        match field.inherit {
+            Inherit::Strongest => value.inherit(below),
+            Inherit::Union(removed_by) => {
+                let removed = removals.iter().find(|(field, _)| field.name == removed_by);
+                value.unite(below, removed.map_or(&none as &dyn Value, |(_, removed)| *removed));
+            }
+            Inherit::Own | Inherit::Removes => {}
+        }
+    }
     merged.system_prompt = system_prompt(below.system_prompt, own);
-    if merged.preferred_models.is_empty() {
-        merged.preferred_models = below.preferred_models;
-    }
-    or(&mut merged.tool_preset, below.tool_preset);
-    or(&mut merged.bias_profile, below.bias_profile);
-    or(&mut merged.context_preset, below.context_preset);
-    or(&mut merged.aggregation_strategy, below.aggregation_strategy);
-    or(&mut merged.max_tool_rounds, below.max_tool_rounds);
-    merged.plan_persona = plan(below.plan_persona, own.plan_persona.as_ref());
-    merged.traits = union(below.traits, &own.traits, &own.remove_traits);
-    merged.skills = union(below.skills, &own.skills, &own.remove_skills);
-    merged.guardrails = union(below.guardrails, &own.guardrails, &own.remove_guardrails);
-    merged.test_inputs = union(below.test_inputs, &own.test_inputs, &own.remove_test_inputs);
-    merged.tags = union(below.tags, &own.tags, &own.remove_tags);
-    or(&mut merged.arc, below.arc);
     merged
-}
-
-fn or<T>(field: &mut Option<T>, below: Option<T>) {
-    if field.is_none() {
-        *field = below;
-    }
 }
 
 fn system_prompt(below: Option<String>, own: &Persona) -> Option<String> {
@@ -68,27 +56,6 @@ fn appended(below: String, own: &str) -> String {
 /// Whether a system prompt says nothing, so that nothing is appended with it or to it.
 pub(crate) fn is_blank(prompt: &str) -> bool {
     prompt.trim().is_empty()
-}
-
-fn plan(below: Option<PlanPersona>, own: Option<&PlanPersona>) -> Option<PlanPersona> {
-    let (Some(below), Some(own)) = (&below, own) else {
-        return own.cloned().or(below);
-    };
-    let mut merged = own.clone();
-    or(&mut merged.instruction, below.instruction.clone());
-    or(&mut merged.model, below.model.clone());
-    or(&mut merged.tool_preset, below.tool_preset.clone());
-    Some(merged)
-}
-
-fn union<T: PartialEq + Clone>(below: Vec<T>, own: &[T], remove: &[T]) -> Vec<T> {
-    let mut all: Vec<T> = below.into_iter().filter(|item| !remove.contains(item)).collect();
-    for item in own {
-        if !all.contains(item) {
-            all.push(item.clone());
-        }
-    }
-    all
 }
 
 /// Says once how pieces of a kind come together: in the order of the links, bases first; a piece

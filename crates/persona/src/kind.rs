@@ -1,11 +1,4 @@
-//! The closed vocabularies: kinds of entity, types of part and trait, severities, scopes.
-
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+//! The closed vocabularies: types of part and trait, severities, scopes and the like.
 
 use crate::suggest::nearest;
 
@@ -31,101 +24,67 @@ macro_rules! vocabulary {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
+
+            pub fn words() -> Vec<&'static str> {
+                vec![$($word),+]
+            }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::field::Value for $name {
+            fn view(&self) -> $crate::field::View<'_> {
+                $crate::field::View::Word(self.as_str())
+            }
+
+            fn as_any(&self) -> &dyn std::any::Any {
+                self
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = Cow::<'de, str>::deserialize(deserializer)?;
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word: std::borrow::Cow<'de, str> = serde::Deserialize::deserialize(deserializer)?;
                 word.parse().map_err(serde::de::Error::custom)
             }
         }
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> { stringify!($name).into() }
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> { stringify!($name).into() }
             fn inline_schema() -> bool { true }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "enum": [$($word),+] })
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": [$($word),+] })
             }
         }
 
-        impl FromStr for $name {
-            type Err = ParseKindError;
-            fn from_str(word: &str) -> Result<Self, ParseKindError> {
+        impl std::str::FromStr for $name {
+            type Err = $crate::ParseKindError;
+            fn from_str(word: &str) -> Result<Self, $crate::ParseKindError> {
                 match word {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err(unknown($what, word, &[$($word),+])),
+                    _ => Err($crate::kind::unknown($what, word, &[$($word),+])),
                 }
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.pad(self.as_str()) }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.pad(self.as_str()) }
         }
     };
 }
 
-fn unknown(what: &'static str, word: &str, known: &[&str]) -> ParseKindError {
+pub(crate) use vocabulary;
+
+pub(crate) fn unknown(what: &'static str, word: &str, known: &[&str]) -> ParseKindError {
     let hint = match nearest(word, known.iter().copied()).first() {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("use one of {}", known.join(", ")),
     };
     ParseKindError { what, word: word.chars().take(80).collect(), hint }
-}
-
-vocabulary! {
-    /// What can be authored.
-    Kind, "kind" {
-        Persona = "persona",
-        Part = "part",
-        Trait = "trait",
-        Skill = "skill",
-        Guardrail = "guardrail",
-        Arc = "arc",
-        ToolPreset = "tool_preset",
-        BiasProfile = "bias_profile",
-        ContextPreset = "context_preset",
-        TestInput = "test_input",
-    }
-}
-
-impl Kind {
-    /// The kind in words, as sentences have it.
-    pub const fn spoken(self) -> &'static str {
-        match self {
-            Self::ToolPreset => "tool preset",
-            Self::BiasProfile => "bias profile",
-            Self::ContextPreset => "context preset",
-            Self::TestInput => "test input",
-            _ => self.as_str(),
-        }
-    }
-
-    /// The table of a personas.toml under which entities of this kind stand.
-    pub const fn table(self) -> &'static str {
-        match self {
-            Self::Persona => "personas",
-            Self::Part => "parts",
-            Self::Trait => "traits",
-            Self::Skill => "skills",
-            Self::Guardrail => "guardrails",
-            Self::Arc => "arcs",
-            Self::ToolPreset => "tool_presets",
-            Self::BiasProfile => "bias_profiles",
-            Self::ContextPreset => "context_presets",
-            Self::TestInput => "test_inputs",
-        }
-    }
-
-    /// The kind whose entities stand under a table of a personas.toml.
-    pub fn of_table(table: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.table() == table)
-    }
 }
 
 vocabulary! {

@@ -12,8 +12,11 @@ pub use name::{Name, NameError};
 
 mod kind;
 pub use kind::{
-    Aggregation, Approval, ContextView, Kind, MergeMode, ParseKindError, PartType, Scope, Severity, TraitType,
+    Aggregation, Approval, ContextView, MergeMode, ParseKindError, PartType, Scope, Severity, TraitType,
 };
+
+pub mod field;
+pub use field::Field;
 
 mod base;
 pub use base::BaseRef;
@@ -22,19 +25,16 @@ mod references;
 pub use references::{Reference, Rename};
 
 mod entity;
-pub use entity::{
-    CharacterArc, Entity, Guardrail, Part, PartLink, Persona, PlanPersona, PreferredModel, Skill, Stage,
-    Tags, Trait, first_sentence,
+pub use entity::{Entity, Tags, first_sentence};
+
+mod kinds;
+pub use kinds::{
+    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Guardrail, Kind, Part, PartLink,
+    Persona, PlanPersona, PreferredModel, PresetTool, Skill, Stage, TestInput, ToolPreset, Trait,
 };
 
-mod preset;
-pub use preset::{BiasProfile, ContextEntry, ContextPreset, PresetTool, TestInput, ToolPreset};
-
-mod any;
-pub use any::AnyEntity;
-
 mod check;
-pub use check::Invalid;
+pub use check::{Invalid, Rule};
 
 mod bundle;
 pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};

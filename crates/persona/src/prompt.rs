@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use crate::bundle::Found;
 use crate::env::{EnvProblem, Values, expand};
+use crate::field::{Leaf, value};
 use crate::{
-    ActiveStage, Assembled, Base, BiasProfile, Bundle, Guardrail, Kind, Name, Part, Persona, PlanPersona,
-    Scope, Skill, ToolPreset, Trait, compile,
+    ActiveStage, Assembled, Base, BiasProfile, Bundle, Guardrail, Kind, Name, Part, Persona, Scope, Skill,
+    ToolPreset, Trait, compile,
 };
 
 /// The text of the system prompt; what belongs to one call (tools, mode) is added by the runtime.
@@ -160,17 +161,12 @@ impl Filler<'_> {
         if !scope.is_file() {
             return;
         }
-        let Persona { name, system_prompt, detail, summary, description, plan_persona, .. } = persona;
-        let fields = [
-            ("system_prompt", system_prompt),
-            ("detail", detail),
-            ("summary", summary),
-            ("description", description),
-        ];
-        self.fields(Kind::Persona, name, fields);
-        if let Some(PlanPersona { instruction, .. }) = plan_persona {
-            self.fields(Kind::Persona, name, [(PLAN_INSTRUCTION, instruction)]);
-        }
+        let name = persona.name.clone();
+        value::visit_fields(persona, "", &mut |path, field, leaf| {
+            if let (Leaf::Text(text), true) = (leaf, field.is_filled) {
+                self.text(Kind::Persona, &name, path, text);
+            }
+        });
     }
 
     fn fields<'f>(

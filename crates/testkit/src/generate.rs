@@ -212,6 +212,8 @@ fn distinct(random: &mut StdRng, bound: u64, count: usize) -> Vec<u64> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use persona::Entity as _;
+
     use super::*;
 
     #[test]

@@ -231,7 +231,7 @@ async fn what_cannot_be_is_refused_with_the_field() {
         let tool = |weight: u32| json!({ "categories": { "read": [{ "name": "cat", "weight": weight }] } });
         assert_eq!(
             said("tool_preset", tool(6)).await,
-            "tool preset \"bad\": categories.read.cat.weight: must be from 1 to 5"
+            "tool preset \"bad\": categories.read[0].weight: 6 is outside 1 to 5"
         );
         let said_of_300 = said("tool_preset", tool(300)).await;
         assert!(said_of_300.contains("categories.read[0].weight: "), "{said_of_300}");
@@ -242,12 +242,12 @@ async fn what_cannot_be_is_refused_with_the_field() {
         ] {
             assert_eq!(
                 said("tool_preset", bias(parameter)).await,
-                format!("tool preset \"bad\": categories.read.cat.parameter_bias: {wrong}")
+                format!("tool preset \"bad\": categories.read[0].parameter_bias: {wrong}")
             );
         }
         assert_eq!(
             said("persona", json!({ "plan_persona": { "model": " " } })).await,
-            "persona \"bad\": plan_persona.model: is empty; name a model, or leave it out"
+            "persona \"bad\": plan_persona.model: must not be empty"
         );
         assert_eq!(
             said("arc", json!({ "stages": [{ "name": "a", "ordr": 1 }] })).await,
@@ -260,7 +260,7 @@ async fn what_cannot_be_is_refused_with_the_field() {
         let entry = |entry: Value| json!({ "entries": [entry] });
         assert_eq!(
             said("context_preset", entry(json!({ "path": "../secrets" }))).await,
-            "context preset \"bad\": entries[0]: must stay inside the project: no leading \"/\" or \"~\", no \"..\""
+            "context preset \"bad\": entries[0].path: must stay inside the project: no leading \"/\" or \"~\", no \"..\""
         );
         assert_eq!(
             said("context_preset", entry(json!({ "view": "full" }))).await,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Part, PartType, Persona};
 
 #[test]
 fn first_sentences() {

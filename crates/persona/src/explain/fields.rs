@@ -3,79 +3,94 @@
 use serde_json::Value;
 
 use super::{Field, Holders, Item, Removed, Rung};
+use crate::field::{self, Described as _, Inherit, Shape, View};
 use crate::inherit::is_blank;
-use crate::{Bundle, Kind, MergeMode, Name, Persona, PlanPersona};
+use crate::{Bundle, Kind, MergeMode, Persona};
+
+/// The field that may append to that of a base.
+const SYSTEM_PROMPT: &str = "system_prompt";
 
 /// Characters of a text that an explanation shows.
 const VALUE_CHARS: usize = 200;
 
-type Getter = fn(&Persona) -> Option<Value>;
-
-/// The fields that the strongest layer decides, in the order of a definition, with the kind of
-/// what they name. `system_prompt` is apart, since it may append.
-const FIELDS: &[(&str, Option<Kind>, Getter)] = &[
-    ("display_name", None, |it| text(&it.display_name)),
-    ("description", None, |it| text(&it.description)),
-    ("summary", None, |it| text(&it.summary)),
-    ("detail", None, |it| text(&it.detail)),
-    ("preferred_models", None, |it| {
-        (!it.preferred_models.is_empty())
-            .then(|| serde_json::to_value(&it.preferred_models).unwrap_or_default())
-    }),
-    ("tool_preset", Some(Kind::ToolPreset), |it| name(&it.tool_preset)),
-    ("bias_profile", Some(Kind::BiasProfile), |it| name(&it.bias_profile)),
-    ("context_preset", Some(Kind::ContextPreset), |it| name(&it.context_preset)),
-    ("aggregation_strategy", None, |it| it.aggregation_strategy.map(|it| it.as_str().into())),
-    ("max_tool_rounds", None, |it| it.max_tool_rounds.map(Value::from)),
-    ("plan_persona.instruction", None, |it| plan(it, |plan| text(&plan.instruction))),
-    ("plan_persona.model", None, |it| plan(it, |plan| text(&plan.model))),
-    ("plan_persona.tool_preset", Some(Kind::ToolPreset), |it| plan(it, |plan| name(&plan.tool_preset))),
-    ("arc", Some(Kind::Arc), |it| name(&it.arc)),
-];
-
-fn text(text: &Option<String>) -> Option<Value> {
-    text.as_deref().map(cut)
-}
-
-fn name(name: &Option<Name>) -> Option<Value> {
-    name.as_ref().map(|name| name.as_str().into())
-}
-
-fn plan(persona: &Persona, get: fn(&PlanPersona) -> Option<Value>) -> Option<Value> {
-    persona.plan_persona.as_ref().and_then(get)
-}
-
-fn cut(text: &str) -> Value {
+fn cut(text: &str) -> String {
     match text.char_indices().nth(VALUE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A value with its long texts cut.
+fn shown(value: Value) -> Value {
+    match value {
+        Value::String(text) => cut(&text).into(),
+        Value::Array(items) => items.into_iter().map(shown).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(key, value)| (key, shown(value))).collect())
+        }
+        other => other,
     }
 }
 
 /// The kind of what a field names.
 pub(super) fn kind_of(field: &str) -> Option<Kind> {
-    FIELDS.iter().find(|(known, ..)| *known == field).and_then(|(_, kind, _)| *kind)
+    field::find(Kind::Persona.fields(), field)?.shape.names()
+}
+
+/// The fields that a layer sets and the strongest layer decides, by path. Tables are told field by
+/// field.
+fn decided(persona: &Persona) -> Vec<(String, View<'_>)> {
+    let mut decided = Vec::new();
+    for (field, value) in persona.values() {
+        match value.view() {
+            _ if field.inherit != Inherit::Strongest => {}
+            View::Table(fields) => decided.extend(
+                fields.into_iter().map(|(inner, value)| (format!("{}.{}", field.name, inner.name), value)),
+            ),
+            value => decided.push((field.name.to_owned(), value)),
+        }
+    }
+    decided.retain(|(_, value)| !value.is_unset());
+    decided
+}
+
+/// The paths of all fields that the strongest layer decides, in the order of a definition.
+/// `system_prompt` is among them, since it may append.
+fn paths() -> impl Iterator<Item = String> {
+    Kind::Persona.fields().iter().flat_map(|field| match (field.inherit, field.shape) {
+        (Inherit::Strongest, Shape::Table(fields)) => {
+            fields.iter().map(|inner| format!("{}.{}", field.name, inner.name)).collect()
+        }
+        (Inherit::Strongest, _) => vec![field.name.to_owned()],
+        _ if field.name == SYSTEM_PROMPT => vec![field.name.to_owned()],
+        _ => Vec::new(),
+    })
 }
 
 pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<Field> {
+    let layers: Vec<_> = rungs.iter().map(|rung| (rung, decided(rung.persona))).collect();
     let mut fields: Vec<Field> = Vec::new();
-    for (field, kind, get) in FIELDS {
-        if *field == "preferred_models" {
+    for path in paths() {
+        if path == SYSTEM_PROMPT {
             fields.extend(system_prompt(rungs));
+            continue;
         }
-        let mut set: Vec<(&Rung<'_>, Value)> =
-            rungs.iter().filter_map(|rung| Some((rung, get(rung.persona)?))).collect();
-        let Some((rung, value)) = set.pop() else { continue };
-        let named = kind.zip(value.as_str());
-        let piece_scope = named.and_then(|(kind, name)| holders.meant(kind, name, rung.found.scope));
+        let set_by = |(rung, set): &(&'_ Rung<'_>, Vec<(String, View<'_>)>)| {
+            let (_, value) = set.iter().find(|(field, _)| *field == path)?;
+            Some((rung.label.clone(), rung.found.scope, value.to_json()))
+        };
+        let mut set: Vec<_> = layers.iter().filter_map(set_by).collect();
+        let Some((from, scope, value)) = set.pop() else { continue };
+        let named = kind_of(&path).zip(value.as_str());
+        let piece_scope = named.and_then(|(kind, name)| holders.meant(kind, name, scope));
         fields.push(Field {
-            field: (*field).to_owned(),
-            from: rung.label.clone(),
+            from,
             not_found: named.is_some() && piece_scope.is_none(),
             piece_scope,
-            value,
+            field: path,
+            value: shown(value),
             appends_to: Vec::new(),
-            overrides: set.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
+            overrides: set.into_iter().map(|(label, ..)| label).collect(),
         });
     }
     fields
@@ -109,9 +124,9 @@ fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
     let Speakers { mut heard, unheard } = speakers(rungs);
     let (rung, prompt) = heard.pop()?;
     Some(Field {
-        field: "system_prompt".to_owned(),
+        field: SYSTEM_PROMPT.to_owned(),
         from: rung.label.clone(),
-        value: cut(prompt),
+        value: cut(prompt).into(),
         appends_to: heard.into_iter().map(|(rung, _)| rung.label.clone()).collect(),
         overrides: unheard.into_iter().map(|rung| rung.label.clone()).collect(),
         piece_scope: None,
@@ -134,41 +149,51 @@ pub(super) fn items(
     holders: &Holders,
     removed: &mut Vec<Removed>,
 ) -> Vec<Item> {
-    /// The names that each layer's pieces of a kind have, root first.
-    macro_rules! found {
-        ($field:ident) => {
-            bundle
-                .bases
-                .iter()
-                .map(|base| &base.$field)
-                .chain([&bundle.$field])
-                .map(|pieces| Some(pieces.iter().map(|piece| piece.name.as_str()).collect::<Vec<_>>()))
-        };
-    }
-    macro_rules! listed {
-        ($field:ident, $remove:ident, $found:expr) => {
-            rungs.iter().zip($found).map(|(rung, found)| Listed {
-                names: rung.persona.$field.iter().map(AsRef::as_ref).collect(),
-                removes: rung.persona.$remove.iter().map(AsRef::as_ref).collect(),
-                found,
-            })
-        };
-    }
-    let unloaded = || std::iter::repeat_with(|| None);
     let mut items = Vec::new();
-    let mut add = |list, kind, layers: Vec<Listed<'_>>| {
-        items.extend(union(list, kind, rungs, layers, holders, removed));
-    };
-    add("traits", Some(Kind::Trait), listed!(traits, remove_traits, found!(traits)).collect());
-    add("skills", Some(Kind::Skill), listed!(skills, remove_skills, found!(skills)).collect());
-    add(
-        "guardrails",
-        Some(Kind::Guardrail),
-        listed!(guardrails, remove_guardrails, found!(guardrails)).collect(),
-    );
-    add("test_inputs", Some(Kind::TestInput), listed!(test_inputs, remove_test_inputs, unloaded()).collect());
-    add("tags", None, listed!(tags, remove_tags, unloaded()).collect());
+    for field in Kind::Persona.fields() {
+        let Inherit::Union(removed_by) = field.inherit else { continue };
+        let kind = field.shape.names();
+        let found = kind.and_then(|kind| found(bundle, kind));
+        let layers = rungs.iter().enumerate().map(|(at, rung)| Listed {
+            names: entries(rung.persona, field.name),
+            removes: entries(rung.persona, removed_by),
+            found: found.as_ref().map(|found| found[at].clone()),
+        });
+        items.extend(union(field.name, kind, rungs, layers.collect(), holders, removed));
+    }
     items
+}
+
+/// The entries of a list of names or words.
+fn entries<'a>(persona: &'a Persona, list: &str) -> Vec<&'a str> {
+    let values = persona.values().into_iter();
+    let Some((_, value)) = values.into_iter().find(|(field, _)| field.name == list) else {
+        return Vec::new();
+    };
+    let View::List(entries) = value.view() else { return Vec::new() };
+    let text = |entry: View<'a>| match entry {
+        View::Text(text) => Some(text),
+        View::Name(name) => Some(name.as_str()),
+        _ => None,
+    };
+    entries.into_iter().filter_map(text).collect()
+}
+
+/// The names of the pieces of a kind that each layer found, root first; `None` where a bundle does
+/// not bring that kind along.
+fn found(bundle: &Bundle, kind: Kind) -> Option<Vec<Vec<&str>>> {
+    macro_rules! names {
+        ($field:ident) => {{
+            let layers = bundle.bases.iter().map(|base| &base.$field).chain([&bundle.$field]);
+            Some(layers.map(|pieces| pieces.iter().map(|piece| piece.name.as_str()).collect()).collect())
+        }};
+    }
+    match kind {
+        Kind::Trait => names!(traits),
+        Kind::Skill => names!(skills),
+        Kind::Guardrail => names!(guardrails),
+        _ => None,
+    }
 }
 
 fn union(

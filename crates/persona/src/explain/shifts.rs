@@ -8,7 +8,8 @@ use std::fmt;
 use super::fields::{kind_of, speakers};
 use super::{Explanation, Holders, Rung, explain, rungs};
 use crate::env::placeholders;
-use crate::{Bundle, Kind, Name, Persona, Scope};
+use crate::field::View;
+use crate::{Bundle, Entity as _, Kind, Name, Scope};
 
 /// Something that would not be the same, if a flat persona stood in place of the one that it is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,18 +25,8 @@ pub enum Shift {
         now: Scope,
     },
     /// A placeholder of a text that did not stand in a file, where none is filled in.
-    Placeholder { name: String, field: &'static str, from: Scope },
+    Placeholder { name: String, field: String, from: Scope },
 }
-
-type Text = fn(&Persona) -> Option<&String>;
-
-/// The texts of a persona in which placeholders are filled in, `system_prompt` apart.
-const TEXTS: &[(&str, Text)] = &[
-    ("description", |it| it.description.as_ref()),
-    ("summary", |it| it.summary.as_ref()),
-    ("detail", |it| it.detail.as_ref()),
-    ("plan_persona.instruction", |it| it.plan_persona.as_ref()?.instruction.as_ref()),
-];
 
 pub(super) fn of(bundle: &Bundle, holders: &Holders) -> Vec<Shift> {
     let own = bundle.meta.scope;
@@ -75,16 +66,22 @@ fn meant(bundle: &Bundle, holders: &Holders) -> Vec<(Kind, Name, Option<Scope>)>
 
 /// The placeholders that come out of the database or a builtin into a file.
 fn woken(rungs: &[Rung<'_>]) -> Vec<Shift> {
-    let strongest =
-        |text: Text| rungs.iter().rev().find_map(|rung| Some((rung, text(rung.persona)?.as_str())));
-    let prompts = speakers(rungs).heard.into_iter().map(|(rung, text)| ("system_prompt", rung, text));
-    let texts =
-        TEXTS.iter().filter_map(|(field, text)| strongest(*text).map(|(rung, text)| (*field, rung, text)));
+    let prompts = speakers(rungs).heard.into_iter();
+    let prompts = prompts.map(|(rung, text)| ("system_prompt".to_owned(), rung, text));
+    let mut texts: Vec<(String, &Rung<'_>, &str)> = Vec::new();
+    for rung in rungs.iter().rev() {
+        rung.persona.walk_values(&mut |path, field, value| {
+            let is_known = path == "system_prompt" || texts.iter().any(|(known, ..)| known == path);
+            if let (View::Text(text), true, false) = (value, field.is_filled, is_known) {
+                texts.push((path.to_owned(), rung, *text));
+            }
+        });
+    }
     let mut woken: Vec<Shift> = Vec::new();
     for (field, rung, text) in prompts.chain(texts).filter(|(_, rung, _)| !rung.found.scope.is_file()) {
         for placeholder in placeholders(text) {
             let (name, from) = (placeholder.name.to_owned(), rung.found.scope);
-            let shift = Shift::Placeholder { name, field, from };
+            let shift = Shift::Placeholder { name, field: field.clone(), from };
             if !woken.contains(&shift) {
                 woken.push(shift);
             }

@@ -7,21 +7,15 @@ use super::{Finding, Report, Rule, Settings, Subject};
 use crate::{AnyEntity, ChainError, Kind, Name, Persona, Scope, nearest};
 
 pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
-    match report.subject.entity {
-        AnyEntity::Persona(persona) => {
-            bases(report, known, persona);
-            for reference in persona.references().iter().filter(|reference| reference.field != "extends") {
-                find(report, known, reference.kind, &reference.name, reference.field);
-            }
-            providers(report, persona, settings);
+    for reference in report.subject.entity.references() {
+        // A base may also be at fault in other ways.
+        if reference.kind != Kind::Persona {
+            find(report, known, reference.kind, &reference.name, &reference.field);
         }
-        AnyEntity::Arc(arc) => {
-            for stage in &arc.stages {
-                let field = format!("stages.{}.parts", stage.name);
-                stage.parts.iter().for_each(|part| find(report, known, Kind::Part, part, &field));
-            }
-        }
-        _ => {}
+    }
+    if let AnyEntity::Persona(persona) = report.subject.entity {
+        bases(report, known, persona);
+        providers(report, persona, settings);
     }
 }
 
@@ -77,11 +71,7 @@ fn did_you_mean(near: &[String]) -> Option<String> {
 
 /// The field under which a persona names something of a kind.
 fn key(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail => Some(kind.table()),
-        Kind::Arc | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => Some(kind.as_str()),
-        Kind::Persona | Kind::TestInput => None,
-    }
+    kind.named_under().next().map(|field| field.name)
 }
 
 fn with_article(kind: Kind) -> String {
@@ -134,7 +124,7 @@ pub(super) fn unused(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Ve
     }
     for subject in subjects {
         let (scope, kind, name) = (subject.scope, subject.entity.kind(), subject.entity.name());
-        let exempt = scope == Scope::Builtin || key(kind).is_none();
+        let exempt = scope == Scope::Builtin || kind == Kind::TestInput || key(kind).is_none();
         if exempt || used.contains(&(scope, kind, name.clone())) || known.is_used_elsewhere(scope, kind, name)
         {
             continue;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::{LayerOrigin, Meta, PartLink, PartType, PieceScope};
+use crate::{LayerOrigin, Meta, PartLink, PartType, PieceScope, PlanPersona};
 
 fn name(text: &str) -> Name {
     Name::parse(text).expect("a name")

@@ -260,10 +260,10 @@ fn presets() {
     for weight in [0, 6] {
         check::<ToolPreset>(
             &tool(json!({ "name": "read", "weight": weight })),
-            "categories.files.read.weight: must be from 1 to 5",
+            &format!("categories.files[0].weight: {weight} is outside 1 to 5"),
         );
     }
-    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files: has an empty entry; remove it");
+    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files[0].name: must not be empty");
     check::<BiasProfile>(&json!({ "multipliers": { "files": 0, "shell": 10 } }), "");
     check::<BiasProfile>(
         &json!({ "multipliers": { "files": 10.5 } }),
@@ -282,7 +282,7 @@ fn context_presets_stay_inside_the_project() {
     for path in ["/etc/passwd", "~/.ssh/id", "../secrets", "a/../../b", "a\\..\\b"] {
         check::<ContextPreset>(
             &entry(json!({ "path": path })),
-            "entries[0]: must stay inside the project: no leading \"/\" or \"~\", no \"..\"",
+            "entries[0].path: must stay inside the project: no leading \"/\" or \"~\", no \"..\"",
         );
     }
     check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget: must be at least 1");

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use persona::explain::{Holders, explain, flat};
 use persona::{
-    Bundle, LayerOrigin, MergeMode, Name, Part, PartLink, PartType, Persona, PersonaView, Request, View,
-    assemble, compile, view,
+    Bundle, Entity as _, LayerOrigin, MergeMode, Name, Part, PartLink, PartType, Persona, PersonaView,
+    Request, View, assemble, compile, view,
 };
 use proptest::collection::vec;
 use proptest::option;

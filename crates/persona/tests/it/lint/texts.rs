@@ -76,7 +76,7 @@ fn every_text_that_reaches_a_prompt_is_looked_at() {
         (
             "project test_input p",
             json!({ "description": x, "content": x, "expectations": [x] }),
-            &["content", "description"],
+            &["content", "description", "expectations[0]"],
         ),
     ] {
         assert_eq!(fields_looked_at(key, &fields), expected, "{key}");

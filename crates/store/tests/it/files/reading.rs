@@ -106,7 +106,7 @@ context_preset = \"codebase_full\"
 aggregation_strategy = \"summarize\"
 ";
     assert_eq!(problems(text), [""; 0]);
-    let backend = entry(text, Kind::Persona);
+    let backend = read(text).get(Kind::Persona, "backend").expect("it is there").entity.to_json();
     assert_eq!(backend["preferred_models"][1]["model"], "gemini-3-flash-preview");
     for (field, value) in [
         ("tool_preset", "read_only"),
@@ -293,7 +293,7 @@ fn a_problem_says_where_and_what_to_do() {
         ),
         (
             "[tool_presets.x]\ncategories.files = [{ name = 'a', weight = 9 }]\n",
-            "personas.toml:2:44: tool preset x: categories.files.a.weight: must be from 1 to 5\n  2 | categories.files = [{ name = 'a', weight = 9 }]\n    |                                            ^",
+            "personas.toml:2:44: tool preset x: categories.files[0].weight: 9 is outside 1 to 5\n  2 | categories.files = [{ name = 'a', weight = 9 }]\n    |                                            ^",
         ),
         (
             "[tool_presets.x]\ncategories.files = [{ name = 'a', weight = 900 }]\n",

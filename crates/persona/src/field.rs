@@ -1,0 +1,486 @@
+//! The description of a field: its shape, its limits and what it is for.
+//!
+//! Each kind describes its fields once, beside its type ([`Described::FIELDS`]). Everything that
+//! treats fields alike reads that table: checks, references, inheritance, lint, the schema of
+//! personas.toml, search words, storage, and the flags of the command line.
+
+use crate::{Kind, limits};
+
+pub(crate) mod value;
+pub use value::{Leaf, Value, View, Visit, walk};
+
+/// One field of a kind, or of an entry in one of its lists.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    pub name: &'static str,
+    pub shape: Shape,
+    /// What it is for, in sentences; the first one is enough for a flag's help. Empty where the
+    /// documentation of its type says it.
+    pub about: &'static str,
+    pub search: Search,
+    pub inherit: Inherit,
+    /// True if the runtime fills in `${env.NAME}`: the text reaches a model.
+    pub is_filled: bool,
+    /// True if a text must hold more than blanks.
+    pub says_something: bool,
+    pub flag: Flag,
+    pub input: Input,
+}
+
+/// What a value looks like, and its limits.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// The name of the entity or of the entry itself.
+    Key,
+    /// One line of at most so many characters.
+    Line(usize),
+    /// A text of at most so many bytes.
+    Text(usize),
+    /// A path or a glob inside the project.
+    Path,
+    /// The name of an entity.
+    Name(Kind),
+    /// The names of at most so many entities, each once.
+    Names(Kind, usize),
+    /// The name of a persona, with or without a scope.
+    Base,
+    /// A word of a closed vocabulary.
+    Word(Word),
+    /// At most `most` single lines of at most `chars` characters.
+    Words { most: usize, chars: usize },
+    /// At most so many short texts.
+    Texts(usize),
+    /// A whole number. `unset` counts where none is given; `implied` is never written out.
+    Whole { least: i64, most: i64, unset: Option<i64>, implied: Option<i64> },
+    /// A number. `unset` counts where none is given.
+    Number { least: f64, most: f64, unset: Option<f64> },
+    /// A table with fields of its own.
+    Table(&'static [Field]),
+    /// A list of at most `most` tables.
+    List { most: usize, item: &'static Item },
+    /// A table whose keys the author chooses: at most `most`, of at most `chars` characters.
+    Map { most: usize, chars: usize, of: &'static Field },
+}
+
+/// A closed vocabulary in a field.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    pub words: fn() -> Vec<&'static str>,
+    /// What counts where none is given, for the schema.
+    pub unset: Option<&'static str>,
+    /// The word that goes without saying: it is neither written to a file nor compared.
+    pub implied: Option<&'static str>,
+    /// True if the field may have no word at all.
+    pub is_optional: bool,
+}
+
+/// A table that stands in a list.
+#[derive(Debug)]
+pub struct Item {
+    /// The name of the Rust type, which is what serde tells a reader and a writer.
+    pub type_name: &'static str,
+    pub about: &'static str,
+    pub fields: &'static [Field],
+    /// True if a file may write its name alone.
+    pub may_be_bare: bool,
+    /// The `order` of the first entry, where entries without one are numbered by position.
+    pub first_order: Option<i32>,
+    /// True if each name stands once; paths use it instead of a position.
+    pub is_named: bool,
+}
+
+/// Whether and how search finds an entity by a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Search {
+    No,
+    /// Weighs more than any text.
+    AsName,
+    AsText,
+}
+
+/// How a persona's field meets that of its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inherit {
+    /// Not inherited, or by a rule of its own.
+    Own,
+    /// The strongest layer that sets it decides. A table is inherited field by field.
+    Strongest,
+    /// All layers together, without what the field of this name removes.
+    Union(&'static str),
+    /// Names what is taken out of the base's list.
+    Removes,
+}
+
+/// How the command line offers a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    /// `--name-of-field`; a list in the singular, and repeatable.
+    Named,
+    /// The same under another name.
+    Called(&'static str),
+    /// Only in a file.
+    None,
+}
+
+/// Which inputs take a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Create and update.
+    Own,
+    /// Create only; commands of their own change it later.
+    Linked,
+}
+
+const fn field(shape: Shape, about: &'static str) -> Field {
+    Field {
+        name: "",
+        shape,
+        about,
+        search: Search::No,
+        inherit: Inherit::Own,
+        is_filled: false,
+        says_something: false,
+        flag: Flag::Named,
+        input: Input::Own,
+    }
+}
+
+pub(crate) const fn key(about: &'static str) -> Field {
+    field(Shape::Key, about)
+}
+
+pub(crate) const fn line(most: usize, about: &'static str) -> Field {
+    field(Shape::Line(most), about)
+}
+
+pub(crate) const fn text(most: usize, about: &'static str) -> Field {
+    field(Shape::Text(most), about)
+}
+
+pub(crate) const fn short(about: &'static str) -> Field {
+    text(limits::SHORT_TEXT_BYTES, about)
+}
+
+pub(crate) const fn long(about: &'static str) -> Field {
+    text(limits::LONG_TEXT_BYTES, about)
+}
+
+pub(crate) const fn path(about: &'static str) -> Field {
+    field(Shape::Path, about)
+}
+
+pub(crate) const fn name(kind: Kind, about: &'static str) -> Field {
+    field(Shape::Name(kind), about)
+}
+
+pub(crate) const fn names(kind: Kind, most: usize, about: &'static str) -> Field {
+    field(Shape::Names(kind, most), about)
+}
+
+pub(crate) const fn base(about: &'static str) -> Field {
+    field(Shape::Base, about)
+}
+
+pub(crate) const fn word(words: fn() -> Vec<&'static str>, about: &'static str) -> Field {
+    field(Shape::Word(Word { words, unset: None, implied: None, is_optional: false }), about)
+}
+
+pub(crate) const fn words(most: usize, chars: usize, about: &'static str) -> Field {
+    field(Shape::Words { most, chars }, about)
+}
+
+/// The words that search finds an entity by.
+pub(crate) const fn tags(about: &'static str) -> Field {
+    words(limits::TAGS, limits::TAG_CHARS, about).searched()
+}
+
+pub(crate) const fn texts(most: usize, about: &'static str) -> Field {
+    field(Shape::Texts(most), about)
+}
+
+pub(crate) const fn whole(least: i64, most: i64, about: &'static str) -> Field {
+    field(Shape::Whole { least, most, unset: None, implied: None }, about)
+}
+
+pub(crate) const fn number(least: f64, most: f64, about: &'static str) -> Field {
+    field(Shape::Number { least, most, unset: None }, about)
+}
+
+pub(crate) const fn table(fields: &'static [Field], about: &'static str) -> Field {
+    field(Shape::Table(fields), about)
+}
+
+pub(crate) const fn list(most: usize, item: &'static Item, about: &'static str) -> Field {
+    field(Shape::List { most, item }, about)
+}
+
+pub(crate) const fn map(most: usize, chars: usize, of: &'static Field, about: &'static str) -> Field {
+    field(Shape::Map { most, chars, of }, about)
+}
+
+impl Field {
+    pub(crate) const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    pub(crate) const fn taken(self, input: Input) -> Self {
+        Self { input, ..self }
+    }
+
+    pub(crate) const fn searched(self) -> Self {
+        Self { search: Search::AsText, ..self }
+    }
+
+    pub(crate) const fn searched_as_name(self) -> Self {
+        Self { search: Search::AsName, ..self }
+    }
+
+    pub(crate) const fn strongest(self) -> Self {
+        Self { inherit: Inherit::Strongest, ..self }
+    }
+
+    pub(crate) const fn union(self, removed_by: &'static str) -> Self {
+        Self { inherit: Inherit::Union(removed_by), ..self }
+    }
+
+    pub(crate) const fn removes(self) -> Self {
+        Self { inherit: Inherit::Removes, ..self }
+    }
+
+    pub(crate) const fn filled(self) -> Self {
+        Self { is_filled: true, ..self }
+    }
+
+    pub(crate) const fn says_something(self) -> Self {
+        Self { says_something: true, ..self }
+    }
+
+    pub(crate) const fn flag(self, name: &'static str) -> Self {
+        Self { flag: Flag::Called(name), ..self }
+    }
+
+    pub(crate) const fn in_files_only(self) -> Self {
+        Self { flag: Flag::None, ..self }
+    }
+
+    /// Says what counts where a number is not given.
+    pub(crate) const fn unset(self, value: f64) -> Self {
+        let shape = match self.shape {
+            Shape::Whole { least, most, implied, .. } => {
+                Shape::Whole { least, most, unset: Some(value as i64), implied }
+            }
+            Shape::Number { least, most, .. } => Shape::Number { least, most, unset: Some(value) },
+            other => other,
+        };
+        Self { shape, ..self }
+    }
+
+    /// Says which number is never written out; it also counts where none is given.
+    pub(crate) const fn implied(self, value: i64) -> Self {
+        let shape = match self.shape {
+            Shape::Whole { least, most, .. } => {
+                Shape::Whole { least, most, unset: Some(value), implied: Some(value) }
+            }
+            other => other,
+        };
+        Self { shape, ..self }
+    }
+
+    const fn with_word(self, unset: Option<&'static str>, implied: Option<&'static str>) -> Self {
+        let shape = match self.shape {
+            Shape::Word(word) => Shape::Word(Word { unset, implied, is_optional: implied.is_none(), ..word }),
+            other => other,
+        };
+        Self { shape, ..self }
+    }
+
+    /// Says which word counts in a field that may have none.
+    pub(crate) const fn unset_word(self, word: &'static str) -> Self {
+        self.with_word(Some(word), None)
+    }
+
+    /// Says which word goes without saying.
+    pub(crate) const fn implied_word(self, word: &'static str) -> Self {
+        self.with_word(None, Some(word))
+    }
+
+    /// True if a value of this field is a text that may stand in a file of its own.
+    pub const fn is_long(&self) -> bool {
+        matches!(self.shape, Shape::Text(most) if most >= limits::LONG_TEXT_BYTES)
+    }
+
+    /// The JSON value that stands for "not set".
+    pub fn unset_json(&self) -> serde_json::Value {
+        match self.shape {
+            Shape::Words { .. } | Shape::Names(..) | Shape::Texts(_) | Shape::List { .. } => {
+                serde_json::Value::Array(Vec::new())
+            }
+            Shape::Map { .. } => serde_json::Value::Object(serde_json::Map::new()),
+            Shape::Word(Word { implied: Some(word), .. }) => word.into(),
+            Shape::Whole { implied: Some(number), .. } => number.into(),
+            _ => serde_json::Value::Null,
+        }
+    }
+}
+
+impl Shape {
+    /// The kind of what a value names: that of a name, of a list of names, or of a list of links.
+    pub fn names(&self) -> Option<Kind> {
+        match self {
+            Self::Name(kind) | Self::Names(kind, _) => Some(*kind),
+            Self::Base => Some(Kind::Persona),
+            Self::List { item, .. } => item.link(),
+            _ => None,
+        }
+    }
+}
+
+impl Item {
+    pub(crate) const fn new(type_name: &'static str, fields: &'static [Field], about: &'static str) -> Self {
+        Self { type_name, about, fields, may_be_bare: false, first_order: None, is_named: false }
+    }
+
+    pub(crate) const fn bare(self) -> Self {
+        Self { may_be_bare: true, ..self }
+    }
+
+    pub(crate) const fn ordered_from(self, first: i32) -> Self {
+        Self { first_order: Some(first), ..self }
+    }
+
+    pub(crate) const fn named_once(self) -> Self {
+        Self { is_named: true, ..self }
+    }
+
+    /// The kind that an entry links, where its name is that of another entity.
+    fn link(&self) -> Option<Kind> {
+        self.fields.iter().find_map(|field| match field {
+            Field { name: "name", shape: Shape::Name(kind), .. } => Some(*kind),
+            _ => None,
+        })
+    }
+}
+
+/// A type whose fields are described.
+pub trait Described {
+    const TYPE_NAME: &'static str;
+    const FIELDS: &'static [Field];
+
+    /// The value of every field, in order.
+    fn values(&self) -> Vec<(&'static Field, &dyn Value)>;
+
+    fn values_mut(&mut self) -> Vec<(&'static Field, &mut dyn Value)>;
+}
+
+/// Finds a field by its path: `plan_persona.model`, `stages.parts`.
+pub fn find(fields: &'static [Field], path: &str) -> Option<&'static Field> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let found = fields.iter().find(|field| field.name == first)?;
+    match (rest, found.shape) {
+        (None, _) => Some(found),
+        (Some(rest), Shape::Table(fields)) => find(fields, rest),
+        (Some(rest), Shape::List { item, .. }) => find(item.fields, rest),
+        (Some(_), _) => None,
+    }
+}
+
+/// Defines a type and describes its fields, line by line: a field, its type, what it is.
+macro_rules! described {
+    (
+        $(#[$meta:meta])*
+        $type:ident {
+            $($(#[$field_meta:meta])* $field:ident: $field_type:ty = $described:expr;)+
+        }
+    ) => {
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$meta])*
+        pub struct $type {
+            $($(#[$field_meta])* pub $field: $field_type,)+
+        }
+
+        impl $crate::field::Described for $type {
+            const TYPE_NAME: &'static str = stringify!($type);
+            const FIELDS: &'static [$crate::Field] = &[$($described.named(stringify!($field))),+];
+
+            fn values(&self) -> Vec<(&'static $crate::Field, &dyn $crate::field::Value)> {
+                let mut fields = Self::FIELDS.iter();
+                [$(&self.$field as &dyn $crate::field::Value),+]
+                    .into_iter()
+                    .filter_map(|value| Some((fields.next()?, value)))
+                    .collect()
+            }
+
+            fn values_mut(&mut self) -> Vec<(&'static $crate::Field, &mut dyn $crate::field::Value)> {
+                let mut fields = Self::FIELDS.iter();
+                [$(&mut self.$field as &mut dyn $crate::field::Value),+]
+                    .into_iter()
+                    .filter_map(|value| Some((fields.next()?, value)))
+                    .collect()
+            }
+        }
+
+        $crate::field::value::table!($type);
+    };
+}
+pub(crate) use described;
+
+/// Defines a kind: as [`described`], and how it fulfils [`Entity`](crate::Entity). A line begins
+/// with the inputs that take the field: `own` for create and update, `linked` for create alone, and
+/// `key` for the name. `$fields` becomes a macro that hands the fields to another one.
+macro_rules! kind {
+    (
+        $(#[$meta:meta])*
+        $type:ident = $kind:ident, $fields:ident {
+            $($(#[$field_meta:meta])* $taken:ident $(($note:literal))? $field:ident: $field_type:ty = $described:expr;)+
+        }
+    ) => {
+        $crate::field::described! {
+            $(#[$meta])*
+            #[serde(deny_unknown_fields)]
+            $type {
+                $($(#[$field_meta])* $field: $field_type = $described.taken($crate::field::taken!($taken));)+
+            }
+        }
+
+        impl $crate::Entity for $type {
+            const KIND: $crate::Kind = $crate::Kind::$kind;
+
+            fn name(&self) -> &$crate::Name {
+                &self.name
+            }
+
+            fn set_name(&mut self, name: $crate::Name) {
+                self.name = name;
+            }
+
+            fn tags(&self) -> &$crate::Tags {
+                &self.tags
+            }
+
+            fn check_whole(&self) -> Result<(), $crate::Invalid> {
+                #[allow(unused_imports, reason = "a type may have a method of its own")]
+                use $crate::check::Together as _;
+                self.check_together()
+            }
+        }
+
+        /// Calls a macro with the fields of the kind, after whatever it is given in brackets.
+        #[macro_export]
+        macro_rules! $fields {
+            ($callback:ident, $first:tt) => {
+                $callback! { $first $($taken ($($note)?) $field: $field_type;)+ }
+            };
+        }
+    };
+}
+pub(crate) use kind;
+
+macro_rules! taken {
+    (linked) => {
+        $crate::field::Input::Linked
+    };
+    ($other:ident) => {
+        $crate::field::Input::Own
+    };
+}
+pub(crate) use taken;

@@ -1,0 +1,182 @@
+//! The kinds of entity: one row each, and one file that describes its fields.
+//!
+//! A new kind is a row here, a file in `kinds/`, and a table in the database.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::field::{Described, View};
+use crate::kind::vocabulary;
+use crate::{Entity, Field, Invalid, Name, Reference, Rename, Tags};
+
+mod arc;
+mod bias_profile;
+mod context_preset;
+mod persona;
+mod pieces;
+mod test_input;
+mod tool_preset;
+
+pub use arc::{CharacterArc, Stage};
+pub use bias_profile::BiasProfile;
+pub use context_preset::{ContextEntry, ContextPreset};
+pub use persona::{PartLink, Persona, PlanPersona, PreferredModel};
+pub use pieces::{Guardrail, Part, Skill, Trait};
+pub use test_input::TestInput;
+pub use tool_preset::{PresetTool, ToolPreset};
+
+/// Lists the kinds once: the variant, its type, its word on every wire, how sentences say it, and
+/// what it is.
+macro_rules! kinds {
+    ($($variant:ident($type:ident) = $word:literal, $spoken:literal, $about:literal;)+) => {
+        vocabulary! {
+            /// What can be authored. The order is that of the search index: new kinds come last.
+            Kind, "kind" { $($variant = $word),+ }
+        }
+
+        impl Kind {
+            /// The kind in words, as sentences have it.
+            pub const fn spoken(self) -> &'static str {
+                match self { $(Self::$variant => $spoken),+ }
+            }
+
+            /// The table of a personas.toml with the entities of this kind.
+            pub const fn table(self) -> &'static str {
+                match self { $(Self::$variant => concat!($word, "s")),+ }
+            }
+
+            /// What an entity of this kind is, in a sentence.
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$variant => $about),+ }
+            }
+
+            /// The fields of a definition, its name first.
+            pub const fn fields(self) -> &'static [Field] {
+                match self { $(Self::$variant => <$type as Described>::FIELDS),+ }
+            }
+        }
+
+        /// Runs an expression with `$type` standing for the type of a kind.
+        #[macro_export]
+        macro_rules! with_kind {
+            ($kind:expr, $alias:ident => $body:expr) => {
+                match $kind {
+                    $($crate::Kind::$variant => {
+                        type $alias = $crate::$type;
+                        $body
+                    })+
+                }
+            };
+        }
+
+        /// An entity of any kind, for code that treats all kinds alike. Serialized, it is the entity
+        /// itself.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        #[expect(clippy::large_enum_variant, reason = "most of them are personas")]
+        pub enum AnyEntity { $($variant($type)),+ }
+
+        $(impl From<$type> for AnyEntity {
+            fn from(entity: $type) -> Self { Self::$variant(entity) }
+        }
+
+        impl TryFrom<AnyEntity> for $type {
+            type Error = AnyEntity;
+
+            fn try_from(entity: AnyEntity) -> Result<Self, AnyEntity> {
+                match entity { AnyEntity::$variant(entity) => Ok(entity), other => Err(other) }
+            }
+        })+
+
+        /// Runs an expression with `$entity` standing for the entity inside.
+        #[macro_export]
+        macro_rules! with_entity {
+            ($any:expr, $entity:ident => $body:expr) => {
+                match $any { $($crate::AnyEntity::$variant($entity) => $body),+ }
+            };
+        }
+    };
+}
+
+kinds! {
+    Persona(Persona) = "persona", "persona", "A named configuration that an agent loads, made of the other kinds";
+    Part(Part) = "part", "part", "A reusable building block of behaviour, of one of 16 types";
+    Trait(Trait) = "trait", "trait", "An atomic unit of personality";
+    Skill(Skill) = "skill", "skill", "Something that a persona knows how to do, loaded on demand";
+    Guardrail(Guardrail) = "guardrail", "guardrail", "What a persona must not do; never left out to save room";
+    Arc(CharacterArc) = "arc", "arc", "Stages that a persona goes through";
+    ToolPreset(ToolPreset) = "tool_preset", "tool preset", "The tools that a persona may use, by category";
+    BiasProfile(BiasProfile) = "bias_profile", "bias profile", "How much a persona leans to each category of tools";
+    ContextPreset(ContextPreset) = "context_preset", "context preset", "The files that a persona sees";
+    TestInput(TestInput) = "test_input", "test input", "Something to try a persona with";
+}
+
+impl Kind {
+    /// The kind with this table in a personas.toml.
+    pub fn of_table(table: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.table() == table)
+    }
+
+    /// The fields under which a persona names entities of this kind, apart from its base.
+    pub fn named_under(self) -> impl Iterator<Item = &'static Field> {
+        let fields = Self::Persona.fields().iter();
+        fields.filter(move |field| {
+            let is_link = field.inherit != crate::field::Inherit::Removes && self != Self::Persona;
+            is_link && field.shape.names() == Some(self)
+        })
+    }
+}
+
+impl AnyEntity {
+    /// Reads a definition of a kind, `name` included.
+    pub fn from_json(kind: Kind, value: Value) -> Result<Self, serde_json::Error> {
+        with_kind!(kind, T => serde_json::from_value::<T>(value).map(Self::from))
+    }
+
+    pub fn kind(&self) -> Kind {
+        fn kind_of<T: Entity>(_: &T) -> Kind {
+            T::KIND
+        }
+        with_entity!(self, entity => kind_of(entity))
+    }
+
+    pub fn name(&self) -> &Name {
+        with_entity!(self, entity => entity.name())
+    }
+
+    pub fn set_name(&mut self, name: Name) {
+        with_entity!(self, entity => entity.set_name(name));
+    }
+
+    pub fn tags(&self) -> &Tags {
+        with_entity!(self, entity => entity.tags())
+    }
+
+    pub fn check(&self) -> Result<(), Invalid> {
+        with_entity!(self, entity => entity.check())
+    }
+
+    /// Calls `visit` with every value of every field, its path and the field that describes it.
+    pub fn walk_values<'a>(&'a self, visit: &mut dyn FnMut(&str, &'static Field, &View<'a>)) {
+        with_entity!(self, entity => entity.walk_values(visit));
+    }
+
+    /// The value of every field, in order.
+    pub fn values(&self) -> Vec<(&'static Field, View<'_>)> {
+        let values = with_entity!(self, entity => entity.values());
+        values.into_iter().map(|(field, value)| (field, value.view())).collect()
+    }
+
+    pub fn references(&self) -> Vec<Reference> {
+        with_entity!(self, entity => entity.references())
+    }
+
+    pub fn follow_rename(&mut self, rename: &Rename) -> bool {
+        with_entity!(self, entity => entity.follow_rename(rename))
+    }
+
+    /// The definition as JSON: all fields that are set.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}

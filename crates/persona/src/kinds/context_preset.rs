@@ -1,0 +1,65 @@
+//! Context presets: which files reach the prompt, and how much of each.
+
+use crate::check::{Checked, Rule, invalid};
+use crate::field::{self, Described, Item, described, kind};
+use crate::limits::CONTEXT_ENTRIES;
+use crate::{ContextView, Name, Tags};
+
+kind! {
+    /// Which files reach the prompt, and how much of each.
+    #[derive(Eq)]
+    ContextPreset = ContextPreset, context_preset_fields {
+        key name: Name = field::key("");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("What the persona gets to see, in a sentence.").searched();
+        /// Later entries win over earlier ones.
+        #[serde(default)]
+        own entries: Vec<ContextEntry> = field::list(
+            CONTEXT_ENTRIES,
+            &ContextEntry::ITEM,
+            "Which files, and how much of each. A later entry wins over an earlier one.",
+        )
+        .in_files_only();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own token_budget: Option<u32> =
+            field::whole(1, u32::MAX as i64, "How many tokens all files together may take.");
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+described! {
+    /// Some files, and what is shown of them: exactly one of `glob` and `path` is given.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    ContextEntry {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        glob: Option<String> =
+            field::path("Files by pattern, relative to the project: `src/**/*.rs`.").searched();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String> = field::path("One file, relative to the project.").searched();
+        #[serde(default)]
+        view: ContextView = field::word(
+            ContextView::words,
+            "How much of the files is shown: `full`, `summary`, `skeleton` (signatures without bodies), `outline` \
+             (names and headings), `none`.",
+        )
+        .implied_word("full");
+    }
+}
+
+impl ContextEntry {
+    const ITEM: Item = Item::new("ContextEntry", Self::FIELDS, "");
+}
+
+impl ContextPreset {
+    fn check_together(&self) -> Checked {
+        let wrong = self.entries.iter().position(|entry| entry.glob.is_some() == entry.path.is_some());
+        match wrong {
+            Some(at) => invalid(format!("entries[{at}]"), Rule::EitherOf("glob", "path")),
+            None => Ok(()),
+        }
+    }
+}

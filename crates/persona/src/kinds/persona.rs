@@ -1,0 +1,325 @@
+//! A named, loadable agent configuration.
+
+use crate::entity::{first_sentence, said};
+use crate::field::{self, Described, Item, described, kind};
+use crate::limits::{DISPLAY_NAME_CHARS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
+use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
+
+kind! {
+    /// A named, loadable agent configuration.
+    Persona = Persona, persona_fields {
+        key name: Name = field::key("");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own display_name: Option<String> =
+            field::line(DISPLAY_NAME_CHARS, "The name that people see: free text, one line.")
+                .searched_as_name()
+                .strongest();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("When to use this persona, in a sentence. It stands in for a missing summary.")
+                .searched()
+                .strongest()
+                .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own summary: Option<String> = field::short(
+            "What the persona is, in a sentence or two, for where there is no room for more. Without one, its \
+             own or its base's: the description, else the first sentence of the system prompt.",
+        )
+        .searched()
+        .strongest()
+        .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own detail: Option<String> = field::long(
+            "More about the persona for whoever picks it: what to give it, what comes back. Where there is no \
+             system prompt, it serves as one.",
+        )
+        .searched()
+        .strongest()
+        .filled();
+        /// The persona that this one builds on: `name`, or `scope:name`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own("Base persona: name, or scope:name") extends: Option<BaseRef> = field::base(
+            "The persona that this one builds on: a name, looked up in this scope and the weaker ones, or \
+             `scope:name`, as in `global:coder`.",
+        );
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own system_prompt: Option<String> = field::long(
+            "What the model is told first; parts, traits, skills and guardrails follow it. Without one, the base's.",
+        )
+        .searched()
+        .filled();
+        #[serde(default)]
+        own system_prompt_mode: MergeMode = field::word(
+            MergeMode::words,
+            "How the system prompt meets the base's: `replace` takes its place, `append` adds below it.",
+        )
+        .implied_word("replace");
+        #[serde(default)]
+        own("First choice, then escalation") preferred_models: Vec<PreferredModel> = field::list(
+            PREFERRED_MODELS,
+            &PreferredModel::ITEM,
+            "The models to speak through: the first choice, then those to move on to when it fails. Without any, \
+             the base's.",
+        )
+        .strongest()
+        .flag("model");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own tool_preset: Option<Name> = field::name(
+            Kind::ToolPreset,
+            "The tool preset that says which tools the persona has. Without one, those that only read are allowed and the others ask.",
+        )
+        .strongest();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own bias_profile: Option<Name> = field::name(
+            Kind::BiasProfile,
+            "The bias profile that says which categories of tools it leans to.",
+        )
+        .strongest();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own context_preset: Option<Name> =
+            field::name(Kind::ContextPreset, "The context preset that says which files reach its prompt.")
+                .strongest();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own aggregation_strategy: Option<Aggregation> = field::word(
+            Aggregation::words,
+            "How context files are condensed: `full`, `summarize`, `skeleton` (signatures without bodies), or \
+             `auto`: what fits the budget.",
+        )
+        .unset_word("auto")
+        .strongest();
+        /// How many replies of one run may call tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own max_tool_rounds: Option<u32> = field::whole(
+            1,
+            TOOL_ROUNDS as i64,
+            "How many replies of one run may call tools, from 1 to 1,000. Without it, the base's, else what \
+             your config.toml says, else 50.",
+        )
+        .strongest();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own plan_persona: Option<PlanPersona> =
+            field::table(PlanPersona::FIELDS, "What is different while the persona plans.")
+                .strongest()
+                .flag("plan");
+        #[serde(default)]
+        linked parts: Vec<PartLink> = field::list(
+            LINKS,
+            &PartLink::ITEM,
+            "Its parts: names, or `{ name, order, priority }`. With a base, `parts_mode` says how the two meet.",
+        );
+        #[serde(default)]
+        own parts_mode: MergeMode = field::word(
+            MergeMode::words,
+            "How the parts meet the base's: with `replace`, parts of a type take the place of all of the base's \
+             parts of that type; with `append`, they are added to them.",
+        )
+        .implied_word("replace");
+        #[serde(default)]
+        linked traits: Vec<Name> =
+            field::names(Kind::Trait, LINKS, "Traits of the persona, besides its base's.").union("remove_traits");
+        #[serde(default)]
+        linked skills: Vec<Name> =
+            field::names(Kind::Skill, LINKS, "Skills of the persona, besides its base's.").union("remove_skills");
+        #[serde(default)]
+        linked guardrails: Vec<Name> = field::names(
+            Kind::Guardrail,
+            LINKS,
+            "Guardrails of the persona, besides its base's. They are never dropped to save room.",
+        )
+        .union("remove_guardrails");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        linked arc: Option<Name> =
+            field::name(Kind::Arc, "The arc that the persona goes through.").strongest();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own test_inputs: Vec<Name> = field::names(
+            Kind::TestInput,
+            LINKS,
+            "Test inputs that the persona is tried with, besides its base's.",
+        )
+        .union("remove_test_inputs");
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find the persona by, besides its base's.").union("remove_tags");
+        /// What is taken away from the base.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_parts: Vec<Name> =
+            field::names(Kind::Part, LINKS, "Parts of the base that this persona does without.").removes();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_traits: Vec<Name> =
+            field::names(Kind::Trait, LINKS, "Traits of the base that this persona does without.").removes();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_skills: Vec<Name> =
+            field::names(Kind::Skill, LINKS, "Skills of the base that this persona does without.").removes();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_guardrails: Vec<Name> = field::names(
+            Kind::Guardrail,
+            LINKS,
+            "Guardrails of the base that this persona does without.",
+        )
+        .removes();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_test_inputs: Vec<Name> = field::names(
+            Kind::TestInput,
+            LINKS,
+            "Test inputs of the base that this persona does without.",
+        )
+        .removes();
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own remove_tags: Tags =
+            field::words(TAGS, TAG_CHARS, "Tags of the base that this persona does without.").removes();
+    }
+}
+
+described! {
+    /// A part's place in a persona: lower orders come first, higher priorities survive trimming.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields, expecting = "a name, or {name, order, priority}")]
+    #[schemars(inline)]
+    PartLink {
+        name: Name = field::name(Kind::Part, "The part's name.");
+        #[serde(default)]
+        order: i32 = field::whole(
+            i32::MIN as i64,
+            i32::MAX as i64,
+            "Where the part stands: lower comes first. Without it, the position in the list counts, from 0.",
+        );
+        #[serde(default)]
+        priority: i32 = field::whole(
+            i32::MIN as i64,
+            i32::MAX as i64,
+            "How long the part is kept when room is short: the highest is dropped last.",
+        )
+        .implied(0);
+    }
+}
+
+impl PartLink {
+    const ITEM: Item = Item::new("PartLink", Self::FIELDS, "A part: its name, or a table with its place.")
+        .bare()
+        .ordered_from(0);
+}
+
+described! {
+    /// A model that a persona would like to speak through: the first is the choice, the rest are
+    /// escalation targets. The accessors return defaults; the wire carries only what is set.
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    PreferredModel {
+        provider: String = field::text(DISPLAY_NAME_CHARS, "The provider, by its name in your config.toml.")
+            .says_something();
+        model: String =
+            field::text(DISPLAY_NAME_CHARS, "The model, as its provider calls it.").says_something();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        temperature: Option<f64> = field::number(
+            0.0,
+            2.0,
+            "How freely the model chooses its words, from 0 to 2. Some models reject it together with `top_p`.",
+        )
+        .unset(0.0);
+        #[serde(skip_serializing_if = "Option::is_none")]
+        top_p: Option<f64> = field::number(
+            0.0,
+            1.0,
+            "The share of likely words that the model chooses from, from 0 to 1. Some models reject it together \
+             with `temperature`.",
+        )
+        .unset(1.0);
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_output_tokens: Option<u32> = field::whole(
+            1,
+            u32::MAX as i64,
+            "How long an answer may get, in tokens. Without it, the provider decides.",
+        );
+    }
+}
+
+impl PreferredModel {
+    const ITEM: Item = Item::new(
+        "PreferredModel",
+        Self::FIELDS,
+        "A model. Only the settings that are written here are sent to it.",
+    );
+}
+
+described! {
+    /// What changes while a persona plans.
+    #[derive(Default)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    PlanPersona {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instruction: Option<String> = field::long(
+            "What it is told while it plans, below a line of Masque's own. Without it, Masque's usual reminder.",
+        )
+        .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String> =
+            field::short("The model to plan with, as `provider/model`.").says_something();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_preset: Option<Name> = field::name(
+            Kind::ToolPreset,
+            "The tool preset while it plans. Whatever it selects, only tools that read exist then.",
+        );
+    }
+}
+
+/// A persona with a name and nothing else.
+macro_rules! blank {
+    ({ $name:ident } $($taken:ident ($($note:literal)?) $field:ident: $type:ty;)+) => {
+        Persona { $($field: blank!(@$taken $name)),+ }
+    };
+    (@key $name:ident) => { $name };
+    (@$taken:ident $name:ident) => { Default::default() };
+}
+
+impl Persona {
+    pub fn new(name: Name) -> Self {
+        persona_fields!(blank, { name })
+    }
+
+    /// The model that it would like to speak through first.
+    pub fn first_model(&self) -> Option<&PreferredModel> {
+        self.preferred_models.first()
+    }
+
+    pub fn provider(&self) -> Option<&str> {
+        self.first_model().map(|model| model.provider.as_str())
+    }
+
+    pub fn model(&self) -> Option<&str> {
+        self.first_model().map(|model| model.model.as_str())
+    }
+
+    /// Of the first model: what is set, else 0.0.
+    pub fn temperature(&self) -> Option<f64> {
+        self.first_model().map(|model| model.temperature.unwrap_or(0.0))
+    }
+
+    /// Of the first model: what is set, else 1.0.
+    pub fn top_p(&self) -> Option<f64> {
+        self.first_model().map(|model| model.top_p.unwrap_or(1.0))
+    }
+
+    /// Of the first model: what is set; otherwise the provider decides.
+    pub fn max_output_tokens(&self) -> Option<u32> {
+        self.first_model().and_then(|model| model.max_output_tokens)
+    }
+
+    /// The authored summary, else the description, else the system prompt's first sentence.
+    pub fn summary_or_derived(&self) -> &str {
+        said(&self.summary)
+            .or(said(&self.description))
+            .or_else(|| said(&self.system_prompt).map(first_sentence))
+            .unwrap_or_default()
+    }
+
+    /// The system prompt, else the detail, else the summary. Where there is a system prompt, the
+    /// detail is about the persona, not for it.
+    pub fn prompt_or_derived(&self) -> &str {
+        said(&self.system_prompt).or(said(&self.detail)).unwrap_or_else(|| self.summary_or_derived())
+    }
+
+    /// Takes something out that the persona names.
+    pub fn unlink(&mut self, kind: Kind, name: &Name) {
+        field::value::unlink_fields(self, kind, name);
+    }
+}

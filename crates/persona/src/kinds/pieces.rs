@@ -1,0 +1,159 @@
+//! Parts, traits, skills and guardrails: the texts that personas are composed of.
+
+use crate::check::{Checked, Rule, invalid};
+use crate::entity::{first_sentence, said};
+use crate::field::{self, kind};
+use crate::limits::{DENY_TOOLS, TOOL_CHARS};
+use crate::{Name, PartType, Severity, Tags, TraitType};
+
+kind! {
+    /// A reusable building block of behaviour.
+    #[derive(Eq)]
+    Part = Part, part_fields {
+        key name: Name = field::key("");
+        required part_type: PartType = field::word(
+            PartType::words,
+            "What the part is about. A stronger layer's parts of a type take the place of the weaker one's.",
+        )
+        .searched();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("What the part is good for, for whoever picks parts.").searched().filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own summary: Option<String> = field::short(
+            "The part in a sentence, for where there is no room for its content. Without it: the description, else \
+             the first sentence of the content.",
+        )
+        .searched()
+        .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own content: Option<String> =
+            field::long("The part itself, as it stands in the prompt.").searched().filled();
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+impl Part {
+    /// The authored summary, else the description, else the content's first sentence.
+    pub fn summary_or_derived(&self) -> &str {
+        said(&self.summary)
+            .or(said(&self.description))
+            .or_else(|| said(&self.content).map(first_sentence))
+            .unwrap_or_default()
+    }
+
+    /// The authored content, else what there is of a summary.
+    pub fn content_or_summary(&self) -> &str {
+        said(&self.content).unwrap_or_else(|| self.summary_or_derived())
+    }
+
+    fn check_together(&self) -> Checked {
+        if self.content_or_summary().is_empty() {
+            return invalid("content", Rule::NoText);
+        }
+        Ok(())
+    }
+}
+
+kind! {
+    /// An atomic unit of personality, loaded one at a time.
+    #[derive(Eq)]
+    Trait = Trait, trait_fields {
+        key name: Name = field::key("");
+        required trait_type: TraitType =
+            field::word(TraitType::words, "What the trait is a feature of.").searched();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("The trait in a sentence. Without an instruction, it serves as one.")
+                .searched()
+                .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own("How to apply it") instruction: Option<String> =
+            field::long("What the persona is told to do because of the trait.").searched().filled();
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+impl Trait {
+    /// The authored description, else the instruction's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.instruction).map(first_sentence)).unwrap_or_default()
+    }
+
+    /// The authored instruction, else the description.
+    pub fn instruction_or_description(&self) -> &str {
+        said(&self.instruction).or(said(&self.description)).unwrap_or_default()
+    }
+}
+
+kind! {
+    /// Something that a persona knows how to do; its content is loaded on demand.
+    #[derive(Eq)]
+    Skill = Skill, skill_fields {
+        key name: Name = field::key("");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own("When to use it") description: Option<String> = field::short(
+            "What the skill is for and when to use it: all that the model sees until it loads the skill.",
+        )
+        .searched()
+        .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own content: Option<String> =
+            field::long("The skill itself, loaded when the model asks for it.").searched().filled();
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+impl Skill {
+    /// The authored description, else the content's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+    }
+}
+
+kind! {
+    /// What a persona must not do; never dropped to fit a budget.
+    #[derive(Eq)]
+    Guardrail = Guardrail, guardrail_fields {
+        key name: Name = field::key("");
+        #[serde(default)]
+        own severity: Severity = field::word(
+            Severity::words,
+            "How bad it is to break the guardrail; the worst stand first in the prompt.",
+        )
+        .searched();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("The guardrail in a sentence. Without content, it serves as content.")
+                .searched()
+                .filled();
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own content: Option<String> =
+            field::long("What the persona must not do, in full.").searched().filled();
+        /// Patterns of tool names that the runtime refuses to call.
+        #[serde(default)]
+        own("Patterns of tools to refuse") deny_tools: Vec<String> = field::words(
+            DENY_TOOLS,
+            TOOL_CHARS,
+            "Tools that a persona with this guardrail can never call, whatever a preset says; `*` stands for any \
+             characters, as in `write_*`.",
+        );
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+impl Guardrail {
+    /// The authored description, else the content's first sentence.
+    pub fn description_or_derived(&self) -> &str {
+        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+    }
+
+    /// The authored content, else the description.
+    pub fn content_or_description(&self) -> &str {
+        said(&self.content).or(said(&self.description)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,76 @@
+//! Tool presets: which tools a persona may use, by category, and how.
+
+use std::collections::BTreeMap;
+
+use crate::field::{self, Described, Field, Item, described, kind};
+use crate::limits::{CATEGORIES, PARAMETERS, PRESET_TOOLS, TAG_CHARS, TOOL_CHARS};
+use crate::{Approval, Name, Tags};
+
+kind! {
+    /// Which tools a persona may use, by category, and how.
+    #[derive(Eq)]
+    ToolPreset = ToolPreset, tool_preset_fields {
+        key name: Name = field::key("");
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own description: Option<String> =
+            field::short("What a persona can do with these tools, in a sentence.").searched();
+        /// Category → its tools.
+        #[serde(default)]
+        own categories: BTreeMap<String, Vec<PresetTool>> = field::map(
+            CATEGORIES,
+            TAG_CHARS,
+            &CATEGORY,
+            "Category → its tools. Only tools that are named here exist for the persona. Bias profiles go by the \
+             names of the categories.",
+        )
+        .searched()
+        .in_files_only();
+        #[serde(default)]
+        own tags: Tags = field::tags("Words to find it by.");
+    }
+}
+
+const CATEGORY: Field = field::list(
+    PRESET_TOOLS,
+    &PresetTool::ITEM,
+    "The category's tools: names, or `{ name, approval, weight, parameter_bias }`.",
+);
+
+described! {
+    /// A tool that a preset selects.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields, expecting = "a name, or {name, approval, weight, parameter_bias}")]
+    #[schemars(inline)]
+    PresetTool {
+        /// The tool's name; `*` stands for any characters.
+        name: String = field::line(TOOL_CHARS, "").says_something().searched();
+        /// Absent: read-only tools are allowed, others ask.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Approval> = field::word(
+            Approval::words,
+            "Whether the tool may be called: `auto` without asking, `ask` after asking, `deny` never. Without it, a \
+             tool that only reads is allowed and any other asks.",
+        );
+        /// How much the persona leans to it, from 1 to 5; 3 where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weight: Option<u8> = field::whole(1, 5, "How much the persona leans to the tool, from 1 to 5.")
+            .unset(Self::DEFAULT_WEIGHT as f64);
+        /// Parameter → how to choose it, in words for the model.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        parameter_bias: BTreeMap<String, String> = field::map(PARAMETERS, TOOL_CHARS, &HINT, "");
+    }
+}
+
+const HINT: Field = field::short("How to choose this parameter, in words for the model.").filled();
+
+impl PresetTool {
+    const ITEM: Item =
+        Item::new("PresetTool", Self::FIELDS, "A tool: its name, or a table with how it is used.").bare();
+
+    /// What counts where a tool has no weight of its own.
+    pub const DEFAULT_WEIGHT: u8 = 3;
+
+    pub fn weight(&self) -> u8 {
+        self.weight.unwrap_or(Self::DEFAULT_WEIGHT)
+    }
+}
