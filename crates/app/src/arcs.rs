@@ -1,7 +1,8 @@
 //! Arcs: their stages, and where a persona stands in one.
 
 use persona::{Bundle, CharacterArc, Name, Persona, Scope, Stage};
-use store::{Action, Heir, Held, Write};
+use scopes::{Heir, Write};
+use store::{Action, Held};
 
 use crate::change::{Opened, Terms, keep};
 use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
@@ -165,7 +166,7 @@ impl Library {
         choose: impl FnOnce(&CharacterArc, &Name) -> Result<Stage>,
     ) -> Result<StageState> {
         let persona = &input.persona;
-        let Some(loaded) = self.scopes.load(persona, input.scope, &store::Overrides::new()).await? else {
+        let Some(loaded) = self.scopes.load(persona, input.scope, &scopes::Overrides::new()).await? else {
             return Err(self.missing_in(persona::Kind::Persona, persona, input.scope).await);
         };
         let (from, arc) = assigned(&loaded.bundle)?;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored, with_entity};
-use store::{Action, Keep, Write};
+use scopes::Write;
+use store::{Action, Keep};
 
 use crate::diff::{in_order, same};
 use crate::documents::toml_of;

@@ -1,7 +1,8 @@
 //! The one way in which an entity changes: hold it, compare revisions, edit, check, keep.
 
 use persona::{Kind, Name, Rename, Scope};
-use store::{Action, Held, Keep, Write};
+use scopes::Write;
+use store::{Action, Held, Keep};
 
 use crate::diff::same;
 use crate::library::checked;

@@ -4,7 +4,8 @@ use persona::{
     BaseRef, Chain, ChainError, Entity as _, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill,
     Trait,
 };
-use store::{Action, Keep, Write};
+use scopes::Write;
+use store::{Action, Keep};
 
 use crate::change::Terms;
 use crate::inputs::{

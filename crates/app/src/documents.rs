@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use files::{Edit, Level, Problem, document, edit};
 use persona::{AnyEntity, Kind, Name, Scope};
-use store::files::{Edit, Level, Problem, document, edit};
 
 use crate::inputs::GetEntity;
 use crate::outputs::Written;

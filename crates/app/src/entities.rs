@@ -1,10 +1,11 @@
 //! Entities of any kind through one door: get, save, delete. Presets and test inputs have no
 //! other; import, promotion and rollback come through it too.
 
+use files::document::spell_out;
 use persona::{AnyEntity, Kind, Scope, with_entity, with_kind};
+use scopes::Write;
 use serde_json::{Map, Value};
-use store::files::document::spell_out;
-use store::{Action, Keep, Write};
+use store::{Action, Keep};
 
 use crate::change::{check_revision, keep};
 use crate::diff::same;

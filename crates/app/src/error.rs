@@ -2,7 +2,7 @@
 
 use persona::{Invalid, Kind, Name, OverrideError, Scope};
 
-pub use store::ErrorKind;
+pub use persona::ErrorKind;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -44,7 +44,9 @@ pub enum Error {
     #[error("{rest}\n{done}")]
     Unfinished { done: String, rest: Box<Self> },
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Scopes(#[from] scopes::Error),
+    #[error(transparent)]
+    Sessions(#[from] sessions::Error),
 }
 
 /// What to do where a scope does not have what another one has.
@@ -69,8 +71,27 @@ impl Error {
             Self::Invalid(_) => ErrorKind::Invalid,
             Self::Denied(_) => ErrorKind::Denied,
             Self::Unfinished { rest, .. } => rest.kind(),
-            Self::Store(error) => error.kind(),
+            Self::Scopes(error) => error.kind(),
+            Self::Sessions(error) => error.kind(),
         }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        Self::Scopes(error.into())
+    }
+}
+
+impl From<database::Error> for Error {
+    fn from(error: database::Error) -> Self {
+        Self::Scopes(error.into())
+    }
+}
+
+impl From<files::Error> for Error {
+    fn from(error: files::Error) -> Self {
+        Self::Scopes(error.into())
     }
 }
 

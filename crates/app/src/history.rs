@@ -209,10 +209,10 @@ impl Library {
     async fn still_true(&self, meta: &Meta, name: &Name, revision: &FullRevision) -> Result<bool> {
         let scope = meta.scope;
         let then = match self.scopes.frozen(scope, revision).await {
-            Err(store::Error::Forgotten { .. }) => return Ok(false),
+            Err(scopes::Error::Store(store::Error::Forgotten { .. })) => return Ok(false),
             then => then?,
         };
-        let now = self.scopes.load(name, Some(scope), &store::Overrides::new()).await?;
+        let now = self.scopes.load(name, Some(scope), &scopes::Overrides::new()).await?;
         let (Some(then), Some(now)) = (then, now) else { return Ok(false) };
         if persona::fingerprint(&then.assembled()) != persona::fingerprint(&now.bundle.assembled()) {
             return Ok(false);

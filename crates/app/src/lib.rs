@@ -48,8 +48,10 @@ pub use tokens::Tokenizer;
 pub mod running;
 pub use running::{Runtime, RuntimeOptions};
 
+pub use database::Location;
+pub use files::{Level as ProblemLevel, Mode as WatchMode, Problem};
+pub use files::{json_schema, project};
 pub use persona::LoadedPersona;
+pub use scopes::FileScopes;
 pub use store::RevisionRef;
-pub use store::files::{Level as ProblemLevel, Mode as WatchMode, Problem};
-pub use store::files::{json_schema, project};
-pub use store::{Change, CopyReport, DatabaseInfo, FileScopes, Location, Progress};
+pub use store::{Change, CopyReport, DatabaseInfo, Progress};

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use database::Location;
+use files::Problem;
 use persona::{Entity, Kind, Name, Scope, nearest};
-use store::files::Problem;
-use store::{Attribution, CopyReport, DatabaseInfo, FileScopes, Keep, Location, Progress, Scopes, Store};
+use scopes::{FileScopes, Scopes};
+use store::{Attribution, CopyReport, DatabaseInfo, Keep, Progress, Store};
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
 use crate::outputs::{Document, Item, Page};
@@ -130,7 +132,7 @@ impl Library {
     }
 
     /// How the files are followed; none where they are not.
-    pub fn watching(&self) -> Option<store::files::Mode> {
+    pub fn watching(&self) -> Option<files::Mode> {
         self.scopes.watching()
     }
 

@@ -1,7 +1,8 @@
 //! Links between a persona and its pieces. Linking is a change of the persona.
 
 use persona::{Kind, Name, PartLink, Persona};
-use store::{Action, Write};
+use scopes::Write;
+use store::Action;
 
 use crate::change::Terms;
 use crate::inputs::{AddPart, PersonaGuardrail, PersonaPart, PersonaSkill, PersonaTrait};

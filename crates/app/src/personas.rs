@@ -103,10 +103,10 @@ impl Library {
     }
 
     /// An error with what may have been meant, where a base is not there.
-    pub(crate) async fn broken_base(&self, error: store::Error) -> Error {
+    pub(crate) async fn broken_base(&self, error: scopes::Error) -> Error {
         let (chain, base) = match error {
-            store::Error::Chain(ChainError::Missing(chain, base, _)) => (chain, base),
-            store::Error::Chain(error) => return self.with_namesake(error).await,
+            scopes::Error::Store(store::Error::Chain(ChainError::Missing(chain, base, _))) => (chain, base),
+            scopes::Error::Store(store::Error::Chain(error)) => return self.with_namesake(error).await,
             error => return error.into(),
         };
         match self.meant_base(&chain, &base).await {

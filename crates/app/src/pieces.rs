@@ -1,7 +1,8 @@
 //! Parts, traits, skills, guardrails and arcs: create, update, delete.
 
 use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, with_kind};
-use store::{Action, Keep, Write};
+use scopes::Write;
+use store::{Action, Keep};
 
 use crate::change::{Terms, check_revision, keep};
 use crate::inputs::{
@@ -319,10 +320,10 @@ impl Library {
 }
 
 /// Refuses to delete an entry with a mistake: what it says now cannot be had back.
-fn unread(mistake: store::files::Problem) -> Error {
+fn unread(mistake: files::Problem) -> Error {
     let mend = mistake.hint.as_deref().unwrap_or("mend it");
     let hint = format!("{mend}; or repeat with force to delete it, as no history has what it says now");
-    store::Error::Problem(Box::new(store::files::Problem { hint: Some(hint), ..mistake })).into()
+    scopes::Error::Problem(Box::new(files::Problem { hint: Some(hint), ..mistake })).into()
 }
 
 /// Those that use something, as a refusal names them: the first few, and how many more there are.

@@ -1,7 +1,8 @@
 //! Another name for an entity: what refers to it follows.
 
 use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
-use store::{Action, Heir, Held, Keep, Write};
+use scopes::{Heir, Write};
+use store::{Action, Held, Keep};
 
 use crate::change::{Terms, keep};
 use crate::outputs::{LeftBehind, Piece, Place, Written};

@@ -27,10 +27,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use ::sessions::{Control, Sessions};
 use agent::{Mode, Session};
 use chrono::Utc;
 use providers::Providers;
-use store::{Control, Store};
 use tokio_util::sync::CancellationToken;
 use tools::McpServers;
 use uuid::Uuid;
@@ -39,12 +39,12 @@ use crate::Library;
 use begin::LEASE;
 use live::Live;
 
+pub use ::sessions::IdPrefix;
 pub use calls::NOBODY_TO_ASK;
 pub use drive::Approvals;
 pub use live::{EventId, Told};
 pub use models::ProviderModels;
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
-pub use store::IdPrefix;
 pub use subscription::Subscription;
 pub use toolset::DELEGATE;
 
@@ -107,6 +107,7 @@ pub struct Runtime(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     library: Library,
+    sessions: Sessions,
     options: RuntimeOptions,
     /// This process, as the database knows it: a new name each time it starts.
     node: String,
@@ -122,9 +123,10 @@ struct Inner {
 impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let node = Uuid::now_v7().to_string();
+        let sessions = Sessions::new(library.scopes.database().engine().clone());
         let (lives, roots, beats) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
         let (stopping, fallback) = (CancellationToken::new(), models::Fallback::default());
-        Self(Arc::new(Inner { library, options, node, lives, roots, beats, stopping, fallback }))
+        Self(Arc::new(Inner { library, sessions, options, node, lives, roots, beats, stopping, fallback }))
     }
 
     pub fn library(&self) -> &Library {
@@ -144,8 +146,8 @@ impl Runtime {
 }
 
 impl Inner {
-    fn store(&self) -> &Store {
-        self.library.scopes.database()
+    fn store(&self) -> &Sessions {
+        &self.sessions
     }
 
     fn lives(&self) -> MutexGuard<'_, HashMap<Uuid, Weak<Live>>> {

@@ -1,7 +1,9 @@
 //! Where a write goes, and what a name means from there.
 
+use builtins::Builtins;
 use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
-use store::{Action, Builtins, Held, Keep, Write};
+use scopes::Write;
+use store::{Action, Held, Keep};
 
 use crate::outputs::Piece;
 use crate::templates::theirs;
@@ -138,7 +140,9 @@ impl Library {
         }
         insert_any(write, &theirs(entity)).await.map_err(|error| match error {
             // Somebody copied it between our look and our insert.
-            store::Error::Exists { kind, name } => store::Error::Raced { kind, name },
+            scopes::Error::Store(store::Error::Exists { kind, name }) => {
+                store::Error::Raced { kind, name }.into()
+            }
             other => other,
         })?;
         copied.push(Piece { kind, name: name.clone() });
@@ -150,7 +154,7 @@ impl Library {
 
     /// A copied persona stands where it stood in the scope that it comes from.
     pub(crate) async fn carry_stage(&self, write: &mut Write, name: &Name, from: Scope) -> Result<()> {
-        let loaded = self.scopes.load(name, Some(from), &store::Overrides::new()).await?;
+        let loaded = self.scopes.load(name, Some(from), &scopes::Overrides::new()).await?;
         let Some(stage) = loaded.and_then(|loaded| loaded.bundle.stage.clone()) else { return Ok(()) };
         // In the first one it stands anyway.
         if stage.position > 1
@@ -217,6 +221,6 @@ pub(crate) const fn is_linked(kind: Kind) -> bool {
 pub(crate) async fn insert_any(
     write: &mut Write,
     entity: &AnyEntity,
-) -> std::result::Result<persona::Meta, store::Error> {
+) -> std::result::Result<persona::Meta, scopes::Error> {
     persona::with_entity!(entity, entity => Ok(write.insert(entity, Action::Create).await?.meta))
 }

@@ -1,8 +1,8 @@
 //! Personas out of others: from templates, as duplicates, written out.
 
+use builtins::Builtins;
 use persona::explain::{Explanation, Holders, WrittenOut};
 use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, with_entity};
-use store::Builtins;
 
 use crate::inputs::GetPersona;
 use crate::outputs::{Settings, Written};

@@ -4,12 +4,13 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use files::document;
 use persona::{Kind, Scope};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use scopes::{Overrides, Scopes};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
-use store::files::document;
-use store::{Overrides, Scopes, Store};
+use store::Store;
 use toml_edit::DocumentMut;
 
 use crate::library::persona_name;

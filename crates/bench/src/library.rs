@@ -5,11 +5,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use database::Location;
 use persona::{Bundle, Name, Request, TokenCounter, View};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
-use store::{Location, Store};
+use store::Store;
 
 use crate::process::resident_megabytes;
 use crate::report::{Figure, directory, micros, percentile, report, sorted};

@@ -88,7 +88,7 @@ impl Definition {
 
     /// Writes out what may be said in a shorter way, as it may in a personas.toml.
     pub(crate) fn spell_out(&mut self, kind: Kind) {
-        store::files::document::spell_out(kind, &mut self.fields);
+        files::document::spell_out(kind, &mut self.fields);
     }
 
     /// Takes the revision that a file or a flag was based on.

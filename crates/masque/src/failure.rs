@@ -118,8 +118,14 @@ fn in_commands(message: String) -> String {
     message
 }
 
-impl From<store::Error> for Failure {
-    fn from(error: store::Error) -> Self {
+impl From<database::Error> for Failure {
+    fn from(error: database::Error) -> Self {
+        Self::told(error.kind(), error.to_string())
+    }
+}
+
+impl From<files::Error> for Failure {
+    fn from(error: files::Error) -> Self {
         Self::told(error.kind(), error.to_string())
     }
 }

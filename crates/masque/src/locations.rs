@@ -79,9 +79,9 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
 
 /// Makes the directory that a new database file needs.
 pub(crate) fn make_parent(database: &str) -> Result<()> {
-    match store::Location::parse(database)? {
-        store::Location::Sqlite(path) => make_parent_of(&path),
-        store::Location::Postgres(_) => Ok(()),
+    match database::Location::parse(database)? {
+        database::Location::Sqlite(path) => make_parent_of(&path),
+        database::Location::Postgres(_) => Ok(()),
     }
 }
 

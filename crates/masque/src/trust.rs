@@ -107,7 +107,7 @@ impl Trust {
     ) -> Result<bool> {
         let path = directories.trusted_file();
         make_parent_of(&path)?;
-        let _lock = store::files::Lock::acquire(&directories.locks(), &path.to_string_lossy(), PATIENCE)?;
+        let _lock = files::Lock::acquire(&directories.locks(), &path.to_string_lossy(), PATIENCE)?;
         let mut trust = Self::read_from(&path)?;
         let changed = edit(&mut trust.projects)?;
         if changed {

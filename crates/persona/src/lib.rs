@@ -36,6 +36,9 @@ pub use kinds::{
 mod check;
 pub use check::{Invalid, Rule};
 
+mod error_kind;
+pub use error_kind::ErrorKind;
+
 mod bundle;
 pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};
 

@@ -5,10 +5,12 @@ use persona::{
     AnyEntity, Base, Bundle, Chain, Compiled, Kind, LoadedArc, Meta, Name, Persona, PieceScope, Scope,
 };
 
-use crate::{Builtins, Result};
+use builtins::Builtins;
+
+use crate::Result;
 
 /// Definitions at hand. The builtins always are, so that nobody has to bring them.
-pub(crate) trait Catalog {
+pub trait Catalog {
     fn find(&self, kind: Kind, scope: Scope, name: &Name) -> Option<AnyEntity>;
 
     /// Place and revision of a persona, where more is known than its scope.
@@ -29,16 +31,16 @@ impl Catalog for Nothing {
 
 /// What is kept about a persona besides what was authored.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
-pub(crate) struct PersonaState {
-    pub(crate) scope: Option<Scope>,
-    pub(crate) arc: Option<Name>,
-    pub(crate) stage: Option<Name>,
-    pub(crate) compiled: Option<Compiled>,
+pub struct PersonaState {
+    pub scope: Option<Scope>,
+    pub arc: Option<Name>,
+    pub stage: Option<Name>,
+    pub compiled: Option<Compiled>,
 }
 
 impl PersonaState {
     /// The stage, if it is one of this arc.
-    pub(crate) fn stage_of(&self, arc: &Name) -> Option<&Name> {
+    fn stage_of(&self, arc: &Name) -> Option<&Name> {
         self.stage.as_ref().filter(|_| self.arc.as_ref().is_none_or(|known| known == arc))
     }
 }
@@ -60,7 +62,7 @@ fn persona(catalog: &impl Catalog, scope: Scope, name: &Name) -> Option<Persona>
 }
 
 /// The persona of that name and scope with everything that it refers to.
-pub(crate) fn build(
+pub fn build(
     catalog: &impl Catalog,
     scope: Scope,
     name: &Name,

@@ -5,12 +5,13 @@
 
 use persona::Kind;
 
-use crate::dialect::{Column, Dialect};
+use database::{Column, Dialect};
 
 mod references;
 pub(crate) use references::{naming_condition, references, user_queries};
 mod whole;
-pub(crate) use whole::{file_state, gather, load};
+pub use whole::file_state;
+pub(crate) use whole::{gather, load};
 
 /// Where a kind is kept.
 pub(crate) const fn table(kind: Kind) -> &'static str {

@@ -1,9 +1,9 @@
 //! The change feed: what tells this node that its cache is out of date and its subscribers that
 //! something changed, whoever changed it.
 //!
-//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote but
-//! the one that writes sessions, and the history tells what. PostgreSQL: every write notifies; while the listening connection is
-//! down, nothing cached is trusted.
+//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote but the
+//! direct one, which writes sessions, and the history tells what. PostgreSQL: every write notifies;
+//! while the listening connection is down, nothing cached is trusted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,9 +15,8 @@ use sqlx::Executor as _;
 use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast};
 
-use crate::engine::{Engine, Value};
-use crate::sessions::SessionFile;
 use crate::{Error, Result};
+use database::{DirectFile, Engine, Value};
 
 /// Changes that a slow subscriber may fall behind before it is told that everything changed.
 const BACKLOG: usize = 1_024;
@@ -83,7 +82,7 @@ impl Feed {
     pub(crate) fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
         match engine {
             // In use: whoever reads now reads past the cache.
-            Engine::Sqlite { sessions, .. } if !self.check_version(sessions)? => return Ok(None),
+            Engine::Sqlite { direct, .. } if !self.check_version(direct)? => return Ok(None),
             Engine::Sqlite { .. } => {}
             Engine::Postgres { .. } if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
             Engine::Postgres { .. } => {}
@@ -92,10 +91,10 @@ impl Feed {
     }
 
     /// Notices what others wrote; answers whether it could look.
-    fn check_version(&self, sessions: &SessionFile) -> Result<bool> {
+    fn check_version(&self, direct: &DirectFile) -> Result<bool> {
         // The lock keeps answers in the order of the questions.
         let mut seen = self.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(version) = sessions.data_version()? else { return Ok(false) };
+        let Some(version) = direct.data_version()? else { return Ok(false) };
         if *seen != Some(version) {
             *seen = Some(version);
             self.bump();
@@ -141,9 +140,9 @@ impl Feed {
 /// Starts what brings changes from elsewhere; it ends when the feed is dropped.
 pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
     match engine {
-        Engine::Sqlite { sessions, .. } => {
+        Engine::Sqlite { direct, .. } => {
             feed.announced.store(newest_revision(engine).await?, Ordering::SeqCst);
-            feed.check_version(sessions)?;
+            feed.check_version(direct)?;
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
         Engine::Postgres { readers: pool, .. } => {
@@ -171,7 +170,7 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
             pass_over(&strong, &engine, &mut passed).await
         };
         // A library that is being closed may close under a look at it.
-        if matches!(&looked, Err(Error::Database(sqlx::Error::PoolClosed))) {
+        if matches!(&looked, Err(Error::Database(database::Error::Database(sqlx::Error::PoolClosed)))) {
             return;
         }
         if let Err(error) = looked {
@@ -196,10 +195,10 @@ async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()>
 }
 
 async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
-    let Engine::Sqlite { sessions, .. } = engine else {
+    let Engine::Sqlite { direct, .. } = engine else {
         return Ok(());
     };
-    feed.check_version(sessions)?;
+    feed.check_version(direct)?;
     let last = feed.announced.load(Ordering::SeqCst);
     let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
                'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \

@@ -8,30 +8,29 @@ use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::dialect::Column;
-use crate::engine::Value;
 use crate::{Result, Store};
+use database::{Column, Value};
 
 mod refs;
-pub(crate) use refs::Ref;
+pub use refs::Ref;
 mod pruning;
 mod tags;
 use tags::NAMED;
 
 /// Where a history is kept: a scope and, for files, the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shelf<'a> {
-    pub(crate) scope: Scope,
-    pub(crate) origin: &'a str,
+pub struct Shelf<'a> {
+    pub scope: Scope,
+    pub origin: &'a str,
 }
 
 /// The entity that a name's newest revision `r` is of, where that says that it was deleted and
 /// nothing came after it.
-pub(crate) const GONE: &str = "CASE WHEN r.action = 'delete' AND NOT EXISTS \
+pub const GONE: &str = "CASE WHEN r.action = 'delete' AND NOT EXISTS \
     (SELECT 1 FROM agent_revisions n WHERE n.guid = r.guid AND n.revision > r.revision) THEN r.guid END";
 
 impl Shelf<'static> {
-    pub(crate) const SHARED: Self = Self { scope: Scope::Shared, origin: "" };
+    pub const SHARED: Self = Self { scope: Scope::Shared, origin: "" };
 }
 
 /// A revision, without what it holds.
@@ -94,7 +93,7 @@ pub struct Tag {
 pub struct FullRevision {
     pub about: Revision,
     pub entity: AnyEntity,
-    pub(crate) refs: Vec<Ref>,
+    pub refs: Vec<Ref>,
 }
 
 /// A piece as a revision knew it, and where it is.
@@ -181,7 +180,7 @@ impl Store {
     }
 
     /// The identity under which the newest revision of a name was recorded; it outlives renames.
-    pub(crate) async fn identity(&self, shelf: Shelf<'_>, kind: Kind, name: &Name) -> Result<Option<Uuid>> {
+    pub async fn identity(&self, shelf: Shelf<'_>, kind: Kind, name: &Name) -> Result<Option<Uuid>> {
         let sql = format!(
             "SELECT {} FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = $3 AND r.name = $4 \
              ORDER BY r.id DESC LIMIT 1",
@@ -198,14 +197,14 @@ impl Store {
     }
 
     /// The name that an entity had when it was last recorded.
-    pub(crate) async fn newest_name(&self, guid: Uuid) -> Result<Option<Name>> {
+    pub async fn newest_name(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT name FROM agent_revisions WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
         let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
     /// The name that an entity has; none where it is gone.
-    pub(crate) async fn name_now(&self, guid: Uuid) -> Result<Option<Name>> {
+    pub async fn name_now(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT CASE WHEN action = 'delete' THEN '' ELSE name END FROM agent_revisions \
                    WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
         let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
@@ -214,7 +213,7 @@ impl Store {
 
     /// What was recorded of the entity that has a name, also under its earlier names, and then of
     /// those that had the name before, or that it has a tag for; each newest first.
-    pub(crate) async fn history(
+    pub async fn history(
         &self,
         shelf: Shelf<'_>,
         kind: Kind,
@@ -260,7 +259,7 @@ impl Store {
     }
 
     /// One revision, whole.
-    pub(crate) async fn revision(
+    pub async fn revision(
         &self,
         shelf: Shelf<'_>,
         kind: Kind,
@@ -339,7 +338,7 @@ impl Store {
     }
 
     /// What a revision refers to.
-    pub(crate) async fn refs(&self, about: &Revision) -> Result<Vec<Ref>> {
+    pub async fn refs(&self, about: &Revision) -> Result<Vec<Ref>> {
         let refs = self.engine().dialect().text("refs");
         let sql = format!("SELECT {refs} FROM agent_revisions WHERE guid = $1 AND revision = $2");
         let values = [Value::Uuid(about.guid), Value::Int(about.revision)];

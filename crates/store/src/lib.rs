@@ -1,29 +1,18 @@
 //! Where the library is kept: SQLite or PostgreSQL, with history, search and a bounded cache.
 //!
-//! One set of statements serves both engines; what differs is in `dialect` and in the
-//! migrations. Reading answers whole documents (a persona with everything that it links is one
-//! round trip), writing happens in a [`Write`] transaction that records a revision for each change.
-//! This crate must not know who asks, nor decide what a change means: it keeps what it is given.
+//! One set of statements serves both engines; what differs is in `database`. Reads answer whole
+//! documents: a persona with everything that it links is one round trip. Writes happen in a
+//! [`DatabaseWrite`] transaction, which records a revision for each change.
+//!
+//! This crate must not know of files, nor who asks, nor decide what a change means.
 
 mod error;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, Result};
 
-mod location;
-pub use location::Location;
-
-mod dialect;
-mod engine;
-mod hot;
-mod migrate;
-
-pub mod files;
-
-mod builtin;
-pub use builtin::Builtins;
-
-mod catalog;
+pub mod catalog;
 
 mod documents;
+pub use documents::file_state;
 mod words;
 
 mod cache;
@@ -34,27 +23,19 @@ mod store;
 pub use store::{DatabaseInfo, Store};
 
 mod read;
-pub use read::{Filter, Found, Page};
+pub use read::{Filter, Found, Listed, Listings, Page};
 
 mod load;
-pub use load::Loaded;
+pub use load::{Gathered, Loaded, Wanted, plain_answer, put_override, put_overrides};
 
 mod write;
-pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, Write};
+pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, STEP_FAILED};
 
 mod history;
-pub use history::{Forgotten, FullRevision, Referred, Revision, RevisionRef, Tag};
-
-mod scopes;
-pub use scopes::{FileScopes, Heir, Overrides, Scopes};
-
-mod sessions;
-pub use sessions::{
-    After, Answered, Appended, Began, Control, IdPrefix, Lease, Parent, RunChange, SessionFilter,
-    SessionPage, Started,
-};
+pub use history::{Forgotten, FullRevision, GONE, Ref, Referred, Revision, RevisionRef, Shelf, Tag};
 
 mod state;
+pub use state::{Owner, put_stage};
 
 mod usage;
 

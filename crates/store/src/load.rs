@@ -8,11 +8,10 @@ use persona::{
 };
 use serde::Deserialize;
 
-use crate::builtin::Builtin;
 use crate::catalog::{self, Nothing, PersonaState};
-use crate::dialect::Dialect;
-use crate::engine::{Engine, Value};
 use crate::{Error, Result, Store, documents};
+use builtins::Builtin;
+use database::{Dialect, Engine, Value};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
 static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Postgres));
@@ -23,7 +22,7 @@ static GATHER_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::gather(Di
 #[derive(Debug)]
 pub struct Loaded {
     pub bundle: Bundle,
-    pub(crate) document_bytes: usize,
+    pub document_bytes: usize,
 }
 
 impl Loaded {
@@ -34,12 +33,17 @@ impl Loaded {
 
     /// The arc that a persona walks, of whatever reading it brought. A persona whose bases cannot be
     /// followed walks none: others must not be kept from their work by its mistake.
-    pub(crate) fn arc(loaded: Result<Option<Self>>) -> Result<Option<Name>> {
+    fn arc(loaded: Result<Option<Self>>) -> Result<Option<Name>> {
         match loaded {
-            Ok(loaded) => Ok(loaded.and_then(|loaded| loaded.bundle.stage).map(|stage| stage.arc)),
+            Ok(loaded) => Ok(loaded.and_then(Self::into_arc)),
             Err(Error::Chain(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The arc that the persona walks.
+    pub fn into_arc(self) -> Option<Name> {
+        self.bundle.stage.map(|stage| stage.arc)
     }
 }
 
@@ -53,13 +57,13 @@ struct Row {
 /// What a persona in a file needs of the database: names of pieces, and the base that its chain
 /// leaves the files with.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
-    pub(crate) base: Option<Name>,
-    pub(crate) parts: Vec<Name>,
-    pub(crate) traits: Vec<Name>,
-    pub(crate) skills: Vec<Name>,
-    pub(crate) guardrails: Vec<Name>,
-    pub(crate) arcs: Vec<Name>,
+pub struct Wanted {
+    pub base: Option<Name>,
+    pub parts: Vec<Name>,
+    pub traits: Vec<Name>,
+    pub skills: Vec<Name>,
+    pub guardrails: Vec<Name>,
+    pub arcs: Vec<Name>,
 }
 
 impl Wanted {
@@ -71,15 +75,15 @@ impl Wanted {
 
 /// What the database had of it.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Gathered {
-    pub(crate) bundle: Option<Bundle>,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) traits: Vec<Trait>,
-    pub(crate) skills: Vec<Skill>,
-    pub(crate) guardrails: Vec<Guardrail>,
-    pub(crate) arcs: Vec<LoadedArc>,
+pub struct Gathered {
+    pub bundle: Option<Bundle>,
+    pub parts: Vec<Part>,
+    pub traits: Vec<Trait>,
+    pub skills: Vec<Skill>,
+    pub guardrails: Vec<Guardrail>,
+    pub arcs: Vec<LoadedArc>,
     /// The arc of the base itself.
-    pub(crate) base_arc: Option<LoadedArc>,
+    pub base_arc: Option<LoadedArc>,
 }
 
 impl Store {
@@ -98,12 +102,12 @@ impl Store {
     }
 
     /// What the cache has of a generation, or else what is read, which the cache then has.
-    pub(crate) async fn cached_bundle(
+    pub async fn cached_bundle<E>(
         &self,
         name: &Name,
         generation: Option<u64>,
-        read: impl Future<Output = Result<Option<Loaded>>>,
-    ) -> Result<Option<Arc<Loaded>>> {
+        read: impl Future<Output = std::result::Result<Option<Loaded>, E>>,
+    ) -> std::result::Result<Option<Arc<Loaded>>, E> {
         if let Some(loaded) = generation.and_then(|generation| self.cache().bundle(name, generation)) {
             return Ok(Some(loaded));
         }
@@ -115,13 +119,13 @@ impl Store {
     }
 
     /// As [`Store::cached_bundle`], for the answer that is made of what is read.
-    pub(crate) async fn cached_answer(
+    pub async fn cached_answer<E>(
         &self,
         name: &Name,
         view: View,
         generation: Option<u64>,
-        read: impl Future<Output = Result<Option<Loaded>>>,
-    ) -> Result<Option<Arc<LoadedPersona>>> {
+        read: impl Future<Output = std::result::Result<Option<Loaded>, E>>,
+    ) -> std::result::Result<Option<Arc<LoadedPersona>>, E> {
         if let Some(answer) = generation.and_then(|generation| self.cache().answer(name, view, generation)) {
             return Ok(Some(answer));
         }
@@ -137,12 +141,12 @@ impl Store {
 
     /// The generation under which something read from now on may be cached, or a cached thing
     /// may be served.
-    pub(crate) fn generation(&self) -> Result<Option<u64>> {
+    pub fn generation(&self) -> Result<Option<u64>> {
         self.feed().generation(self.engine())
     }
 
     /// Reads a persona: of one scope where one is named, else shared before builtin.
-    pub(crate) async fn fetch(
+    pub async fn fetch(
         &self,
         name: &Name,
         only: Option<Scope>,
@@ -178,7 +182,7 @@ impl Store {
     }
 
     /// Reads what a persona in a file needs of this database, in one round trip.
-    pub(crate) async fn gather(&self, wanted: &Wanted) -> Result<Gathered> {
+    pub async fn gather(&self, wanted: &Wanted) -> Result<Gathered> {
         if wanted.is_empty() {
             return Ok(Gathered::default());
         }
@@ -204,7 +208,7 @@ impl Store {
 
 /// Gives a persona the parts of these names that the database had, and the builtins where it had
 /// none.
-pub(crate) fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
+pub fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
     bundle.override_parts = shared;
     for name in names {
         let missing = !bundle.override_parts.iter().any(|part| part.name == **name);
@@ -215,7 +219,7 @@ pub(crate) fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Na
 }
 
 /// Puts a part that is not shared in place of whatever has its name.
-pub(crate) fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
+pub fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
     let Bundle { override_parts, override_scopes, .. } = bundle;
     override_parts.retain(|known| known.name != part.name);
     override_scopes.retain(|known| known.name != part.name);
@@ -224,6 +228,6 @@ pub(crate) fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
 }
 
 /// The answer to a request that changes nothing and leaves nothing out.
-pub(crate) fn plain_answer(bundle: &Bundle, view: View) -> LoadedPersona {
+pub fn plain_answer(bundle: &Bundle, view: View) -> LoadedPersona {
     LoadedPersona::new(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
 }

@@ -10,15 +10,14 @@ use persona::{
 };
 use serde::Deserialize;
 
-use crate::dialect::Dialect;
 use crate::documents::{definition, listed, meta, naming_condition, search_number, table};
-use crate::engine::Value;
 use crate::words;
 use crate::write::Keep;
 use crate::{Error, Result, Store};
+use database::{Dialect, Value};
 
 mod listing;
-pub(crate) use listing::{Listed, Listings};
+pub use listing::{Listed, Listings};
 mod names;
 mod search;
 
@@ -132,7 +131,7 @@ impl Store {
     }
 
     /// A definition from the database.
-    pub(crate) async fn get_shared<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
+    pub async fn get_shared<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
         let dialect = self.engine().dialect();
         let row =
             dialect.object(&[("entity", definition(dialect, T::KIND, "a")), ("meta", meta(dialect, "a"))]);
@@ -158,7 +157,7 @@ impl Store {
 
     /// Shared personas that name a base or a preset, or take a piece away from their base: no link
     /// lets these follow a rename.
-    pub(crate) async fn naming(&self, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
+    pub async fn naming(&self, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
         let dialect = self.engine().dialect();
         let Some(condition) = naming_condition(dialect, kind, "$1") else { return Ok(Vec::new()) };
         let definition = dialect.text(&definition(dialect, Kind::Persona, "p"));
@@ -184,7 +183,7 @@ impl Store {
     }
 
     /// One page of a kind, by name, over this store and what stands above it.
-    pub(crate) async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<Page> {
+    pub async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<Page> {
         let size = page_size(filter.limit);
         let mut after = match &filter.cursor {
             None => None,

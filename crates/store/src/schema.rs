@@ -1,6 +1,6 @@
 //! What the tables hold, for whatever goes over all of them: copying, comparing, documenting.
 
-use crate::dialect::Column;
+use database::Column;
 
 /// A table that holds state of record. Search indexes are made anew instead of being copied.
 #[derive(Debug)]

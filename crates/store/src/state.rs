@@ -1,25 +1,21 @@
 //! State that is not authored: where a persona stands in its arc, and its compiled text. Changing
 //! it makes no revision.
 
-use chrono::{DateTime, SubsecRound as _, Utc};
 use persona::{Compiled, CompiledText, Name, Persona, Scope};
 
-use crate::engine::{Transaction, Value};
 use crate::write::{DatabaseWrite, Held};
-use crate::{Attribution, Builtins, Result, Store};
+use builtins::Builtins;
+use database::{Transaction, Value, now};
 
-/// The time in microseconds: what both engines keep.
-pub(crate) fn now() -> DateTime<Utc> {
-    Utc::now().trunc_subsecs(6)
-}
+use crate::{Attribution, Result, Store};
 
 /// Whose state it is. Personas with a row of their own keep most of it there.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner<'a> {
-    pub(crate) scope: Scope,
+pub struct Owner<'a> {
+    pub scope: Scope,
     /// The file that the persona stands in; empty for all others.
-    pub(crate) origin: &'a str,
-    pub(crate) name: &'a Name,
+    pub origin: &'a str,
+    pub name: &'a Name,
 }
 
 impl Owner<'_> {
@@ -34,7 +30,7 @@ impl Owner<'_> {
 }
 
 /// Keeps the stage of a persona that has no row, or none for this arc.
-pub(crate) async fn put_stage(
+pub async fn put_stage(
     transaction: &mut Transaction,
     owner: Owner<'_>,
     arc: &Name,
@@ -143,19 +139,19 @@ impl DatabaseWrite {
 
 impl Store {
     /// The stage that was kept for a persona that has no row, or none for its arc.
-    pub(crate) async fn kept_stage(&self, owner: Owner<'_>) -> Result<Option<Name>> {
+    pub async fn kept_stage(&self, owner: Owner<'_>) -> Result<Option<Name>> {
         let stage = self.engine().text(GET_STAGE, &owner.values()).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
     /// The same, where it was kept for this arc.
-    pub(crate) async fn kept_stage_in(&self, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
+    pub async fn kept_stage_in(&self, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
         let stage = self.engine().text(GET_STAGE_IN, &owner.values_in(arc)).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
     /// The stage in which a shared persona stands: in its own arc, or in one that it inherits.
-    pub(crate) async fn shared_stage(&self, name: &Name) -> Result<Option<Name>> {
+    pub async fn shared_stage(&self, name: &Name) -> Result<Option<Name>> {
         let sql = "SELECT coalesce((SELECT s.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
                    JOIN arc_stages s ON s.id = pa.current_stage_id WHERE p.name = $1), \
                    (SELECT z.stage FROM persona_state z WHERE z.scope = 'shared' AND z.origin = '' AND z.name = $1))";
@@ -164,7 +160,7 @@ impl Store {
     }
 
     /// Keeps a persona's compiled text.
-    pub(crate) async fn keep_compiled(&self, owner: Owner<'_>, text: &CompiledText) -> Result<Compiled> {
+    pub async fn keep_compiled(&self, owner: Owner<'_>, text: &CompiledText) -> Result<Compiled> {
         let at = now();
         let attribution = Attribution { who: String::new(), front: String::new(), message: None };
         let mut write = self.write(attribution).await?;

@@ -7,10 +7,11 @@ use persona::Kind;
 use tokio::sync::broadcast;
 
 use crate::cache::Cache;
-use crate::engine::Engine;
 use crate::feed::{self, Change, Feed};
 use crate::usage::{self, Usage};
-use crate::{Location, Result, documents, migrate};
+use database::{Engine, Location};
+
+use crate::{Result, documents};
 
 /// An open library; clones share it.
 #[derive(Debug, Clone)]
@@ -43,7 +44,7 @@ impl Store {
     /// where `create` says so.
     pub async fn open(location: Location, create: bool) -> Result<Self> {
         let engine = Engine::open(&location, create).await?;
-        migrate::migrate(&engine).await?;
+        database::migrate(&engine).await?;
         let feed = Arc::new(Feed::new());
         feed::start(&feed, &engine).await?;
         let usage = usage::start(&engine);
@@ -58,7 +59,8 @@ impl Store {
         self.0.engine.close().await;
     }
 
-    pub(crate) fn engine(&self) -> &Engine {
+    /// The connections, for what is kept beside the library.
+    pub fn engine(&self) -> &Engine {
         &self.0.engine
     }
 
@@ -70,12 +72,17 @@ impl Store {
         &self.0.cache
     }
 
-    pub(crate) fn location(&self) -> &Location {
+    pub fn location(&self) -> &Location {
         &self.0.location
     }
 
     pub fn usage(&self) -> &Usage {
         &self.0.usage
+    }
+
+    /// Tells subscribers of changes that no database knows of, such as those of a file.
+    pub fn announce(&self, changes: Vec<Change>) {
+        self.0.feed.changed_here(changes);
     }
 
     /// Changes from this node, other processes and other nodes.
@@ -85,7 +92,8 @@ impl Store {
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<()> {
-        self.engine().number("SELECT CAST(1 AS bigint)".to_owned(), &[]).await.map(drop)
+        self.engine().number("SELECT CAST(1 AS bigint)".to_owned(), &[]).await?;
+        Ok(())
     }
 
     pub async fn info(&self) -> Result<DatabaseInfo> {
@@ -111,7 +119,7 @@ impl Store {
         Ok(DatabaseInfo {
             engine: self.location().engine(),
             location: self.location().to_string(),
-            schema_version: migrate::NEWEST,
+            schema_version: database::NEWEST,
             bytes,
             counts,
             journal_mode,

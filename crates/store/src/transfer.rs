@@ -8,12 +8,13 @@ use futures::TryStreamExt as _;
 use persona::{Kind, with_kind};
 use sqlx::AssertSqlSafe;
 
-use crate::dialect::{Column, Dialect};
 use crate::documents::{definition, table};
-use crate::engine::{Engine, Transaction, Value};
 use crate::schema::{TABLES, Table};
 use crate::write::Keep;
-use crate::{Attribution, Error, Location, Result, Store};
+use database::{Column, Dialect, Location};
+use database::{Engine, Transaction, Value};
+
+use crate::{Attribution, Error, Result, Store};
 
 /// Rows that are written with one statement.
 const BATCH: usize = 500;
@@ -94,7 +95,9 @@ impl Store {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
         let target = match Self::open(to.clone(), true).await {
-            Err(Error::Open { location, source }) => return Err(Error::OpenTarget { location, source }),
+            Err(Error::Database(database::Error::Open { location, source })) => {
+                return Err(Error::OpenTarget { location, source });
+            }
             target => target?,
         };
         let copied = self.copy_into(&target, extent, progress).await;

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use persona::Name;
 
 use crate::Result;
-use crate::engine::{Engine, Value};
+use database::{Engine, Value};
 
 /// How often usage is written.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ impl Usage {
                 )
                 .await?;
         }
-        transaction.commit().await
+        Ok(transaction.commit().await?)
     }
 }
 

@@ -33,6 +33,12 @@ impl Database {
         Self { location, engine: "sqlite", _directory: Some(directory) }
     }
 
+    /// A database of another test process, which removes it.
+    pub fn at(location: &str) -> Self {
+        let engine = if location.starts_with("postgres") { "postgres" } else { "sqlite" };
+        Self { location: location.to_owned(), engine, _directory: None }
+    }
+
     /// A SQLite file that somebody else made, and removes.
     pub fn sqlite_at(path: &Path) -> Self {
         Self { location: path.display().to_string(), engine: "sqlite", _directory: None }

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use database::Location;
 use persona::Scope;
-use store::{FileScopes, Location, Scopes, Store};
+use scopes::{FileScopes, Scopes};
+use store::Store;
 use tempfile::TempDir;
 
 use crate::Database;

@@ -1,7 +1,8 @@
 //! Large libraries in little time: what the store would have written, in bulk and past the store.
 
+use database::Location;
 use persona::Kind;
-use store::{Location, Store};
+use store::Store;
 use tokio::sync::mpsc;
 
 use crate::generate::{Generated, generate};

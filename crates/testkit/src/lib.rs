@@ -20,3 +20,6 @@ pub use generate::{Generated, generate};
 
 mod fill;
 pub use fill::fill;
+
+pub mod samples;
+pub mod sessions;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use files::disk;
 use persona::{AnyEntity, Scope, Stored, with_entity};
-use store::files::disk;
-use store::{Keep, Write};
+use scopes::Write;
+use store::Keep;
 
 use super::Cargo;
 use crate::outputs::Promoted;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use persona::{AnyEntity, Kind, Name, Scope};
-use store::{Action, Write};
+use scopes::Write;
+use store::Action;
 
 use super::in_place_of;
 use crate::diff::{changes, same};

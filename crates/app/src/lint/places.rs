@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use files::document::{Locator, TextPlace, directory_of};
 use persona::Scope;
 use persona::lint::Finding;
-use store::files::document::{Locator, TextPlace, directory_of};
 
 /// A file, and a line and column in it, as far as there are any.
 pub(super) type Placed = (Option<PathBuf>, Option<(usize, usize)>);

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use files::{Level, Problem};
 use persona::{Kind, Name, Scope};
-use store::files::{Level, Problem};
 
 #[derive(Debug, Default)]
 pub(super) struct Unread {

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use files::{Level as ProblemLevel, Problem};
 use persona::env::Place;
 use persona::lint::{Finding, Level, Rule};
 use persona::{Kind, Scope};
 use serde::{Serialize, Serializer};
-use store::files::{Level as ProblemLevel, Problem};
 
 /// All that was found: strongest scope first, then from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

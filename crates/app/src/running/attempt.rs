@@ -10,7 +10,7 @@ use agent::{
 use chrono::Utc;
 use futures::{FutureExt as _, StreamExt as _};
 use llm::{Failure, ModelRef, Request, StopReason, System, Usage};
-use store::{After, RunChange};
+use sessions::{After, RunChange};
 use uuid::Uuid;
 
 use super::drive::{Driver, NotKept, entry, noted};

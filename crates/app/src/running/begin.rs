@@ -7,7 +7,7 @@ use agent::{
     End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits, open_calls,
 };
 use chrono::{DateTime, Utc};
-use store::{Began, Lease, Started};
+use sessions::{Began, Lease, Started};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

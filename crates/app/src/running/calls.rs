@@ -13,7 +13,7 @@ use chrono::Utc;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
-use store::{After, RunChange};
+use sessions::{After, RunChange};
 use tools::{Answer, Call};
 
 use super::delegate::Delegation;

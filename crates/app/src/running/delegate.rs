@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::{Approval, End, Mode, Note, PendingCall, Session, SessionStatus, Turn, TurnBody};
 use persona::{Name, Request, View};
-use store::{Parent, SessionFilter};
+use sessions::{Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use tools::Answer;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::{End, Entry, ErrorCode, Event, Mode, NewTurn, Note, Run, Session, Step, Turn, TurnBody};
 use chrono::Utc;
 use llm::ModelRef;
-use store::{After, Appended, RunChange};
+use sessions::{After, Appended, RunChange};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ pub(super) enum Driven {
 
 /// Why a drive cannot go on: the database did not take what has to be kept.
 #[derive(Debug)]
-pub(super) struct NotKept(pub(super) store::Error);
+pub(super) struct NotKept(pub(super) sessions::Error);
 
 pub(super) struct Driver {
     pub(super) runtime: Arc<Inner>,
@@ -73,7 +73,7 @@ impl Driver {
     pub(super) async fn drive(mut self) -> Driven {
         let driven = match self.steps().await {
             Ok(driven) => driven,
-            Err(NotKept(error)) if error.kind() == store::ErrorKind::Conflict => self.lose(&error),
+            Err(NotKept(error)) if error.kind() == persona::ErrorKind::Conflict => self.lose(&error),
             Err(NotKept(error)) => {
                 tracing::error!(session = %self.session.id, %error, "the session could not be kept");
                 self.end_unkept(&error).await
@@ -90,7 +90,7 @@ impl Driver {
         driven
     }
 
-    pub(super) fn lose(&self, error: &store::Error) -> Driven {
+    pub(super) fn lose(&self, error: &sessions::Error) -> Driven {
         tracing::warn!(session = %self.session.id, %error, "another process took the session over");
         Driven::Lost
     }

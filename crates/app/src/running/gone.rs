@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::{End, Entry, ErrorCode, Event, Note, Session, SessionStatus, Turn};
 use chrono::Utc;
-use store::{After, Began, RunChange};
+use sessions::{After, Began, RunChange};
 use uuid::Uuid;
 
 use super::Inner;

@@ -7,7 +7,7 @@ use agent::{NewTurn, Note, SUMMARY_PROMPT, Turn, TurnBody, cut, in_force, transc
 use futures::StreamExt as _;
 use llm::{Message, Request, Sampling, System, Usage};
 use persona::TokenCounter as _;
-use store::RunChange;
+use sessions::RunChange;
 
 use super::drive::{Driver, NotKept, entry, noted};
 use super::models::Candidate;

@@ -12,7 +12,7 @@ use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Request, Scope, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Answered, IdPrefix, Parent, SessionFilter};
+use sessions::{Answered, IdPrefix, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

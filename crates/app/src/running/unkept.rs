@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use agent::{End, ErrorCode, Event, Note};
-use store::{After, RunChange};
+use sessions::{After, RunChange};
 use tokio::time::Instant;
 
 use super::drive::{Driven, Driver, NotKept};
@@ -21,7 +21,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 impl Driver {
     /// Ends a run because of what the database said.
-    pub(super) async fn end_unkept(&mut self, error: &store::Error) -> Driven {
+    pub(super) async fn end_unkept(&mut self, error: &sessions::Error) -> Driven {
         let message = format!("the session could not be kept: {error}");
         let deadline = Instant::now() + PATIENCE;
         let mut wait = FIRST_WAIT;
@@ -29,7 +29,7 @@ impl Driver {
         loop {
             match tokio::time::timeout_at(deadline, self.keep_failure(&message)).await {
                 Ok(Ok(())) => break,
-                Ok(Err(NotKept(error))) if error.kind() == store::ErrorKind::Conflict => {
+                Ok(Err(NotKept(error))) if error.kind() == persona::ErrorKind::Conflict => {
                     return self.lose(&error);
                 }
                 Ok(Err(NotKept(error))) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent::{ApprovalAnswer, End, ErrorCode, Event, Note, Session, SessionStatus};
 use chrono::Utc;
 use futures::future::BoxFuture;
-use store::{Answered, Parent, SessionFilter};
+use sessions::{Answered, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

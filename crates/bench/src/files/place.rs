@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use store::{FileScopes, Location, Scopes, Store};
+use database::Location;
+use scopes::{FileScopes, Scopes};
+use store::Store;
 use tempfile::TempDir;
 
 use crate::report::directory;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use persona::Name;
-use store::{Overrides, Scopes};
+use scopes::{Overrides, Scopes};
 
 use super::place::Place;
 use super::text::{described, personas_toml};

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
+use files::{Edit, disk, document, edit};
 use persona::{AnyEntity, Kind, Name, Persona, Scope};
-use store::files::{Edit, disk, document, edit};
-use store::{Action, Attribution, Scopes};
+use scopes::Scopes;
+use store::{Action, Attribution};
 use tempfile::NamedTempFile;
 use toml_edit::DocumentMut;
 

@@ -107,8 +107,8 @@ fn quoted(text: &str) -> String {
 mod tests {
     use std::path::Path;
 
+    use files::document;
     use persona::{AnyEntity, Kind};
-    use store::files::document;
 
     use super::*;
 

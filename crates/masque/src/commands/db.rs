@@ -34,7 +34,8 @@ async fn backup(file: &Path, session: &Session, output: &mut Output) -> Result<(
 }
 
 async fn copy(to: &str, session: &Session, output: &mut Output) -> Result<()> {
-    let location = store::Location::parse(to).map_err(|error| Failure::invalid(format!("--to: {error}")))?;
+    let location =
+        database::Location::parse(to).map_err(|error| Failure::invalid(format!("--to: {error}")))?;
     locations::make_parent(to)?;
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);

@@ -30,7 +30,7 @@ impl Connections {
     /// Reads the personas.toml of a project. One that is missing or broken names nothing: what is
     /// wrong with it is told where personas are read.
     pub(crate) fn read(file: &Path) -> Self {
-        let bytes = store::files::disk::read_bytes(file).ok().flatten();
+        let bytes = files::disk::read_bytes(file).ok().flatten();
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
         Self::parse(file, &text)
     }

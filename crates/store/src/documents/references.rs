@@ -3,7 +3,7 @@
 use persona::Kind;
 
 use super::{link_table, table};
-use crate::dialect::Dialect;
+use database::Dialect;
 
 /// The personas that the one of a condition on `s` builds on, itself included, as far as they are
 /// in shared: `chain(depth, id, extends)`.

@@ -4,7 +4,7 @@ use persona::Kind;
 
 use super::references::chain;
 use super::{definition, linked_rows, meta, table};
-use crate::dialect::Dialect;
+use database::Dialect;
 
 /// Everything that loading a persona needs, as one row: the bundle of the shared persona named
 /// `$1` or null with its bases, the state of builtins and of inherited arcs under that name, and
@@ -130,7 +130,7 @@ fn state(dialect: Dialect) -> String {
 }
 
 /// State, place and revision of the persona `$3` of the file `$2` of the scope `$1`.
-pub(crate) fn file_state(dialect: Dialect) -> String {
+pub fn file_state(dialect: Dialect) -> String {
     let state = format!(
         "(SELECT {} FROM persona_state z WHERE z.scope = $1 AND z.origin = $2 AND z.name = $3)",
         state(dialect)

@@ -4,12 +4,12 @@ use persona::Scope;
 
 use super::refs::{Ref, elements, meant};
 use super::tags::{AGAINST_TAGGING, NAMED, lock_tags};
-use crate::engine::Value;
 use crate::{Error, Result, Store};
+use database::Value;
 
 impl Store {
     /// What tagged revisions refer to in a scope.
-    pub(crate) async fn tagged_refs(&self, scope: Scope) -> Result<Vec<Ref>> {
+    pub async fn tagged_refs(&self, scope: Scope) -> Result<Vec<Ref>> {
         let refs = self.engine().dialect().text("r.refs");
         let sql = format!("SELECT {refs} FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED}");
         let mut all = Vec::new();
@@ -28,7 +28,7 @@ impl Store {
     }
 
     /// The same as [`Store::prune`], with more that stays.
-    pub(crate) async fn prune_around(&self, keep: usize, also: &[Ref]) -> Result<u64> {
+    pub async fn prune_around(&self, keep: usize, also: &[Ref]) -> Result<u64> {
         if keep == 0 {
             return Err(Error::Invalid("at least the newest revision is kept; give 1 or more".to_owned()));
         }

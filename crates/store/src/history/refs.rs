@@ -1,32 +1,34 @@
 //! What a revision refers to, as it was then.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use database::{Dialect, Value};
+
 use super::FullRevision;
-use crate::dialect::Dialect;
-use crate::engine::Value;
-use crate::{Result, Store};
+use crate::{Result, Store, documents};
 
 /// Something that a revision refers to, as it was then: by identity and number in the database, by
 /// the hash of its content in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ref {
-    pub(crate) kind: Kind,
-    pub(crate) name: Name,
+pub struct Ref {
+    pub kind: Kind,
+    pub name: Name,
     #[serde(default = "shared")]
-    pub(crate) scope: Scope,
+    pub scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) revision: Option<i64>,
+    pub revision: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) hash: Option<String>,
+    pub hash: Option<String>,
     /// None where that was not recorded yet: the name and the number say it then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) guid: Option<Uuid>,
+    pub guid: Option<Uuid>,
     /// All of it, where the revision is tagged and this is kept in another database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) copy: Option<serde_json::Value>,
+    pub copy: Option<serde_json::Value>,
 }
 
 fn shared() -> Scope {
@@ -35,7 +37,7 @@ fn shared() -> Scope {
 
 impl Ref {
     /// What was copied when the revision was tagged.
-    pub(crate) fn copied(&self) -> Result<Option<AnyEntity>> {
+    pub fn copied(&self) -> Result<Option<AnyEntity>> {
         let copy = self.copy.clone().map(|copy| AnyEntity::from_json(self.kind, copy));
         Ok(copy.transpose()?)
     }
@@ -62,8 +64,50 @@ pub(super) fn meant(dialect: Dialect) -> String {
 }
 
 impl Store {
+    /// Shared entities of these names as they are now, each with all that it refers to.
+    pub async fn shared_refs(
+        &self,
+        wanted: &BTreeSet<(Kind, Name)>,
+    ) -> Result<BTreeMap<(Kind, Name), Vec<Ref>>> {
+        let mut found = BTreeMap::new();
+        let dialect = self.engine().dialect();
+        for kind in Kind::ALL {
+            let names: Vec<&Name> =
+                wanted.iter().filter(|(of, _)| of == kind).map(|(_, name)| name).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let reference = dialect.object(&[
+                ("kind", format!("'{kind}'")),
+                ("name", "a.name".to_owned()),
+                ("scope", "'shared'".to_owned()),
+                ("revision", "a.revision".to_owned()),
+                ("guid", "a.guid".to_owned()),
+            ]);
+            let sql = format!(
+                "SELECT {} FROM {} a WHERE {}",
+                dialect.text(&reference),
+                documents::table(*kind),
+                dialect.in_list("a.name", "$1")
+            );
+            for row in self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await? {
+                let own: Ref = serde_json::from_str(&row)?;
+                let mut all = Vec::new();
+                if let Some(sql) = documents::references(dialect, *kind, "s.name = $1") {
+                    for row in self.engine().texts(sql, &[Value::from(&own.name)]).await? {
+                        all.push(serde_json::from_str(&row)?);
+                    }
+                }
+                let key = (*kind, own.name.clone());
+                all.push(own);
+                found.insert(key, all);
+            }
+        }
+        Ok(found)
+    }
+
     /// The revision that another one referred to; `origin` is the file where it is one of a file.
-    pub(crate) async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
+    pub async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
         let placed = [Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
         let place = "r.scope = $1 AND r.origin = $2 AND r.name = $3";
         match (&wanted.hash, wanted.revision, wanted.guid) {
@@ -84,7 +128,7 @@ impl Store {
     }
 
     /// The same content is the same, in whichever file of this machine it stood.
-    pub(crate) async fn referred_anywhere(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
+    pub async fn referred_anywhere(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
         let Some(hash) = &wanted.hash else { return Ok(None) };
         let values = [Value::from(&wanted.name), Value::from(hash.as_str())];
         self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await

@@ -9,10 +9,9 @@ use uuid::Uuid;
 
 use super::Revision;
 use super::refs::{Ref, elements, meant};
-use crate::dialect::Dialect;
-use crate::engine::{Transaction, Value};
-use crate::state::now;
 use crate::{Attribution, Error, Result, Store};
+use database::{Dialect, now};
+use database::{Transaction, Value};
 
 /// That a tag `t` names the revision `r`.
 pub(super) const NAMED: &str = "t.revision_guid = r.guid AND t.revision = r.revision";
@@ -33,7 +32,7 @@ pub(super) async fn lock_tags(transaction: &mut Transaction, mode: &str) -> Resu
 impl Store {
     /// Gives an entity a tag for a revision; one that names another revision is moved. `refs` is
     /// what the revision refers to, with copies of what is kept elsewhere.
-    pub(crate) async fn tag(
+    pub async fn tag(
         &self,
         guid: Uuid,
         about: &Revision,
@@ -73,11 +72,11 @@ impl Store {
                 &values,
             )
             .await?;
-        transaction.commit().await
+        Ok(transaction.commit().await?)
     }
 
     /// Takes a tag away; whether it was there.
-    pub(crate) async fn untag(&self, guid: Uuid, tag: &str) -> Result<bool> {
+    pub async fn untag(&self, guid: Uuid, tag: &str) -> Result<bool> {
         let mut transaction = self.engine().begin().await?;
         let sql = "DELETE FROM agent_revision_tags WHERE guid = $1 AND tag = $2";
         let removed = transaction.run(sql, &[Value::Uuid(guid), Value::from(tag)]).await?;

@@ -8,18 +8,18 @@ use chrono::{DateTime, Utc};
 use persona::{AnyEntity, Kind, Name, Scope, with_entity};
 
 use super::{Filter, Found};
-use crate::Builtins;
 use crate::words::{self, Searchable as _};
+use builtins::Builtins;
 
 /// An entity as a list shows it, and the words that it is found by.
 #[derive(Debug)]
-pub(crate) struct Listed {
-    pub(crate) found: Found,
+pub struct Listed {
+    pub found: Found,
     words: words::Words,
 }
 
 impl Listed {
-    pub(crate) fn new(entity: &AnyEntity, scope: Scope, updated_at: Option<DateTime<Utc>>) -> Self {
+    pub fn new(entity: &AnyEntity, scope: Scope, updated_at: Option<DateTime<Utc>>) -> Self {
         let mut found = Found {
             kind: entity.kind(),
             name: entity.name().clone(),
@@ -80,20 +80,20 @@ impl Listed {
 
 /// Entities of all kinds, by name; each name once.
 #[derive(Debug, Default)]
-pub(crate) struct Listings(BTreeMap<Kind, BTreeMap<Name, Arc<Listed>>>);
+pub struct Listings(BTreeMap<Kind, BTreeMap<Name, Arc<Listed>>>);
 
 impl Listings {
     /// Adds an entity; one of the same name that is there already gives way.
-    pub(crate) fn add(&mut self, listed: Arc<Listed>) {
+    pub fn add(&mut self, listed: Arc<Listed>) {
         let of_kind = self.0.entry(listed.found.kind).or_default();
         of_kind.insert(listed.found.name.clone(), listed);
     }
 
-    pub(crate) fn has(&self, kind: Kind, name: &Name) -> bool {
+    pub fn has(&self, kind: Kind, name: &Name) -> bool {
         self.0.get(&kind).is_some_and(|of_kind| of_kind.contains_key(name))
     }
 
-    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &Listed> {
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Listed> {
         self.0.get(&kind).into_iter().flat_map(BTreeMap::values).map(Arc::as_ref)
     }
 

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use persona::{Kind, Name, nearest};
 
 use super::{Found, Listings, listing};
-use crate::dialect::Dialect;
 use crate::documents::{listed, search_number, table};
-use crate::engine::Value;
 use crate::words;
 use crate::{Result, Store};
+use database::{Dialect, Value};
 
 /// Names on either side of a misspelt one that are looked at for suggestions.
 const NEIGHBOURS: usize = 200;
@@ -22,7 +21,7 @@ impl Store {
         self.names_below(&Listings::default(), kind, prefix, limit).await
     }
 
-    pub(crate) async fn names_below(
+    pub async fn names_below(
         &self,
         above: &Listings,
         kind: Kind,
@@ -53,7 +52,7 @@ impl Store {
         self.near_below(&Listings::default(), kind, name).await
     }
 
-    pub(crate) async fn near_below(&self, above: &Listings, kind: Kind, name: &str) -> Result<Vec<String>> {
+    pub async fn near_below(&self, above: &Listings, kind: Kind, name: &str) -> Result<Vec<String>> {
         let table = table(kind);
         let start: String = name.chars().take(1).collect();
         let held = above.of(kind).chain(listing::builtins().of(kind));
@@ -92,7 +91,7 @@ impl Store {
             ),
         };
         let sql = format!("SELECT a.name FROM {} a WHERE a.id IN ({hits} LIMIT {NEIGHBOURS})", table(kind));
-        self.engine().texts(sql, &[Value::Text(query)]).await
+        Ok(self.engine().texts(sql, &[Value::Text(query)]).await?)
     }
 
     /// Personas, most recently used first, then most recently changed, then the builtins.
@@ -100,7 +99,7 @@ impl Store {
         self.recent_below(&Listings::default(), limit).await
     }
 
-    pub(crate) async fn recent_below(&self, above: &Listings, limit: usize) -> Result<Vec<Found>> {
+    pub async fn recent_below(&self, above: &Listings, limit: usize) -> Result<Vec<Found>> {
         let mut names = self.usage().recent();
         for sql in [
             format!("SELECT name FROM agent_persona_usage ORDER BY last_used_at DESC LIMIT {limit}"),

@@ -4,11 +4,10 @@ use persona::{Kind, Scope};
 
 use super::listing::{self, Listed, Listings};
 use super::{Found, Page, bad_cursor, page_size, query_words};
-use crate::dialect::Dialect;
 use crate::documents::{listed, search_number, table};
-use crate::engine::Value;
 use crate::words;
 use crate::{Error, Result, Store};
+use database::{Dialect, Value};
 
 /// Matches that a search ranks; a word that matches more is too common to rank them all.
 const RANKED: usize = 10_000;
@@ -76,7 +75,7 @@ impl Store {
 
     /// The same over this store and what stands above it: first what is in files, then what is
     /// shared, then the builtins.
-    pub(crate) async fn search_below(
+    pub async fn search_below(
         &self,
         above: &Listings,
         query: &str,

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use testkit::{Database, on_each_engine};
 
 use super::{TABLES, Table};
-use crate::dialect::{Column, Dialect};
-use crate::{Location, Store};
+use database::{Column, Dialect, Location};
+
+use crate::Store;
 
 /// What no copy brings over: it is made anew on the other side.
 const MADE_ANEW: [&str; 3] = ["masque_migrations", "library_search", "agent_tags"];

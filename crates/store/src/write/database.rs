@@ -8,11 +8,10 @@ use uuid::Uuid;
 
 use super::identity::Last;
 use super::{Action, Attribution, Held, Keep};
-use crate::dialect::Dialect;
 use crate::documents::{definition, meta, search_number, table};
-use crate::engine::{Transaction, Value};
 use crate::feed::{self, Change};
 use crate::{Error, Result, Store, documents};
+use database::{Dialect, Transaction, Value};
 
 /// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -102,7 +101,7 @@ impl DatabaseWrite {
     }
 
     async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
-        let now = crate::state::now();
+        let now = database::now();
         // A name that is used again counts on, so that no old revision number fits a new entity.
         let last = Last::of(&mut self.transaction, T::KIND, entity.name()).await?;
         let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
@@ -125,7 +124,7 @@ impl DatabaseWrite {
         );
         let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
         let inserted = self.transaction.number(&sql, &values).await;
-        let id = inserted.map_err(|error| named(error, T::KIND, entity.name()))?.unwrap_or_default();
+        let id = inserted.map_err(|error| named(error.into(), T::KIND, entity.name()))?.unwrap_or_default();
         let revision = self.count_on(T::KIND, entity.name(), id, revision).await?;
         let stored = Stored {
             entity: entity.clone(),
@@ -160,7 +159,7 @@ impl DatabaseWrite {
         action: Action,
     ) -> Result<Stored<T>> {
         let old = &held.stored;
-        let now = crate::state::now();
+        let now = database::now();
         let earlier = self.newest_revision(T::KIND, entity.name()).await?;
         let revision = old.meta.revision.max(earlier) + 1;
         let mut columns = vec![("name", Value::from(entity.name()))];
@@ -183,7 +182,7 @@ impl DatabaseWrite {
         let mut values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
         values.extend([Value::Int(held.id), Value::Int(old.meta.revision)]);
         let updated = self.transaction.run(&sql, &values).await;
-        if updated.map_err(|error| named(error, T::KIND, entity.name()))? != 1 {
+        if updated.map_err(|error| named(error.into(), T::KIND, entity.name()))? != 1 {
             return Err(Error::Raced { kind: T::KIND, name: entity.name().clone() });
         }
         let renamed = old.entity.name() != entity.name();
@@ -233,7 +232,7 @@ impl DatabaseWrite {
     async fn remove_row<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
         let sql = format!("DELETE FROM {} WHERE id = $1", table(T::KIND));
         let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
-        deleted.map_err(|error| named(error, T::KIND, held.stored.entity.name()))?;
+        deleted.map_err(|error| named(error.into(), T::KIND, held.stored.entity.name()))?;
         self.unindex(T::KIND, held.id).await?;
         if T::KIND == Kind::Persona {
             let sql = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
@@ -382,7 +381,7 @@ impl DatabaseWrite {
 
 /// A database's refusal, told in terms of the entity that was written.
 fn named(error: Error, kind: Kind, name: &Name) -> Error {
-    let Error::Database(source) = &error else {
+    let Error::Database(database::Error::Database(source)) = &error else {
         return error;
     };
     let Some(refusal) = source.as_database_error() else {

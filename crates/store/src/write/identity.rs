@@ -9,9 +9,8 @@ use uuid::Uuid;
 
 use super::{Action, Keep};
 use crate::Result;
-use crate::dialect::Column;
-use crate::engine::{Transaction, Value};
 use crate::history::GONE;
+use database::{Column, Transaction, Value};
 
 /// What was last recorded of a name of the database.
 #[derive(Debug, Default, Deserialize)]

@@ -3,11 +3,10 @@
 use persona::{CharacterArc, Kind, Name, Persona, Stage};
 
 use super::database::DatabaseWrite;
-use crate::dialect::Dialect;
 use crate::documents::{self, link_table, table};
-use crate::engine::{Transaction, Value};
-use crate::state::now;
 use crate::{Error, Result};
+use database::{Dialect, now};
+use database::{Transaction, Value};
 
 fn missing(kind: Kind, name: &Name) -> Error {
     Error::Invalid(format!("no {kind} is named {name:?} any more; somebody deleted it meanwhile"))

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::{DatabaseWrite, links};
 use crate::Result;
 use crate::documents::REMOVALS;
-use crate::engine::Value;
+use database::Value;
 
 /// How an entity is laid out in its table and in the tables of its links.
 pub(crate) trait Columns {

@@ -2,36 +2,16 @@
 //! others wrote, cached or not, and is told of it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use persona::{CharacterArc, Kind, Part, Persona, View};
 use store::{Action, Change, Filter, Store};
-use testkit::{Database, on_each_engine};
+use testkit::on_each_engine;
 use tokio::sync::broadcast::Receiver;
 
-use crate::load::settle;
-use crate::samples::{arc, begin, change, held, keep, linking, name, open, persona, remove, stage, tone};
-
-/// How long news may take from one PostgreSQL node to another. SQLite is looked at before each read.
-const BOUND: Duration = Duration::from_secs(1);
-
-/// Reads until the answer is the expected one; on SQLite the first answer must be.
-pub(crate) async fn sees<T: PartialEq + std::fmt::Debug>(
-    database: &Database,
-    expected: T,
-    read: impl AsyncFn() -> T,
-) {
-    let start = Instant::now();
-    loop {
-        let answer = read().await;
-        if answer == expected {
-            return;
-        }
-        let late = database.engine == "sqlite" || start.elapsed() > BOUND;
-        assert!(!late, "{answer:?} instead of {expected:?} after {:?}", start.elapsed());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
+use crate::samples::{
+    arc, begin, change, held, keep, linking, name, open, persona, remove, sees, settle, stage, tone,
+};
 
 async fn content(store: &Store) -> Option<String> {
     let loaded = store.load(&name("guide"), &[]).await.unwrap()?;
@@ -85,8 +65,8 @@ async fn state_is_seen_too() {
         change::<CharacterArc>(&one, "path", |arc| arc.stages.truncate(1)).await;
         sees(database, "a".to_owned(), async || standing("guide").await).await;
 
-        let mentor = &store::Builtins::get().personas[&name("mentor")];
-        let arc = &store::Builtins::get().arcs[mentor.arc.as_ref().unwrap()];
+        let mentor = &builtins::Builtins::get().personas[&name("mentor")];
+        let arc = &builtins::Builtins::get().arcs[mentor.arc.as_ref().unwrap()];
         let last = &arc.walk().last().unwrap().name;
         settle(&two, "mentor").await;
         let mut write = begin(&one).await;

@@ -1,22 +1,17 @@
 //! A tagged persona keeps its whole prompt, whatever becomes of everything that it is made of.
 
 use persona::{Bundle, CharacterArc, Guardrail, Kind, Part, Persona, Scope, Skill, Trait};
-use store::{FullRevision, RevisionRef, Scopes, Store};
+use scopes::Scopes;
+use store::{FullRevision, RevisionRef, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{
     arc, base, begin, change, full_persona, guardrail, held, keep, keep_pieces, linking, name, names, open,
-    part, persona, remove, skill, somebody, stage, trait_,
+    part, persona, prompt, remove, skill, somebody, stage, trait_,
 };
 
 async fn live(store: &Store, of: &str) -> Bundle {
     store.load(&name(of), &[]).await.unwrap().unwrap().bundle.clone()
-}
-
-/// What the persona says of itself: the compiled text with everything in it.
-pub(crate) fn prompt(bundle: &Bundle) -> String {
-    let text = persona::compile(&bundle.assembled());
-    format!("{}\n---\n{}", text.summary, text.detail)
 }
 
 async fn tagged(store: &Store, of: &str, wanted: &str) -> FullRevision {

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use database::Location;
 use persona::{Guardrail, Kind, Part, Persona, Skill, Trait};
-use store::{Filter, Location, Store};
+use store::{Filter, Store};
 use testkit::{Database, fill, generate, on_each_engine};
 
 use crate::samples::{change, keep, name, open, tone};

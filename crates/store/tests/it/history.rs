@@ -1,7 +1,9 @@
 //! What was: revisions by number and by tag, over renames and deletions, and forgetting old ones.
 
+use persona::ErrorKind;
 use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope, Stored};
-use store::{Action, ErrorKind, FullRevision, Revision, RevisionRef, Scopes, Store, Tag};
+use scopes::Scopes;
+use store::{Action, FullRevision, Revision, RevisionRef, Store, Tag};
 use testkit::on_each_engine;
 
 use crate::samples::{

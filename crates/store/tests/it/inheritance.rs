@@ -1,7 +1,8 @@
 //! Personas that build on others, in shared and on builtins: whole chains, and what is wrong with one.
 
+use persona::ErrorKind;
 use persona::{Bundle, Persona, View, limits};
-use store::{Error, ErrorKind, Store};
+use store::{Error, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use persona::ErrorKind;
 use persona::{
     BiasProfile, CharacterArc, ContextEntry, ContextPreset, ContextView, Guardrail, Kind, Part, PartType,
     Persona, Scope, Severity, Skill, TestInput, ToolPreset, Trait, TraitType,
 };
-use store::{Action, ErrorKind, Filter, Keep, Store};
+use store::{Action, Filter, Keep, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{

@@ -1,10 +1,11 @@
 //! What a persona links: kept in order, replaced as a whole, gone with the persona.
 
+use persona::ErrorKind;
 use persona::{
     BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Persona, Skill, TestInput, ToolPreset,
     Trait,
 };
-use store::{Action, ErrorKind, Keep};
+use store::{Action, Keep};
 use testkit::on_each_engine;
 
 use crate::samples::{

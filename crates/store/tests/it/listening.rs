@@ -10,7 +10,7 @@ use store::{Change, Loaded, Store};
 use testkit::{Database, postgres};
 use tokio::sync::broadcast::Receiver;
 
-use crate::load::settle;
+use crate::samples::settle;
 use crate::samples::{begin, change, keep, name, open, persona};
 
 /// The server's processes that listen for a database's nodes.

@@ -1,7 +1,9 @@
 //! Lists: pages that fit together whatever their size, and filters that mean the same everywhere.
 
+use builtins::Builtins;
+use persona::ErrorKind;
 use persona::{Kind, PartType, Persona, Scope, Trait, TraitType, limits};
-use store::{Builtins, ErrorKind, Filter, Found, Store};
+use store::{Filter, Found, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{keep, keep_pieces, open, part, persona, remove, tone, trait_, words};

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use builtins::Builtins;
 use persona::{Bundle, CharacterArc, CompiledText, Name, Part, PartType, Persona, Scope};
-use store::{Builtins, Scopes, Store};
+use scopes::Scopes;
+use store::Store;
 use testkit::on_each_engine;
 
 use crate::samples::{
     begin, change, full_persona, guardrail, held, keep, keep_pieces, name, open, part, persona, remove,
-    skill, tone, trait_,
+    settle, skill, tone, trait_,
 };
 
 async fn bundle(store: &Store, of: &str, overrides: &[&str]) -> Bundle {
@@ -38,6 +40,9 @@ async fn a_persona_comes_with_everything() {
         assert_eq!(bare.persona, persona("bare"));
         assert!(bare.parts.is_empty() && bare.stage.is_none() && bare.compiled.is_none());
         assert!(store.load(&name("nobody"), &[]).await.unwrap().is_none());
+        let stage = bundle(&store, "mentor", &[]).await.stage.unwrap();
+        assert_eq!((stage.position, stage.of), (1, 3));
+        assert!(!stage.parts.is_empty());
         assert!(store.load(&name("nobody"), &[&name("warm")]).await.unwrap().is_none());
         store.close().await;
     })
@@ -176,17 +181,4 @@ async fn what_did_not_change_comes_from_the_cache() {
         store.close().await;
     })
     .await;
-}
-
-/// Waits until a persona is served from the cache: until no news of earlier writes is under way.
-pub(crate) async fn settle(store: &Store, of: &str) {
-    for _ in 0..100 {
-        let one = store.load(&name(of), &[]).await.unwrap().unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        let two = store.load(&name(of), &[]).await.unwrap().unwrap();
-        if Arc::ptr_eq(&one, &two) {
-            return;
-        }
-    }
-    panic!("{of} is never cached");
 }

@@ -1,7 +1,7 @@
 //! What a store promises, on both engines: one suite, run against SQLite and a real PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod samples;
+use testkit::samples;
 
 mod kinds;
 mod texts;
@@ -27,14 +27,8 @@ mod round_trips;
 mod freshness;
 mod listening;
 
-mod files;
-mod scopes;
-
 mod migrations;
 mod schema;
-mod schema_of_files;
-
-mod sessions;
 
 mod stock;
 mod transfer;

@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use database::Location;
+use persona::ErrorKind;
 use persona::{Aggregation, Kind, Part, Persona, Scope};
-use store::{ErrorKind, Location, RevisionRef, Scopes, Store};
+use scopes::Scopes;
+use store::{RevisionRef, Store};
 use tempfile::TempDir;
 use testkit::{Database, on_each_engine};
 use tokio::task::JoinSet;
@@ -58,8 +61,8 @@ async fn a_fresh_database_is_migrated_once() {
 /// The first schema, and a persona with a revision as it was written then.
 fn first_version(engine: &str) -> [&'static str; 4] {
     let schema = match engine {
-        "sqlite" => include_str!("../../migrations/sqlite/0001_library.sql"),
-        _ => include_str!("../../migrations/postgres/0001_library.sql"),
+        "sqlite" => include_str!("../../../database/migrations/sqlite/0001_library.sql"),
+        _ => include_str!("../../../database/migrations/postgres/0001_library.sql"),
     };
     let table = "CREATE TABLE masque_migrations (version bigint PRIMARY KEY, applied_at text NOT NULL); \
                  INSERT INTO masque_migrations VALUES (1, 'then')";

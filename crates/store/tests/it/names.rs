@@ -1,7 +1,8 @@
 //! Names: what was probably meant, what begins with a text, what was used last.
 
+use builtins::Builtins;
 use persona::{Kind, Name, Persona, Scope};
-use store::{Builtins, Store};
+use store::Store;
 use testkit::on_each_engine;
 
 use crate::samples::{change, keep, name, open, persona, remove, tone};

@@ -1,9 +1,10 @@
 //! History: one revision for each change of each entity, with all that it takes to go back.
 
 use persona::{CharacterArc, CompiledText, Kind, Name, Part, Persona, Scope, Trait};
+use scopes::Scopes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Action, Attribution, Scopes, Store};
+use store::{Action, Attribution, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{

@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use builtins::Builtins;
+use database::Location;
 use persona::{PartType, Scope};
-use store::{Builtins, Location, Overrides, Scopes, Store};
+use scopes::{Overrides, Scopes};
+use store::Store;
 use testkit::{Files, postgres};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -127,7 +130,7 @@ async fn a_load_is_one_round_trip() {
 
     // A cached persona costs none.
     for of in ["guide", "leaf"] {
-        crate::load::settle(&store, of).await;
+        crate::samples::settle(&store, of).await;
         let sent = news(&sent, async || {
             for _ in 0..20 {
                 store.load(&name(of), &[]).await.unwrap().unwrap();

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use persona::ErrorKind;
 use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope, Skill, TestInput, ToolPreset};
-use store::{ErrorKind, Found, Store};
+use store::{Found, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{

@@ -3,15 +3,17 @@
 use persona::{CharacterArc, CompiledText, Persona, Scope, Stage};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use scopes::Scopes;
 use serde_json::Value;
-use store::{Action, Scopes, Store};
+use sessions::Sessions;
+use store::{Action, Store};
 use testkit::{Database, generate};
 
 use crate::samples::{
     begin, bias_profile, change, context_preset, full_persona, held, keep, keep_pieces, name, remove, tone,
     tool_preset,
 };
-use crate::sessions::stock_sessions;
+use testkit::sessions::stock_sessions;
 
 /// Personas and pieces from the generator, arcs, presets, state, history and usage.
 pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
@@ -61,7 +63,7 @@ pub(crate) async fn stock(store: &Store, database: &Database, seed: u64) {
     }
     keep(store, &full_persona("full")).await;
     live(store, random).await;
-    stock_sessions(store).await;
+    stock_sessions(&Sessions::new(store.engine().clone())).await;
     remembered(database).await;
 }
 

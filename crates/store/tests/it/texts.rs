@@ -2,11 +2,12 @@
 
 use std::fmt::Debug;
 
+use persona::ErrorKind;
 use persona::{
     BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Name, Part, PartLink, PartType, Persona,
     PreferredModel, Skill, TestInput, ToolPreset, Trait, limits,
 };
-use store::{Action, ErrorKind, Filter, Keep, Store};
+use store::{Action, Filter, Keep, Store};
 use testkit::on_each_engine;
 
 use crate::samples::{

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use persona::ErrorKind;
 use persona::{CharacterArc, Kind, Part, Persona};
-use store::{Action, Change, ErrorKind, Store};
+use store::{Action, Change, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use builtins::Builtins;
+use database::Location;
+use persona::ErrorKind;
 use persona::{Kind, Name, Part, Persona};
-use store::{Builtins, Change, ErrorKind, Filter, Location, Progress, Store};
+use store::{Change, Filter, Progress, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{change, held, keep, name, open, remove, tone};
@@ -257,7 +260,7 @@ async fn a_copy_is_a_snapshot_and_is_announced() {
         }
         keep(&store, &Persona::new(hidden.clone())).await;
         let target = open(database).await;
-        crate::load::settle(&target, hidden.as_str()).await;
+        crate::samples::settle(&target, hidden.as_str()).await;
         let mut changes = target.changes();
         let (writer, late) = (store.clone(), std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)));
         let (runtime, done) = (tokio::runtime::Handle::current(), late.clone());
@@ -275,7 +278,7 @@ async fn a_copy_is_a_snapshot_and_is_announced() {
         assert!(target.get::<Part>(&name("late")).await.unwrap().is_none());
         assert_eq!(target.names_with_prefix(Kind::Part, "early", 50).await.unwrap().len(), 20);
         let scope = async || target.load(hidden, &[]).await.unwrap().unwrap().bundle.meta.scope;
-        crate::freshness::sees(database, persona::Scope::Shared, scope).await;
+        crate::samples::sees(database, persona::Scope::Shared, scope).await;
         let news = tokio::time::timeout(std::time::Duration::from_secs(5), changes.recv()).await;
         assert!(matches!(news.unwrap().unwrap(), Change::Everything | Change::Entity { .. }));
         store.close().await;

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use persona::ErrorKind;
 use persona::{CharacterArc, Kind, Part, Persona};
-use store::{Action, Error, ErrorKind, Store};
+use store::{Action, Error, Store};
 use testkit::on_each_engine;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;

@@ -1,9 +1,9 @@
 //! Where rows go in bulk: many at a time into SQLite, by `COPY` into PostgreSQL.
 
+use database::Location;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, QueryBuilder, Sqlite};
-use store::Location;
 
 use super::rows::{Engine, Field, Rows};
 

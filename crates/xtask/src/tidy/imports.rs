@@ -1,93 +1,117 @@
 //! Which crate may depend on which, and who may name a third-party crate.
 //!
-//! Only `[dependencies]` and `[build-dependencies]` count: tests may reach further.
+//! The table of crates is the one in ARCHITECTURE.md, under "The map". A manifest that differs from
+//! its row fails, whichever of the two has more. Only `[dependencies]` and `[build-dependencies]`
+//! count: tests may reach further.
+
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use toml_edit::{Item, TableLike};
 
 use super::Report;
 use super::tree::{Crate, Tree};
 
-/// The crates of the workspace and the crates of the workspace that each may import.
-/// `testkit` is for `[dev-dependencies]`, and for the benchmarks.
-const INTERNAL: [(&str, &[&str]); 15] = [
-    ("persona", &[]),
-    ("llm", &[]),
-    ("agent", &["llm", "persona"]),
-    ("providers", &["llm"]),
-    ("rehearsal", &["llm"]),
-    ("tools", &["agent", "llm", "persona"]),
-    ("store", &["agent", "persona"]),
-    ("app", &["agent", "llm", "persona", "providers", "rehearsal", "store", "tools"]),
-    ("operations", &["agent", "app", "llm", "persona"]),
-    ("mcp", &["app", "operations", "persona"]),
-    ("server", &["agent", "app", "llm", "mcp", "operations", "persona"]),
-    (
-        "masque",
-        &[
-            "agent",
-            "app",
-            "llm",
-            "mcp",
-            "operations",
-            "persona",
-            "providers",
-            "rehearsal",
-            "server",
-            "store",
-            "tools",
-        ],
-    ),
-    ("testkit", &["persona", "store"]),
-    ("bench", &["agent", "app", "mcp", "persona", "providers", "rehearsal", "store", "testkit"]),
-    ("xtask", &[]),
-];
+const DOCUMENT: &str = "ARCHITECTURE.md";
+/// The head of the table, as it is written there.
+const HEAD: &str = "| crate | purpose | imports |";
 
 /// Third-party crates that few may depend on, with the few.
 const RESERVED: [(&str, &[&str]); 5] = [
     ("anyhow", &["bench", "masque", "xtask"]),
     ("reqwest", &["bench", "providers", "rehearsal", "tools"]),
     ("rmcp", &["bench", "mcp", "testkit", "tools"]),
-    ("rusqlite", &["store"]),
-    ("sqlx", &["bench", "store", "testkit"]),
+    ("rusqlite", &["database", "sessions"]),
+    ("sqlx", &["bench", "database", "sessions", "store", "testkit"]),
 ];
 
 /// Crates that must stay free of what does I/O, with what they may not depend on.
-const FORBIDDEN: [(&str, &[&str]); 3] = [
+const FORBIDDEN: [(&str, &[&str]); 4] = [
     ("persona", &["axum", "sqlx", "tokio"]),
     ("llm", &["axum", "sqlx", "tokio"]),
     ("agent", &["axum", "sqlx", "tokio"]),
+    ("files", &["axum", "sqlx", "tokio"]),
 ];
 
+/// A crate's row in the table.
+struct Row {
+    line: usize,
+    imports: Vec<String>,
+}
+
+type Table = BTreeMap<String, Row>;
+
 pub(super) fn check(tree: &Tree, report: &mut Report) {
+    let table = match read_table(&tree.root) {
+        Ok(table) => table,
+        Err(message) => return report.violation(Path::new(DOCUMENT), 1, message),
+    };
     for member in &tree.crates {
-        let Some(allowed) = lookup(&INTERNAL, &member.name) else {
-            report.violation(
-                &member.manifest.path,
-                1,
-                format!(
-                    "the crate {} is not in the import table; add it to crates/xtask/src/tidy/imports.rs",
-                    member.name
-                ),
-            );
-            continue;
-        };
-        for (dependency, line) in dependencies(member) {
-            if let Some(message) = judge(&member.name, allowed, &dependency) {
-                report.violation(&member.manifest.path, line, message);
-            }
+        check_crate(member, &table, report);
+    }
+    for (name, row) in &table {
+        if !tree.crates.iter().any(|member| member.name == *name) {
+            let message = format!("there is no crate {name}; remove its row");
+            report.violation(Path::new(DOCUMENT), row.line, message);
         }
     }
 }
 
-fn judge(member: &str, allowed: &[&str], dependency: &str) -> Option<String> {
-    let is_internal = lookup(&INTERNAL, dependency).is_some();
-    if dependency == "testkit" && !allowed.contains(&dependency) {
+fn check_crate(member: &Crate, table: &Table, report: &mut Report) {
+    let Some(row) = table.get(&member.name) else {
+        let message =
+            format!("the crate {} is not in the table of {DOCUMENT}; add a row to \"The map\"", member.name);
+        return report.violation(&member.manifest.path, 1, message);
+    };
+    let dependencies = dependencies(member);
+    for (dependency, line) in &dependencies {
+        if let Some(message) = judge(&member.name, row, table, dependency) {
+            report.violation(&member.manifest.path, *line, message);
+        }
+    }
+    for import in &row.imports {
+        if !dependencies.iter().any(|(dependency, _)| dependency == import) {
+            let message = format!("{} does not import {import}; remove it from the row", member.name);
+            report.violation(Path::new(DOCUMENT), row.line, message);
+        }
+    }
+}
+
+/// The rows of the table, by crate. Names are in backticks or bare; a dash imports nothing.
+fn read_table(root: &Path) -> Result<Table, String> {
+    let text = std::fs::read_to_string(root.join(DOCUMENT)).map_err(|error| error.to_string())?;
+    let mut lines = text.lines().zip(1..).skip_while(|(line, _)| *line != HEAD).skip(2);
+    let mut table = Table::new();
+    while let Some((line, number)) = lines.next().filter(|(line, _)| line.starts_with('|')) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [names, _, imports] = cells[..] else {
+            return Err(format!("line {number}: expected three cells, found {}", cells.len()));
+        };
+        let imports = if imports == "–" { Vec::new() } else { listed(imports) };
+        for name in listed(names) {
+            table.insert(name, Row { line: number, imports: imports.clone() });
+        }
+    }
+    if table.is_empty() {
+        return Err(format!("has no table that begins with {HEAD:?}"));
+    }
+    Ok(table)
+}
+
+fn listed(cell: &str) -> Vec<String> {
+    cell.split(',').map(|name| name.trim().trim_matches('`').to_owned()).collect()
+}
+
+fn judge(member: &str, row: &Row, table: &Table, dependency: &str) -> Option<String> {
+    let is_allowed = row.imports.iter().any(|import| import == dependency);
+    if dependency == "testkit" && !is_allowed {
         return Some("testkit is for tests; move it to [dev-dependencies]".to_owned());
     }
-    if is_internal && !allowed.contains(&dependency) {
+    if table.contains_key(dependency) && !is_allowed {
+        let allowed: Vec<&str> = row.imports.iter().map(String::as_str).collect();
         return Some(format!(
             "{member} may not import {dependency}, only {}; move the code to where the import is allowed",
-            list(allowed)
+            list(&allowed)
         ));
     }
     let reserved = lookup(&RESERVED, dependency);
@@ -95,9 +119,7 @@ fn judge(member: &str, allowed: &[&str], dependency: &str) -> Option<String> {
         return Some(format!("only {} may depend on {dependency}; go through their types", list(few)));
     }
     let forbidden = lookup(&FORBIDDEN, member)?;
-    forbidden
-        .contains(&dependency)
-        .then(|| format!("{member} does no I/O and may not depend on {dependency}"))
+    forbidden.contains(&dependency).then(|| format!("{member} may not depend on {dependency}"))
 }
 
 /// The names of the packages that the crate depends on, with their lines, for every target.

@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 
 /// What the rules say about a workspace of these files, sorted. Crates get the rest that they need: a manifest,
-/// and a documented root that declares nothing.
+/// a documented root that declares nothing, and a table of crates in which each has a row.
 fn findings(files: &[(&str, &str)]) -> Vec<String> {
     let root = tempfile::tempdir().expect("a temporary directory");
     fs::create_dir(root.path().join("crates")).expect("a directory");
@@ -25,6 +25,11 @@ fn findings(files: &[(&str, &str)]) -> Vec<String> {
     }
     let mut report = Report::default();
     let tree = Tree::load(root.path(), &mut report).expect("a readable tree");
+    let document = root.path().join("ARCHITECTURE.md");
+    if !document.exists() {
+        let rows: Vec<String> = tree.crates.iter().map(|member| format!("`{}`: –", member.name)).collect();
+        fs::write(document, table(&rows.iter().map(String::as_str).collect::<Vec<_>>())).expect("a file");
+    }
     for rule in RULES {
         rule(&tree, &mut report);
     }
@@ -44,6 +49,16 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
     assert!(matches, "found {found:#?}, expected {expected:#?}");
 }
 
+/// An ARCHITECTURE.md with a row for each `crates: imports`.
+fn table(rows: &[&str]) -> String {
+    let mut text = "# Built\n\n| crate | purpose | imports |\n|---|---|---|\n".to_owned();
+    for row in rows {
+        let (crates, imports) = row.split_once(": ").expect("crates: imports");
+        text.push_str(&format!("| {crates} | some | {imports} |\n"));
+    }
+    text + "\nMore.\n"
+}
+
 fn manifest(dependencies: &str) -> String {
     format!("[package]\n\n[dependencies]\n{dependencies}\n")
 }
@@ -57,6 +72,8 @@ fn function(lines: usize) -> String {
 fn a_tidy_workspace_has_no_findings() {
     check(
         &[
+            ("ARCHITECTURE.md", &table(&["`persona`: –", "`store`: persona"])),
+            ("crates/persona/src/lib.rs", "//! Personas.\n"),
             (
                 "crates/store/Cargo.toml",
                 "[dependencies]\npersona.workspace = true\nsqlx = \"0.9\"\n\
@@ -82,15 +99,40 @@ fn a_tidy_workspace_has_no_findings() {
 fn a_crate_imports_only_what_the_table_allows() {
     let text = manifest("persona.workspace = true\nstore.workspace = true");
     check(
-        &[("crates/mcp/Cargo.toml", &text)],
-        &["crates/mcp/Cargo.toml:5: mcp may not import store, only agent, app, llm and persona"],
+        &[
+            ("ARCHITECTURE.md", &table(&["`persona`, `store`: –", "`mcp`: persona"])),
+            ("crates/mcp/Cargo.toml", &text),
+            ("crates/persona/src/lib.rs", "//! Personas.\n"),
+            ("crates/store/src/lib.rs", "//! Stores.\n"),
+        ],
+        &["crates/mcp/Cargo.toml:5: mcp may not import store, only persona"],
     );
+}
+
+#[test]
+fn the_table_has_nothing_that_the_manifests_have_not() {
+    check(
+        &[
+            ("ARCHITECTURE.md", &table(&["`app`: gone, persona", "`gone`: –", "`persona`: –"])),
+            ("crates/app/Cargo.toml", &manifest("persona.workspace = true")),
+            ("crates/persona/src/lib.rs", "//! Personas.\n"),
+        ],
+        &["ARCHITECTURE.md:5: app does not import gone", "ARCHITECTURE.md:6: there is no crate gone"],
+    );
+    check(&[("ARCHITECTURE.md", "No table.\n")], &["ARCHITECTURE.md:1: has no table"]);
 }
 
 #[test]
 fn a_renamed_or_platform_dependency_counts_too() {
     let text = "[target.'cfg(unix)'.dependencies]\nother = { package = \"server\", path = \"x\" }\n";
-    check(&[("crates/app/Cargo.toml", text)], &["crates/app/Cargo.toml:2: app may not import server"]);
+    check(
+        &[
+            ("ARCHITECTURE.md", &table(&["`app`, `server`: –"])),
+            ("crates/app/Cargo.toml", text),
+            ("crates/server/src/lib.rs", "//! Serves.\n"),
+        ],
+        &["crates/app/Cargo.toml:2: app may not import server"],
+    );
 }
 
 #[test]
@@ -102,8 +144,12 @@ fn nobody_ships_the_testkit() {
 #[test]
 fn a_crate_must_stand_in_the_table() {
     check(
-        &[("crates/stranger/src/lib.rs", "//! Who?\n")],
-        &["crates/stranger/Cargo.toml:1: the crate stranger is not in the import table"],
+        &[
+            ("ARCHITECTURE.md", &table(&["`app`: –"])),
+            ("crates/app/src/lib.rs", "//! An app.\n"),
+            ("crates/stranger/src/lib.rs", "//! Who?\n"),
+        ],
+        &["crates/stranger/Cargo.toml:1: the crate stranger is not in the table of ARCHITECTURE.md"],
     );
 }
 
@@ -115,7 +161,7 @@ fn third_party_crates_have_their_places() {
         &[
             "crates/server/Cargo.toml:4: only bench, masque and xtask may depend on anyhow",
             "crates/server/Cargo.toml:5: only bench, mcp, testkit and tools may depend on rmcp",
-            "crates/server/Cargo.toml:6: only bench, store and testkit may depend on sqlx",
+            "crates/server/Cargo.toml:6: only bench, database, sessions, store and testkit may depend on sqlx",
         ],
     );
 }
@@ -126,8 +172,8 @@ fn the_persona_crate_does_no_io() {
     check(
         &[("crates/persona/Cargo.toml", &text)],
         &[
-            "crates/persona/Cargo.toml:4: persona does no I/O and may not depend on axum",
-            "crates/persona/Cargo.toml:5: persona does no I/O and may not depend on tokio",
+            "crates/persona/Cargo.toml:4: persona may not depend on axum",
+            "crates/persona/Cargo.toml:5: persona may not depend on tokio",
         ],
     );
 }

@@ -4,7 +4,7 @@ use agent::{End, Event, Mode, Session, SessionStatus};
 use app::running::{Approvals, Decision};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
-use store::{Parent, SessionFilter};
+use sessions::{Parent, SessionFilter};
 use uuid::Uuid;
 
 use super::stage::{

@@ -7,7 +7,7 @@ use app::ErrorKind;
 use app::running::{EventId, SendOptions};
 use chrono::{TimeDelta, Utc};
 use serde_json::Map;
-use store::{Began, Lease, RunChange};
+use sessions::{Began, Lease, RunChange};
 use uuid::Uuid;
 
 use super::stage::{PATIENCE, Stage, assert_whole, end, hear, names, on_stage, results, to_the_end, turns};

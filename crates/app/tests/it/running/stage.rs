@@ -77,10 +77,9 @@ impl<'a> Stage<'a> {
         location
     }
 
-    /// The database of the library, for what no front can do.
-    pub(crate) async fn store(&self) -> store::Store {
-        let location = store::Location::parse(&self.location().await).unwrap();
-        store::Store::open(location, false).await.unwrap()
+    /// The sessions in the library's database, for what no front can do.
+    pub(crate) async fn store(&self) -> testkit::sessions::Opened {
+        testkit::sessions::open(&testkit::Database::at(&self.location().await)).await
     }
 
     pub(crate) async fn session(&self, mode: Mode) -> Uuid {

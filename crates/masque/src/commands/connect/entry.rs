@@ -55,16 +55,16 @@ fn program(tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
         arguments.extend(["--tools".to_owned(), tools.to_owned()]);
     }
     let mut secret_database = None;
-    match database.map(|database| (database, store::Location::parse(database))) {
+    match database.map(|database| (database, database::Location::parse(database))) {
         None => {}
         Some((_, Err(error))) => return Err(error.into()),
-        Some((_, Ok(store::Location::Sqlite(path)))) => {
+        Some((_, Ok(database::Location::Sqlite(path)))) => {
             arguments.extend(["--db".to_owned(), absolute(&path)?]);
         }
-        Some((url, Ok(store::Location::Postgres(_)))) if has_password(url) => {
+        Some((url, Ok(database::Location::Postgres(_)))) if has_password(url) => {
             secret_database = Some(url.to_owned());
         }
-        Some((url, Ok(store::Location::Postgres(_)))) => {
+        Some((url, Ok(database::Location::Postgres(_)))) => {
             arguments.extend(["--db".to_owned(), url.to_owned()]);
         }
     }

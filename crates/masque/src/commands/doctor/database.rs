@@ -4,9 +4,9 @@ use std::fs::OpenOptions as FileOptions;
 use std::path::Path;
 
 use app::{ErrorKind, Library, OpenOptions};
+use database::Location;
 use serde::Serialize;
 use serde_json::Value;
-use store::Location;
 
 use super::Problem;
 use crate::commands::db;

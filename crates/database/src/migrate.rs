@@ -1,0 +1,120 @@
+//! Versioned migrations, run at start under a lock; they are only ever added.
+//!
+//! Written by hand because several processes open a fresh SQLite file at once, which sqlx's own
+//! migrator does not guard against, and because a newer database deserves a clear sentence.
+
+use crate::dialect::Dialect;
+use crate::engine::{Engine, Transaction, Value};
+use crate::{Error, Result};
+
+struct Migration {
+    version: i64,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sqlite: include_str!("../migrations/sqlite/0001_library.sql"),
+        postgres: include_str!("../migrations/postgres/0001_library.sql"),
+    },
+    Migration {
+        version: 2,
+        sqlite: include_str!("../migrations/sqlite/0002_files.sql"),
+        postgres: include_str!("../migrations/postgres/0002_files.sql"),
+    },
+    Migration {
+        version: 3,
+        sqlite: include_str!("../migrations/sqlite/0003_sessions.sql"),
+        postgres: include_str!("../migrations/postgres/0003_sessions.sql"),
+    },
+    Migration {
+        version: 4,
+        sqlite: include_str!("../migrations/sqlite/0004_tool_rounds.sql"),
+        postgres: include_str!("../migrations/postgres/0004_tool_rounds.sql"),
+    },
+    Migration {
+        version: 5,
+        sqlite: include_str!("../migrations/sqlite/0005_runs.sql"),
+        postgres: include_str!("../migrations/postgres/0005_runs.sql"),
+    },
+    Migration {
+        version: 6,
+        sqlite: include_str!("../migrations/sqlite/0006_tags.sql"),
+        postgres: include_str!("../migrations/postgres/0006_tags.sql"),
+    },
+    Migration {
+        version: 7,
+        sqlite: include_str!("../migrations/sqlite/0007_tags_of_earlier.sql"),
+        postgres: include_str!("../migrations/postgres/0007_tags_of_earlier.sql"),
+    },
+];
+
+/// The schema version of this Masque.
+pub const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// An arbitrary key that all Masque nodes lock while they migrate.
+const ADVISORY_LOCK: i64 = 0x6d61_7371_7565;
+
+const VERSION: &str = "SELECT max(version) FROM masque_migrations";
+
+/// Brings a database up to this Masque's schema; refuses one that is ahead of it.
+pub async fn migrate(engine: &Engine) -> Result<()> {
+    // Most starts find everything in place and need no lock.
+    if let Ok(Some(found)) = engine.number(VERSION.to_owned(), &[]).await
+        && found == NEWEST
+    {
+        return Ok(());
+    }
+    let mut transaction = engine.begin().await?;
+    match transaction.dialect() {
+        Dialect::Postgres => {
+            transaction.run("SELECT pg_advisory_xact_lock($1)", &[Value::Int(ADVISORY_LOCK)]).await?;
+        }
+        Dialect::Sqlite => refuse_foreign(&mut transaction).await?,
+    }
+    transaction
+        .run(
+            "CREATE TABLE IF NOT EXISTS masque_migrations (version bigint PRIMARY KEY, applied_at text NOT NULL)",
+            &[],
+        )
+        .await?;
+    let found = transaction.number(VERSION, &[]).await?.unwrap_or(0);
+    if found > NEWEST {
+        return Err(Error::NewerSchema { found, known: NEWEST });
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        apply(&mut transaction, migration).await?;
+    }
+    transaction.commit().await
+}
+
+/// A file that holds another program's tables is not ours to write to.
+async fn refuse_foreign(transaction: &mut Transaction) -> Result<()> {
+    let foreign = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
+                   AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'masque_migrations')";
+    match transaction.number(foreign, &[]).await? {
+        Some(0) | None => Ok(()),
+        Some(_) => Err(Error::Invalid(
+            "the database belongs to another program; choose another file with --db".to_owned(),
+        )),
+    }
+}
+
+async fn apply(transaction: &mut Transaction, migration: &Migration) -> Result<()> {
+    let script = match transaction.dialect() {
+        Dialect::Sqlite => migration.sqlite,
+        Dialect::Postgres => migration.postgres,
+    };
+    transaction.run_script(script).await?;
+    let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true);
+    transaction
+        .run(
+            "INSERT INTO masque_migrations (version, applied_at) VALUES ($1, $2)",
+            &[Value::Int(migration.version), Value::Text(now)],
+        )
+        .await?;
+    tracing::info!(version = migration.version, "schema migrated");
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! Putting other texts in the place of files: of all of them, or of none.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::leftovers;
+use crate::links::real;
+use crate::{Error, Result};
+
+/// How often a file that somebody saves over and over is put back before it is left as it is.
+const TURNS: usize = 10;
+
+type Outcome<T> = std::result::Result<T, ReplaceError>;
+
+/// Why a file was not replaced.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplaceError {
+    #[error("the file is not what it was when it was read")]
+    Changed,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A file, and what it is to say.
+#[derive(Debug)]
+pub struct Replacement {
+    pub path: PathBuf,
+    /// What it said when it was read; none where there was none.
+    pub expected: Option<Vec<u8>>,
+    /// The same as is expected where the file is only to be still what it was.
+    pub new: Vec<u8>,
+}
+
+/// Puts a new text in the place of the one that is expected to be there, or makes a file where
+/// none is expected. It survives a power failure once this returns. A text that somebody saved
+/// meanwhile stays, and nothing is written.
+pub fn replace(path: &Path, expected: Option<&[u8]>, new: &[u8]) -> Outcome<()> {
+    let (path, expected) = (path.to_owned(), expected.map(<[u8]>::to_vec));
+    replace_all(vec![Replacement { path, expected, new: new.to_vec() }]).map(drop).map_err(|(_, error)| error)
+}
+
+/// The same for several files, one after the other. Where one of them cannot be replaced, those
+/// before it are put back; the error says which one it was.
+pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replaced, (PathBuf, ReplaceError)> {
+    let mut ready = Vec::new();
+    for replacement in replacements {
+        let path = replacement.path.clone();
+        ready.push(Ready::new(replacement).map_err(|error| (path, error))?);
+    }
+    // Looked at first, so that no new text is in place for anybody to see where it must not stay.
+    for ready in &ready {
+        ready.still().map_err(|error| (ready.path.clone(), error))?;
+    }
+    let mut replaced = Replaced(Vec::new());
+    for ready in ready {
+        let path = ready.path.clone();
+        let directory = beside(&ready.target).to_owned();
+        let placed = ready.place().and_then(|placed| {
+            replaced.0.extend(placed);
+            Ok(sync_directory(&directory)?)
+        });
+        if let Err(error) = placed {
+            let error = match replaced.undo() {
+                Ok(()) => error,
+                Err(left) => io::Error::other(format!("{error}; {left}")).into(),
+            };
+            return Err((path, error));
+        }
+    }
+    let directories: BTreeSet<&Path> = replaced.0.iter().map(|placed| beside(&placed.target)).collect();
+    directories.into_iter().for_each(leftovers::clear);
+    Ok(replaced)
+}
+
+/// Files that were replaced, with what they were before; that is gone once this is dropped.
+#[derive(Debug)]
+pub struct Replaced(Vec<Placed>);
+
+impl Replaced {
+    /// Puts everything back as it was. What somebody has saved since then stays.
+    pub fn undo(self) -> io::Result<()> {
+        let mut failed = Ok(());
+        for placed in self.0.into_iter().rev() {
+            let target = placed.target.clone();
+            if let Err(ReplaceError::Io(error)) = placed.undo() {
+                let message = format!("{} could not be put back as it was: {error}", target.display());
+                failed = Err(io::Error::new(error.kind(), message));
+            }
+        }
+        failed
+    }
+}
+
+/// A file whose new text lies beside it.
+struct Ready {
+    path: PathBuf,
+    target: PathBuf,
+    expected: Option<Vec<u8>>,
+    new: Vec<u8>,
+    /// None where the text is to stay.
+    temporary: Option<NamedTempFile>,
+}
+
+impl Ready {
+    fn new(replacement: Replacement) -> Outcome<Self> {
+        let Replacement { path, expected, new } = replacement;
+        let target = real(&path)?;
+        let mut temporary = None;
+        if expected.as_ref() != Some(&new) {
+            make_directory(beside(&target))?;
+            temporary = Some(filled(&target, expected.is_some(), &new)?);
+        }
+        Ok(Self { path, target, expected, new, temporary })
+    }
+
+    fn still(&self) -> Outcome<()> {
+        match &self.expected {
+            Some(expected) => still(&self.target, expected),
+            None => Ok(()),
+        }
+    }
+
+    fn place(self) -> Outcome<Option<Placed>> {
+        let Self { path: _, target, expected, new, temporary } = self;
+        let Some(temporary) = temporary else { return Ok(None) };
+        let before = match expected {
+            None => {
+                let made = temporary.persist_noclobber(&target);
+                made.map_err(|failed| match failed.error.kind() {
+                    io::ErrorKind::AlreadyExists => ReplaceError::Changed,
+                    _ => failed.error.into(),
+                })?;
+                Before::Nothing
+            }
+            Some(expected) => match swap(exchange, temporary, &target, &expected, &new)? {
+                Some(file) => Before::File(file, expected),
+                None => Before::Text(expected),
+            },
+        };
+        Ok(Some(Placed { target, new, before }))
+    }
+}
+
+/// A file whose new text is in its place.
+#[derive(Debug)]
+struct Placed {
+    target: PathBuf,
+    new: Vec<u8>,
+    before: Before,
+}
+
+#[derive(Debug)]
+enum Before {
+    Nothing,
+    /// The old file itself, and its text.
+    File(NamedTempFile, Vec<u8>),
+    /// The text of one that is gone.
+    Text(Vec<u8>),
+}
+
+impl Placed {
+    fn undo(self) -> Outcome<()> {
+        let Self { target, new, before } = self;
+        still(&target, &new)?;
+        match before {
+            Before::File(file, text) => swap(exchange, file, &target, &new, &text).map(drop)?,
+            Before::Text(text) => rename_over(filled(&target, true, &text)?, &target)?,
+            Before::Nothing => take_away(&target, &new)?,
+        }
+        Ok(sync_directory(beside(&target))?)
+    }
+}
+
+/// Deletes a file that was made, unless somebody saved another one in its place meanwhile.
+fn take_away(target: &Path, made: &[u8]) -> Outcome<()> {
+    let away = temporary(beside(target), Some(target))?;
+    fs::rename(target, away.path())?;
+    // What cannot be looked at may be somebody's, and goes back.
+    if fs::read(away.path()).is_ok_and(|text| text == made) {
+        return Ok(());
+    }
+    away.persist_noclobber(target).map(drop).map_err(|failed| failed.error.into())
+}
+
+/// Refuses a file that another cannot take the place of: that takes a new one beside it.
+pub fn check_replaceable(path: &Path) -> Result<()> {
+    let made = real(path).and_then(|target| temporary(beside(&target), Some(&target)));
+    made.map(drop).map_err(|source| Error::File { path: path.display().to_string(), source })
+}
+
+/// The directory of a file.
+fn beside(target: &Path) -> &Path {
+    target.parent().map_or(Path::new("."), or_here)
+}
+
+/// A directory that is named by nothing is the one that we are in.
+fn or_here(directory: &Path) -> &Path {
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
+}
+
+/// Makes a directory with those above it, so that they are there after a power failure too.
+fn make_directory(directory: &Path) -> io::Result<()> {
+    let changing = changing(directory);
+    if changing.is_empty() {
+        return Ok(());
+    }
+    fs::create_dir_all(directory)?;
+    changing.into_iter().try_for_each(sync_directory)
+}
+
+/// The directories that get another one in them when a directory is made with those above it.
+fn changing(directory: &Path) -> Vec<&Path> {
+    let missing = directory.ancestors().map(or_here).take_while(|above| !above.is_dir());
+    missing.filter_map(Path::parent).map(or_here).collect()
+}
+
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// A file with a text in it, beside the one whose place it takes, or where there will be one.
+fn filled(target: &Path, is_there: bool, text: &[u8]) -> io::Result<NamedTempFile> {
+    let mut temporary = temporary(beside(target), is_there.then_some(target))?;
+    temporary.write_all(text)?;
+    temporary.as_file().sync_all()?;
+    Ok(temporary)
+}
+
+/// A file beside the one that it will replace, with the rights of that one.
+fn temporary(directory: &Path, old: Option<&Path>) -> io::Result<NamedTempFile> {
+    made(directory, old).map_err(|error| {
+        // Whoever reads this knows nothing of a temporary file, or of its name.
+        let message = format!("no file can be made in {}: {}", directory.display(), error.kind());
+        io::Error::new(error.kind(), format!("{message}; check the rights and the room there"))
+    })
+}
+
+fn made(directory: &Path, old: Option<&Path>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(leftovers::PREFIX).suffix(leftovers::SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        let Some(old) = old else {
+            // The user's own mask decides, as for any new file.
+            return builder.permissions(fs::Permissions::from_mode(0o666)).tempfile_in(directory);
+        };
+        let file = builder.tempfile_in(directory)?;
+        let (Ok(was), Ok(is)) = (fs::metadata(old), file.as_file().metadata()) else { return Ok(file) };
+        if (was.uid(), was.gid()) != (is.uid(), is.gid()) {
+            // Only a privileged user can give files away; the rest keeps the rights at least.
+            let _ = std::os::unix::fs::fchown(file.as_file(), Some(was.uid()), Some(was.gid()));
+        }
+        file.as_file().set_permissions(was.permissions())?;
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = old;
+        builder.tempfile_in(directory)
+    }
+}
+
+/// Lets the new file and the old one change places, looks at what came out, and changes back where
+/// that is not what was expected: an edit that was saved in this moment is not lost. Returns the old
+/// file, where files can change places.
+fn swap(
+    exchange: impl Fn(&Path, &Path) -> io::Result<()>,
+    temporary: NamedTempFile,
+    target: &Path,
+    expected: &[u8],
+    new: &[u8],
+) -> Outcome<Option<NamedTempFile>> {
+    match exchange(temporary.path(), target) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReplaceError::Changed),
+        Err(error) if is_unsupported(&error) => {
+            still(target, expected)?;
+            return rename_over(temporary, target).map(|()| None);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let mut held = match fs::read(temporary.path()) {
+        Ok(held) => held,
+        // What cannot be looked at may be somebody's, and goes back.
+        Err(error) => return Err(exchange(temporary.path(), target).err().unwrap_or(error).into()),
+    };
+    if held == expected {
+        return Ok(Some(temporary));
+    }
+    // What came out was saved by somebody else, so it goes back. Whenever something else comes out
+    // for it than was put in, that was saved later still, and goes back in its turn.
+    let mut placed = new.to_vec();
+    for _ in 0..TURNS {
+        match exchange(temporary.path(), target) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReplaceError::Changed),
+            other => other?,
+        }
+        let out = match fs::read(temporary.path()) {
+            Ok(out) => out,
+            Err(error) => {
+                let (_, kept) = temporary.keep().map_err(|failed| failed.error)?;
+                let message = format!("{error}; what was saved meanwhile may be in {}", kept.display());
+                return Err(io::Error::new(error.kind(), message).into());
+            }
+        };
+        if out == placed {
+            return Err(ReplaceError::Changed);
+        }
+        placed = std::mem::replace(&mut held, out);
+    }
+    rename_over(temporary, target)?;
+    Err(ReplaceError::Changed)
+}
+
+/// Whether a file is what it was when it was read.
+fn still(target: &Path, expected: &[u8]) -> Outcome<()> {
+    match fs::read(target) {
+        Ok(now) if now == expected => Ok(()),
+        Ok(_) => Err(ReplaceError::Changed),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ReplaceError::Changed),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Where files cannot change places, the moment between looking and renaming remains.
+fn rename_over(temporary: NamedTempFile, target: &Path) -> Outcome<()> {
+    temporary.persist(target).map(drop).map_err(|failed| failed.error.into())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether the file system cannot let two files change places.
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
+#[cfg(test)]
+mod tests;

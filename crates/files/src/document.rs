@@ -1,0 +1,353 @@
+//! Reading a personas.toml: its text becomes checked entities, each with a content hash.
+//!
+//! One bad entry does not hide its neighbours: it is left out and told as a [`Problem`] with its
+//! place. Only a text that is not TOML at all is refused as a whole.
+#![expect(clippy::result_large_err, reason = "a problem is what reading is asked for, and a rare answer")]
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use persona::{AnyEntity, Kind, Name, limits, with_kind};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::hint;
+use super::problem::{self, Finding, Level, Problem};
+use super::settle::Stamp;
+
+mod context;
+mod fault;
+mod hash;
+mod include;
+mod locate;
+mod short;
+mod value;
+
+use context::{Context, near};
+use fault::Fault;
+use hash::Canonical;
+pub use hash::entity_hash;
+pub(crate) use hash::hex;
+use include::Place;
+pub use include::directory_of;
+pub(crate) use include::{Overlay, lawful};
+use locate::{End, offset_of_field};
+pub use locate::{Locator, TextPlace, locate};
+pub use short::spell_out;
+pub(crate) use value::LONG_FIELDS;
+use value::Node;
+pub(crate) use value::field_of_file_key;
+
+/// The tables of a project's file that define nothing, but name whom to start and to call. They are
+/// heeded only where the user trusts the project.
+pub const CONNECTIONS: [&str; 2] = ["mcp_servers", "providers"];
+
+/// A definition that a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub entity: AnyEntity,
+    /// See [`entity_hash`].
+    pub hash: String,
+}
+
+impl Entry {
+    pub fn new(entity: AnyEntity) -> Self {
+        let hash = entity_hash(&entity);
+        Self { entity, hash }
+    }
+}
+
+/// A personas.toml that was read.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// As the path was given.
+    pub path: PathBuf,
+    pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<Entry>>>,
+    /// Entries that the file has but that cannot be read, each of them told in `problems`.
+    pub broken: Vec<(Kind, Name)>,
+    /// Tables that it has and that define nothing; see [`CONNECTIONS`].
+    pub connections: Vec<&'static str>,
+    /// By place.
+    pub problems: Vec<Problem>,
+    /// How many more there are than `problems` tells.
+    pub more_problems: usize,
+    /// Every file that a text comes from, those that are missing too.
+    pub included: Vec<PathBuf>,
+    /// How those that could be read were before.
+    pub seen: BTreeMap<PathBuf, Stamp>,
+    /// SHA-256 of the text, and of the included texts where there are any.
+    pub hash: String,
+    /// How many fields take their text from a file, by its canonical path.
+    uses: BTreeMap<PathBuf, usize>,
+    /// Tells whether a text is the one that this was read from.
+    pub fingerprint: u64,
+}
+
+impl Document {
+    /// Whether this was read from the text.
+    pub fn is_of(&self, text: &str) -> bool {
+        self.fingerprint == fingerprint(text)
+    }
+
+    /// A file that has nothing yet.
+    pub fn empty(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            entries: BTreeMap::new(),
+            broken: Vec::new(),
+            connections: Vec::new(),
+            problems: Vec::new(),
+            more_problems: 0,
+            included: Vec::new(),
+            seen: BTreeMap::new(),
+            hash: hex(&Sha256::digest("")),
+            uses: BTreeMap::new(),
+            fingerprint: fingerprint(""),
+        }
+    }
+
+    /// Takes on another text of a file that includes no others.
+    pub(crate) fn retell(&mut self, text: &str) {
+        self.hash = hex(&Sha256::digest(text));
+        self.fingerprint = fingerprint(text);
+    }
+
+    pub fn get(&self, kind: Kind, name: &str) -> Option<&Arc<Entry>> {
+        self.entries.get(&kind)?.get(name)
+    }
+
+    /// Whether a field may give an included file another text: no other field takes its own from it.
+    pub(crate) fn may_change(&self, included: &Path) -> bool {
+        let file = Place::of(&self.path).reach(included);
+        file.is_ok_and(|file| self.uses.get(&file).copied().unwrap_or_default() <= 1)
+    }
+
+    /// Whether the file defines an entry, readable or not.
+    pub fn has(&self, kind: Kind, name: &str) -> bool {
+        self.get(kind, name).is_some() || self.is_broken(kind, name)
+    }
+
+    /// Whether the file has the entry, but with a mistake that hides it.
+    pub fn is_broken(&self, kind: Kind, name: &str) -> bool {
+        self.broken.iter().any(|(broken, key)| *broken == kind && key.as_str() == name)
+    }
+
+    /// What is wrong with an entry that the file has and that cannot be read.
+    pub fn mistake(&self, kind: Kind, name: &str) -> Option<Problem> {
+        if !self.is_broken(kind, name) {
+            return None;
+        }
+        let is_of = |problem: &&Problem| {
+            problem.level == Level::Error
+                && problem.entry.as_ref().is_some_and(|(of, entry)| *of == kind && entry == name)
+        };
+        // Of very many problems not all are told.
+        let untold = || {
+            let message = format!("{} {name} has a mistake", kind.spoken());
+            Problem::of_file(&self.path, message, Some("mend it first".to_owned()))
+        };
+        Some(self.problems.iter().find(is_of).cloned().unwrap_or_else(untold))
+    }
+
+    /// Every entry, kind by kind.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.values().flat_map(BTreeMap::values)
+    }
+}
+
+/// Reads the text of a personas.toml. The path is for messages and for included texts.
+///
+/// An error says that the text is not TOML, or too much of it.
+pub fn read(path: &Path, text: &str) -> Result<Document, Problem> {
+    read_over(path, text, Overlay::new())
+}
+
+/// As [`read`], with texts that take the place of files on disk.
+pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Document, Problem> {
+    if text.len() > limits::FILE_BYTES {
+        return Err(too_large(path));
+    }
+    let table = DeTable::parse(text).map_err(|error| not_toml(path, text, &error))?;
+    let context = Context::new(path, overlay);
+    let mut reader = Reader { context: &context, canonical: Canonical::default(), broken: Vec::new() };
+    let (mut entries, mut connections) = (BTreeMap::new(), Vec::new());
+    for (key, value) in table.get_ref() {
+        let name = key.get_ref().as_ref();
+        match Kind::of_table(name) {
+            Some(kind) => {
+                let read = reader.kind(kind, value);
+                if !read.is_empty() {
+                    entries.insert(kind, read);
+                }
+            }
+            None => match CONNECTIONS.into_iter().find(|known| *known == name) {
+                // Whether what they name is used is for the user to say, and not known here.
+                Some(known) => connections.push(known),
+                None => reader.unknown_table(name, key.span().start),
+            },
+        }
+    }
+    let broken = reader.broken;
+    let (findings, more_problems, includes) = context.into_parts();
+    let hash = document_hash(text, &includes.read);
+    Ok(Document {
+        path: path.to_owned(),
+        entries,
+        broken,
+        connections,
+        problems: problem::place(path, text, findings),
+        more_problems,
+        included: includes.read.into_keys().collect(),
+        seen: includes.seen,
+        hash,
+        uses: includes.uses,
+        fingerprint: fingerprint(text),
+    })
+}
+
+/// The bytes of a file as text; an error says where they are not UTF-8.
+pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let good = str::from_utf8(&error.as_bytes()[..error.utf8_error().valid_up_to()]).unwrap_or_default();
+        let message = "not UTF-8 text".to_owned();
+        let hint = Some("save the file as UTF-8".to_owned());
+        let finding = Finding { offset: good.len(), message, hint, entry: None, level: Level::Error };
+        problem::place(path, good, vec![finding]).remove(0)
+    })
+}
+
+pub(crate) fn too_large(path: &Path) -> Problem {
+    let message = format!("the file has more than {} bytes", limits::FILE_BYTES);
+    Problem::of_file(path, message, Some("split it, or keep the library in the database".into()))
+}
+
+fn not_toml(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
+    let hint = match error.message() {
+        "duplicate key" => Some("it is defined twice in this file; keep one, or rename one".to_owned()),
+        message if message.contains("recur") => Some("nothing needs to be nested that deep".to_owned()),
+        _ => None,
+    };
+    let offset = error.span().map_or(0, |span| span.start);
+    let message = format!("not valid TOML: {}", error.message());
+    let finding = Finding { offset, message, hint, entry: None, level: Level::Error };
+    let mut problem = problem::place(path, text, vec![finding]).remove(0);
+    problem.hint = problem.hint.take().or_else(|| hint::of_syntax(&problem, text));
+    problem
+}
+
+fn document_hash(text: &str, included: &BTreeMap<PathBuf, Option<[u8; 32]>>) -> String {
+    let digest = Sha256::digest(text);
+    if included.is_empty() {
+        return hex(&digest);
+    }
+    let mut whole = Sha256::new_with_prefix(digest);
+    for (path, digest) in included {
+        whole.update(path.as_os_str().as_encoded_bytes());
+        whole.update([0]);
+        whole.update(digest.unwrap_or_default());
+    }
+    hex(&whole.finalize())
+}
+
+pub fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+struct Reader<'a> {
+    context: &'a Context,
+    canonical: Canonical,
+    broken: Vec<(Kind, Name)>,
+}
+
+impl Reader<'_> {
+    /// All entries of a kind that can be read.
+    fn kind(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>) -> BTreeMap<Name, Arc<Entry>> {
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!("{} must be a table of entries", kind.table());
+            let hint = Some(format!("write [{}.NAME] and the fields below it", kind.table()));
+            self.context.report(Level::Error, None, value.span().start, (message, hint));
+            return BTreeMap::new();
+        };
+        let entries = table.iter().filter_map(|(key, value)| {
+            let name = match Name::parse(key.get_ref()) {
+                Ok(name) => name,
+                Err(error) => {
+                    let said = Fault::split(&error.to_string()).into_parts();
+                    self.context.report(Level::Error, Some((kind, key.get_ref())), key.span().start, said);
+                    return None;
+                }
+            };
+            match self.entry(kind, &name, value) {
+                Ok(entry) => {
+                    self.context.settle_includes(None);
+                    Some((name, Arc::new(entry)))
+                }
+                Err(fault) => {
+                    let offset = fault.offset().unwrap_or(value.span().start);
+                    self.context.report(
+                        Level::Error,
+                        Some((kind, name.as_str())),
+                        offset,
+                        fault.into_parts(),
+                    );
+                    let mut included = Vec::new();
+                    names_of_files(value, &mut included);
+                    self.context.settle_includes(Some(included));
+                    self.broken.push((kind, name));
+                    None
+                }
+            }
+        });
+        entries.collect()
+    }
+
+    fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
+        let Some(table) = value.get_ref().as_table() else {
+            let hint = format!("write [{}.{name}] and its fields below it", kind.table());
+            return Err(Fault::new("an entry must be a table", Some(hint)));
+        };
+        let node = Node::entry(value, kind, name, self.context);
+        let entity = with_kind!(kind, T => T::deserialize(node).map(AnyEntity::from))?;
+        if let Err(invalid) = entity.check() {
+            let fault = Fault::split(&invalid.to_string());
+            let offset = offset_of_field(table, &invalid.field, End::Value);
+            return Err(fault.at(offset.unwrap_or(value.span().start)));
+        }
+        let hash = self.canonical.hash(&entity);
+        Ok(Entry { entity, hash })
+    }
+
+    fn unknown_table(&self, key: &str, offset: usize) {
+        let said = if key == "env" {
+            let message =
+                "the [env] allow list is read from your own config.toml only, never from a personas.toml";
+            (message.to_owned(), Some("move it there".to_owned()))
+        } else {
+            let hint = near(key, Kind::ALL.iter().map(|kind| kind.table()).chain(CONNECTIONS));
+            (format!("unknown table {key:?}, which has no effect"), hint)
+        };
+        self.context.report(Level::Warning, None, offset, said);
+    }
+}
+
+/// The files that a broken entry names: whoever mends one of them mends the entry.
+fn names_of_files<'v>(value: &'v Spanned<DeValue<'_>>, names: &mut Vec<&'v str>) {
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            for (key, value) in table {
+                match value.get_ref().as_str() {
+                    Some(path) if field_of_file_key(key.get_ref()).is_some() => names.push(path),
+                    _ => names_of_files(value, names),
+                }
+            }
+        }
+        DeValue::Array(array) => array.iter().for_each(|value| names_of_files(value, names)),
+        _ => {}
+    }
+}

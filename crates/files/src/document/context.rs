@@ -1,0 +1,84 @@
+//! What reading one file gathers on its way: findings and included texts.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use persona::{Kind, nearest};
+
+use super::fault::Fault;
+use super::include::{Includes, Overlay};
+use super::value::LONG_FIELDS;
+use crate::problem::{Finding, Level};
+
+/// Problems of one file that are told one by one; a file of nothing but mistakes needs no more.
+pub(crate) const PROBLEMS: usize = 1000;
+
+#[derive(Debug)]
+pub(crate) struct Context {
+    findings: RefCell<Vec<Finding>>,
+    /// Findings beyond [`PROBLEMS`].
+    untold: Cell<usize>,
+    includes: RefCell<Includes>,
+}
+
+impl Context {
+    pub(crate) fn new(path: &Path, overlay: Overlay) -> Self {
+        let includes = RefCell::new(Includes::new(path, overlay));
+        Self { findings: RefCell::default(), untold: Cell::default(), includes }
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Finding>, usize, Includes) {
+        (self.findings.into_inner(), self.untold.get(), self.includes.into_inner())
+    }
+
+    /// Reports a mistake; `entry` is the one that it is in.
+    pub(crate) fn report(
+        &self,
+        level: Level,
+        entry: Option<(Kind, &str)>,
+        offset: usize,
+        (message, hint): (String, Option<String>),
+    ) {
+        let mut findings = self.findings.borrow_mut();
+        if findings.len() >= PROBLEMS {
+            self.untold.set(self.untold.get() + 1);
+            return;
+        }
+        let entry = entry.map(|(kind, name)| (kind, name.to_owned()));
+        findings.push(Finding { offset, message, hint, entry, level });
+    }
+
+    /// Warns of a key that is none of the known fields.
+    pub(crate) fn unknown_key(
+        &self,
+        entry: (Kind, &str),
+        key: &str,
+        offset: usize,
+        known: &'static [&'static str],
+    ) {
+        let file_keys = LONG_FIELDS.iter().filter(|field| known.contains(field));
+        let file_keys: Vec<String> = file_keys.map(|field| format!("{field}_file")).collect();
+        let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
+        let said = (format!("unknown key {key:?}, which has no effect"), near(key, words));
+        self.report(Level::Warning, Some(entry), offset, said);
+    }
+
+    pub(crate) fn included(&self, path: &str) -> Result<String, Fault> {
+        self.includes.borrow_mut().text(path)
+    }
+
+    /// Counts what the entry that was just read includes: for one that is broken, all of `names`.
+    pub(crate) fn settle_includes(&self, broken: Option<Vec<&str>>) {
+        let mut includes = self.includes.borrow_mut();
+        if let Some(names) = broken {
+            includes.forget();
+            names.into_iter().for_each(|name| includes.note(name));
+        }
+        includes.settle();
+    }
+}
+
+/// The near name as a hint.
+pub(crate) fn near<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+    nearest(word, known).first().map(|near| format!("did you mean {near:?}?"))
+}

@@ -1,0 +1,145 @@
+//! Finding entities over all scopes: lists, search, names, and which scopes have one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use persona::{AnyEntity, Kind, Name, Scope, Stored, with_kind};
+
+use super::{ScopeFile, Scopes};
+use builtins::Builtins;
+use store::{Filter, Found, Page};
+
+use crate::Result;
+
+/// Definitions that are read from the database at a time.
+const CHUNK: usize = 500;
+
+impl Scopes {
+    /// One page of a kind, by name.
+    pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
+        Ok(self.database().list_below(&self.listings(filter.scope), kind, filter).await?)
+    }
+
+    /// Entities of the given kinds in which all words occur, best first.
+    pub async fn search(
+        &self,
+        query: &str,
+        kinds: &[Kind],
+        scope: Option<Scope>,
+        limit: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<Page> {
+        Ok(self.database().search_below(&self.listings(scope), query, kinds, scope, limit, cursor).await?)
+    }
+
+    /// Names of a kind that begin with a text, in order.
+    pub async fn names_with_prefix(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+        Ok(self.database().names_below(&self.listings(None), kind, prefix, limit).await?)
+    }
+
+    /// Names that a misspelt one may have meant.
+    pub async fn near_names(&self, kind: Kind, name: &str) -> Result<Vec<String>> {
+        Ok(self.database().near_below(&self.listings(None), kind, name).await?)
+    }
+
+    /// Personas for a menu.
+    pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Found>> {
+        Ok(self.database().recent_below(&self.listings(None), limit).await?)
+    }
+
+    /// Every scope that has a name, strongest first.
+    pub async fn scopes_of(&self, kind: Kind, name: &Name) -> Result<Vec<Scope>> {
+        let in_files = self.files().filter(|file| file.current().find(kind, name).is_some());
+        let mut scopes: Vec<Scope> = in_files.map(|file| file.scope).collect();
+        if !self.database().shared_among(kind, &[name]).await?.is_empty() {
+            scopes.push(Scope::Shared);
+        }
+        if Builtins::get().find(kind, name).is_some() {
+            scopes.push(Scope::Builtin);
+        }
+        Ok(scopes)
+    }
+
+    /// The strongest file that has an entry with a mistake by a name, whether or not an earlier
+    /// state of the entry is in force.
+    pub fn broken_in(&self, kind: Kind, name: &Name) -> Option<Scope> {
+        let is_broken = |file: &&Arc<ScopeFile>| file.current().document.is_broken(kind, name.as_str());
+        self.files().find(is_broken).map(|file| file.scope)
+    }
+
+    /// A definition of any kind.
+    pub async fn get_any(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+    ) -> Result<Option<Stored<AnyEntity>>> {
+        with_kind!(kind, T => {
+            let found = self.get::<T>(name, scope).await?;
+            Ok(found.map(|stored| Stored { entity: stored.entity.into(), meta: stored.meta }))
+        })
+    }
+
+    /// Everything that a scope has, by kind and name.
+    pub async fn all(&self, scope: Scope) -> Result<Vec<AnyEntity>> {
+        if scope == Scope::Builtin {
+            return Ok(Builtins::get().all().collect());
+        }
+        if let Some(file) = self.file(scope) {
+            let snapshot = file.current();
+            let entries = snapshot.document.entries.values().flat_map(|entries| entries.values());
+            return Ok(entries.map(|entry| entry.entity.clone()).collect());
+        }
+        let mut all = Vec::new();
+        if scope == Scope::Shared {
+            for kind in Kind::ALL {
+                with_kind!(*kind, T => {
+                    let mut after: Option<Name> = None;
+                    loop {
+                        let chunk = self.database().definitions::<T>(after.as_ref(), CHUNK).await?;
+                        let full = chunk.len() == CHUNK;
+                        after = chunk.last().map(|stored| stored.entity.name.clone());
+                        all.extend(chunk.into_iter().map(|stored| AnyEntity::from(stored.entity)));
+                        if !full {
+                            break;
+                        }
+                    }
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Entities of a scope that name another one, in whatever field. Of shared, only what no link of
+    /// the database lets follow a rename: see [`Store::naming`](store::Store).
+    pub async fn naming(&self, scope: Scope, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
+        let names_it = |entity: &AnyEntity| {
+            entity.references().iter().any(|found| found.kind == kind && found.name == *name)
+        };
+        if scope == Scope::Shared {
+            return Ok(self.database().naming(kind, name).await?);
+        }
+        Ok(self.all(scope).await?.into_iter().filter(names_it).collect())
+    }
+
+    /// Names that a file and another file or the database define, by kind.
+    pub async fn defined_twice(&self) -> Result<BTreeSet<(Kind, Name)>> {
+        let mut twice = BTreeSet::new();
+        for kind in Kind::ALL {
+            let mut seen: BTreeSet<Name> = BTreeSet::new();
+            for file in self.files() {
+                let snapshot = file.current();
+                let Some(entries) = snapshot.document.entries.get(kind) else { continue };
+                for name in entries.keys() {
+                    if !seen.insert(name.clone()) {
+                        twice.insert((*kind, name.clone()));
+                    }
+                }
+            }
+            let names: Vec<&Name> = seen.iter().collect();
+            let shared = self.database().shared_among(*kind, &names).await?;
+            twice.extend(shared.into_iter().map(|name| (*kind, name)));
+        }
+        Ok(twice)
+    }
+}

@@ -1,0 +1,181 @@
+//! A personas.toml as a scope: what is in force of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use persona::{Kind, Name, Scope};
+
+use super::Scopes;
+use files::{Document, Entry, Level, Problem, canonical};
+use store::{Change, Listed, Listings};
+
+/// One scope's file.
+#[derive(Debug)]
+pub(crate) struct ScopeFile {
+    pub(crate) scope: Scope,
+    pub(crate) path: PathBuf,
+    /// What its history and state are filed under: its name in its canonical directory. Where the file
+    /// itself is a link, that may be turned to another one at any time, and is a change like any other.
+    pub(crate) origin: String,
+    current: RwLock<Arc<Snapshot>>,
+    /// Held while the file is read again or written.
+    pub(crate) busy: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// What is in force of a file. Where the file, or an entry of it, has a mistake, that is what
+/// was good before.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) document: Document,
+    /// Why the file as a whole cannot be read.
+    pub(crate) broken: Option<Problem>,
+    /// Whether it was read at all yet.
+    pub(super) read: bool,
+    /// Whether it comes from the history, since somebody was writing the file when it was to be read.
+    pub(super) stands_in: bool,
+    /// Why the history does not have all of it; that is tried again when the file is next read.
+    pub(super) unrecorded: Option<Problem>,
+    listings: OnceLock<Vec<Arc<Listed>>>,
+}
+
+impl Snapshot {
+    pub(crate) fn new(document: Document, broken: Option<Problem>) -> Self {
+        let listings = OnceLock::new();
+        Self { document, broken, read: true, stands_in: false, unrecorded: None, listings }
+    }
+
+    /// What the history has, for as long as somebody is writing the file.
+    pub(super) fn standing_in(document: Document) -> Self {
+        Self { stands_in: true, ..Self::new(document, None) }
+    }
+
+    /// What the history does not have yet.
+    pub(super) fn unrecorded(document: Document, why: Problem) -> Self {
+        Self { unrecorded: Some(why), ..Self::new(document, None) }
+    }
+
+    /// Whether this is what reading the text would give. What includes other files, or has an
+    /// older state of a bad entry in it, is read again.
+    pub(super) fn is_of(&self, text: &str) -> bool {
+        self.is_good()
+            && self.document.included.is_empty()
+            && self.document.problems.is_empty()
+            && self.document.is_of(text)
+    }
+
+    /// Whether this is what the file said when it was read, and on record.
+    pub(super) fn is_good(&self) -> bool {
+        self.read && self.broken.is_none() && !self.stands_in && self.unrecorded.is_none()
+    }
+
+    pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
+        self.document.entries.get(&kind)?.get(name).cloned()
+    }
+
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let all = self.of_whole().chain(&self.document.problems);
+        let (mut errors, warnings): (Vec<Problem>, Vec<Problem>) =
+            all.cloned().partition(|problem| problem.level == Level::Error);
+        errors.extend(warnings);
+        errors
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.of_whole().chain(&self.document.problems).any(|problem| problem.level == Level::Error)
+    }
+
+    /// What is wrong with the file as a whole.
+    pub(super) fn of_whole(&self) -> impl Iterator<Item = &Problem> {
+        self.broken.iter().chain(&self.unrecorded)
+    }
+
+    /// The entries as lists show them; their words are split on first use.
+    pub(crate) fn listed(&self, scope: Scope) -> &[Arc<Listed>] {
+        self.listings.get_or_init(|| {
+            let entries = self.document.entries.values().flat_map(BTreeMap::values);
+            entries.map(|entry| Arc::new(Listed::new(&entry.entity, scope, None))).collect()
+        })
+    }
+}
+
+impl ScopeFile {
+    pub(crate) fn new(scope: Scope, path: &Path) -> Self {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let origin = match (absolute.parent(), absolute.file_name()) {
+            (Some(directory), Some(name)) => canonical(directory).join(name),
+            _ => absolute.clone(),
+        };
+        let nothing = Snapshot { read: false, ..Snapshot::new(Document::empty(&absolute), None) };
+        Self {
+            scope,
+            origin: origin.to_string_lossy().into_owned(),
+            path: absolute,
+            current: RwLock::new(Arc::new(nothing)),
+            busy: Arc::default(),
+        }
+    }
+
+    pub(crate) fn current(&self) -> Arc<Snapshot> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn watched(&self) -> Vec<PathBuf> {
+        let mut paths = vec![self.path.clone()];
+        paths.extend(self.current().document.included.iter().cloned());
+        paths
+    }
+
+    /// Puts a snapshot into force; returns what is different now.
+    pub(crate) fn publish(&self, new: Snapshot) -> Vec<Change> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let changes = differences(&current.document, &new.document);
+        *current = Arc::new(new);
+        changes
+    }
+}
+
+fn differences(old: &Document, new: &Document) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let none = BTreeMap::new();
+    for kind in Kind::ALL {
+        let old = old.entries.get(kind).unwrap_or(&none);
+        let new = new.entries.get(kind).unwrap_or(&none);
+        let change = |name: &Name, listed| Change::Entity { kind: *kind, name: name.clone(), listed };
+        for (name, entry) in new {
+            match old.get(name) {
+                None => changes.push(change(name, true)),
+                Some(known) if known.hash != entry.hash => changes.push(change(name, false)),
+                Some(_) => {}
+            }
+        }
+        changes.extend(old.keys().filter(|name| !new.contains_key(*name)).map(|name| change(name, true)));
+    }
+    changes
+}
+
+impl Scopes {
+    /// The entries of all files as lists show them: each name as its strongest file has it. Put
+    /// together once for as long as no file changes.
+    pub(crate) fn listings(&self, only: Option<Scope>) -> Arc<Listings> {
+        let files = self.0.files.iter().filter(|file| only.is_none_or(|only| only == file.scope));
+        let current: Vec<(Scope, Arc<Snapshot>)> = files.map(|file| (file.scope, file.current())).collect();
+        let same = |known: &[(Scope, Arc<Snapshot>)]| {
+            known.len() == current.len()
+                && known.iter().zip(&current).all(|((_, one), (_, other))| Arc::ptr_eq(one, other))
+        };
+        let mut cached = self.0.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, listings)) = &*cached
+            && same(known)
+        {
+            return listings.clone();
+        }
+        let mut listings = Listings::default();
+        for (scope, snapshot) in &current {
+            snapshot.listed(*scope).iter().for_each(|listed| listings.add(listed.clone()));
+        }
+        let listings = Arc::new(listings);
+        *cached = Some((current, listings.clone()));
+        listings
+    }
+}

@@ -1,0 +1,119 @@
+//! Personas of files that stand in an arc of a weaker scope. Where they stand is kept beside their
+//! file, under the name of the arc: it must go with that name, and nobody may take the stage away
+//! unseen.
+
+use persona::{Kind, Name, Rename, Scope};
+use serde::Deserialize;
+
+use super::{Overrides, Scopes};
+use database::{Dialect, Transaction, Value};
+use store::Change;
+
+use crate::{Error, Result};
+
+/// A persona of a file that stands in a stage of another scope's arc.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Heir {
+    pub scope: Scope,
+    pub name: Name,
+    pub stage: Name,
+    /// The file that it stands in.
+    origin: String,
+    /// Whether that file is open: another project's is not.
+    #[serde(default)]
+    pub open: bool,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    heir: Heir,
+    /// Whether its file had an arc of that name when it was last read.
+    own: i64,
+}
+
+impl Scopes {
+    /// Who of stronger scopes stands in a scope's arc, in whichever files this machine has seen.
+    pub async fn heirs(&self, scope: Scope, arc: &Name) -> Result<Vec<Heir>> {
+        let stronger: Vec<&str> = [Scope::Global, Scope::Project]
+            .iter()
+            .filter(|file| **file > scope)
+            .map(|file| file.as_str())
+            .collect();
+        // The state of files is never in a team's database.
+        if stronger.is_empty() || self.local().engine().dialect() == Dialect::Postgres {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT json_object('heir', json_object('scope', z.scope, 'name', z.name, 'stage', z.stage, \
+                   'origin', z.origin), 'own', EXISTS (SELECT 1 FROM file_entries e WHERE e.scope = z.scope \
+                   AND e.origin = z.origin AND e.kind = 'arc' AND e.name = z.arc)) FROM persona_state z \
+                   JOIN file_entries p ON p.scope = z.scope AND p.origin = z.origin AND p.kind = 'persona' \
+                   AND p.name = z.name WHERE z.arc = $1 AND z.stage IS NOT NULL AND z.scope IN (SELECT value FROM json_each($2)) \
+                   ORDER BY z.scope, z.origin, z.name";
+        let values = [Value::from(arc), Value::Json(serde_json::to_string(&stronger)?)];
+        // An arc of the project that is open is none of another project's.
+        let found = self.scopes_of(Kind::Arc, arc).await?;
+        let weaker = found.iter().all(|other| [scope, Scope::Project].contains(other));
+        let mut heirs = Vec::new();
+        for row in self.local().engine().texts(sql.to_owned(), &values).await? {
+            let Row { mut heir, own } = serde_json::from_str(&row)?;
+            heir.open = self.file(heir.scope).is_some_and(|file| file.origin == heir.origin);
+            let stands_there = match self.stands_in(&heir, scope, arc).await? {
+                Some(known) => known,
+                // Then only what cannot be meant otherwise is known.
+                None => own == 0 && weaker,
+            };
+            if stands_there {
+                heirs.push(heir);
+            }
+        }
+        Ok(heirs)
+    }
+
+    /// Whether a persona of an open file walks this very arc; none where its file is not open, or not
+    /// read yet, or its bases cannot be followed.
+    async fn stands_in(&self, heir: &Heir, scope: Scope, arc: &Name) -> Result<Option<bool>> {
+        if !heir.open || self.file(heir.scope).is_some_and(|file| !file.current().read) {
+            return Ok(None);
+        }
+        match self.load(&heir.name, Some(heir.scope), &Overrides::new()).await {
+            Ok(Some(loaded)) => {
+                let stage = loaded.bundle.stage.as_ref();
+                Ok(Some(stage.is_some_and(|stage| stage.scope == scope && stage.arc == *arc)))
+            }
+            Ok(None) => Ok(Some(false)),
+            Err(Error::Store(store::Error::Chain(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps heirs of an arc of the database where they stand, under its new name.
+    pub async fn keep_heirs(&self, heirs: &[Heir], rename: &Rename) -> Result<()> {
+        if heirs.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.local().engine().begin().await?;
+        follow(&mut transaction, heirs, rename).await?;
+        transaction.commit().await?;
+        let changed =
+            |heir: &Heir| Change::Entity { kind: Kind::Persona, name: heir.name.clone(), listed: false };
+        self.announce(heirs.iter().map(changed).collect());
+        Ok(())
+    }
+}
+
+/// Files where heirs stand under the arc's new name.
+pub(super) async fn follow(transaction: &mut Transaction, heirs: &[Heir], rename: &Rename) -> Result<()> {
+    for Heir { scope, name, origin, .. } in heirs {
+        let values = [
+            Value::from(scope.as_str()),
+            Value::from(origin.as_str()),
+            Value::from(name),
+            Value::from(&rename.old),
+            Value::from(&rename.new),
+        ];
+        let sql =
+            "UPDATE persona_state SET arc = $5 WHERE scope = $1 AND origin = $2 AND name = $3 AND arc = $4";
+        transaction.run(sql, &values).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Entities as they were: their history, and whole personas as a revision froze them.
+
+use std::collections::BTreeMap;
+
+use persona::{AnyEntity, Bundle, Kind, Name, Part, Scope};
+
+use super::{Overrides, Scopes};
+use store::catalog::{self, Catalog, PersonaState};
+use store::put_override;
+use store::{Attribution, Owner};
+use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
+
+use crate::{Error, Result};
+
+/// Definitions as a revision refers to them.
+struct Frozen(BTreeMap<(Kind, Scope, Name), AnyEntity>);
+
+impl Catalog for Frozen {
+    fn find(&self, kind: Kind, scope: Scope, name: &Name) -> Option<AnyEntity> {
+        self.0.get(&(kind, scope, name.clone())).cloned()
+    }
+}
+
+impl Scopes {
+    /// What was recorded of an entity in a scope, newest first.
+    pub async fn history(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        limit: usize,
+    ) -> Result<Vec<Revision>> {
+        let (store, shelf) = self.shelf(scope)?;
+        Ok(store.history(shelf, kind, name, limit).await?)
+    }
+
+    /// One revision of an entity, whole.
+    pub async fn revision(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        wanted: &RevisionRef,
+    ) -> Result<Option<FullRevision>> {
+        let (store, shelf) = self.shelf(scope)?;
+        Ok(store.revision(shelf, kind, name, wanted).await?)
+    }
+
+    /// What to ask for under a name, to get a revision.
+    pub async fn reference(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        about: &Revision,
+    ) -> Result<RevisionRef> {
+        let number = RevisionRef::Number(about.revision);
+        let meant = self.revision(scope, kind, name, &number).await?;
+        let shadowed = meant.is_none_or(|meant| meant.about.guid != about.guid);
+        Ok(Revision { shadowed, ..about.clone() }.reference())
+    }
+
+    /// Names a revision, for those who ask for it under the name that an entity has now.
+    pub async fn tag(
+        &self,
+        scope: Scope,
+        kind: Kind,
+        name: &Name,
+        about: &Revision,
+        tag: &str,
+        by: Attribution,
+    ) -> Result<()> {
+        let (store, shelf) = self.shelf(scope)?;
+        let guid = store.identity(shelf, kind, name).await?;
+        let mut refs = store.refs(about).await?;
+        if scope.is_file() {
+            // The shared library has a history of its own, and may be another one by then.
+            for wanted in refs.iter_mut().filter(|wanted| wanted.scope == Scope::Shared) {
+                wanted.copy = Some(self.as_it_was(wanted, about).await?.to_json());
+            }
+        }
+        Ok(store.tag(guid.unwrap_or(about.guid), about, &refs, tag, by).await?)
+    }
+
+    /// Takes a tag away; whether it was there.
+    pub async fn untag(&self, scope: Scope, kind: Kind, name: &Name, tag: &str) -> Result<bool> {
+        let (store, shelf) = self.shelf(scope)?;
+        match store.identity(shelf, kind, name).await? {
+            Some(guid) => Ok(store.untag(guid, tag).await?),
+            None => Ok(false),
+        }
+    }
+
+    /// Forgets old revisions; see [`Store::prune`](store::Store::prune). What tagged personas of this
+    /// machine's files refer to in the database stays too. Those of other machines are not known
+    /// here; they have copies.
+    pub async fn prune(&self, keep: usize) -> Result<u64> {
+        if self.0.local_is_database {
+            return Ok(self.database().prune(keep).await?);
+        }
+        let shared = self.local().tagged_refs(Scope::Shared).await?;
+        let gone = self.database().prune_around(keep, &shared).await?;
+        Ok(gone + self.local().prune(keep).await?)
+    }
+
+    /// A persona with everything that it referred to, as it was when the revision was made; it
+    /// stands in the stage in which it stands now.
+    pub async fn frozen(&self, scope: Scope, revision: &FullRevision) -> Result<Option<Bundle>> {
+        let name = revision.entity.name().clone();
+        let mut entities = BTreeMap::new();
+        for wanted in &revision.refs {
+            let then = self.as_it_was(wanted, &revision.about).await?;
+            entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), then);
+        }
+        entities.insert((Kind::Persona, scope, name.clone()), revision.entity.clone());
+        let current = self.current_stage(scope, revision).await?;
+        let state = PersonaState { stage: current, ..PersonaState::default() };
+        let mut bundle = catalog::build(&Frozen(entities), scope, &name, Some(state))?;
+        if let Some(bundle) = &mut bundle {
+            bundle.meta.revision = revision.about.revision;
+            bundle.meta.updated_at = Some(revision.about.created_at);
+        }
+        Ok(bundle)
+    }
+
+    /// Gives a frozen persona the parts that a call names: those are the caller's, and mean parts as
+    /// they are now, also where the persona itself is gone.
+    pub async fn override_frozen(&self, bundle: &mut Bundle, overrides: &Overrides) -> Result<()> {
+        for name in overrides.values() {
+            match self.get::<Part>(name, None).await? {
+                Some(part) if part.meta.scope == Scope::Shared => bundle.override_parts.push(part.entity),
+                Some(part) => put_override(bundle, part.entity, part.meta.scope),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What a revision refers to: a copy that was made of it, or what some history of this machine
+    /// has. Without it the revision is not what it was.
+    async fn as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<AnyEntity> {
+        if let Some(copied) = wanted.copied()? {
+            return Ok(copied);
+        }
+        if let Some(then) = self.recorded_there(wanted).await? {
+            return Ok(then.entity);
+        }
+        // The shared library may have been this machine's own when the revision was made.
+        let elsewhere = match wanted.guid {
+            Some(_) => self.local().referred("", wanted).await?,
+            None => self.local().referred_anywhere(wanted).await?,
+        };
+        if let Some(then) = elsewhere {
+            return Ok(then.entity);
+        }
+        let piece = (wanted.scope, wanted.kind, wanted.name.clone());
+        Err(store::Error::Forgotten { revision: about.revision, piece: Some(piece) }.into())
+    }
+
+    /// What a revision refers to, where the history of its scope has it.
+    async fn recorded_there(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
+        match wanted.scope.is_file() {
+            true => {
+                let origin = self.file(wanted.scope).map_or("", |file| file.origin.as_str());
+                Ok(self.local().referred(origin, wanted).await?)
+            }
+            false => Ok(self.database().referred("", wanted).await?),
+        }
+    }
+
+    /// Whether a piece is there as a revision knew it, by a copy or by what others have of it.
+    async fn is_as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<bool> {
+        let then = match self.as_it_was(wanted, about).await {
+            Err(Error::Store(store::Error::Forgotten { .. })) => return Ok(false),
+            then => then?,
+        };
+        let now = self.get_any(wanted.kind, &wanted.name, Some(wanted.scope)).await?;
+        Ok(now.is_some_and(|now| now.entity == then))
+    }
+
+    /// The pieces that a revision referred to, each as it was then, and those that are in no history
+    /// any more.
+    pub async fn referred(&self, revision: &FullRevision) -> Result<(Vec<Referred>, Vec<Forgotten>)> {
+        let (mut pieces, mut forgotten) = (Vec::new(), Vec::new());
+        for wanted in &revision.refs {
+            let Some(then) = self.recorded_there(wanted).await? else {
+                let Ref { kind, name, scope, .. } = wanted.clone();
+                if !self.is_as_it_was(wanted, &revision.about).await? {
+                    forgotten.push(Forgotten { scope, kind, name });
+                }
+                continue;
+            };
+            let store = if wanted.scope.is_file() { self.local() } else { self.database() };
+            let name_now = store.name_now(then.about.guid).await?;
+            pieces.push(Referred { scope: wanted.scope, then, name_now });
+        }
+        Ok((pieces, forgotten))
+    }
+
+    /// Where the persona stands now, under whatever name it has by now.
+    async fn current_stage(&self, scope: Scope, revision: &FullRevision) -> Result<Option<Name>> {
+        let (store, shelf) = self.shelf(scope)?;
+        let name = store.newest_name(revision.about.guid).await?;
+        let name = name.as_ref().unwrap_or_else(|| revision.entity.name());
+        Ok(match scope {
+            Scope::Shared => store.shared_stage(name).await?,
+            _ => store.kept_stage(Owner { scope, origin: shelf.origin, name }).await?,
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! Writing to a personas.toml: entries change, every other byte stays.
+//!
+//! While a change is open, its file is held against other tasks and other Masque processes. The
+//! history is written in a transaction that commits only after the file was replaced, so that
+//! whoever sees the new file finds the change recorded already; where it cannot commit, the file is
+//! put back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use persona::{AnyEntity, Kind, Meta, Name, Persona, Scope, Stored};
+use tokio::sync::OwnedMutexGuard;
+
+use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
+use crate::{Error, Result};
+use database::{BUSY_TIMEOUT, Value, now};
+use files::{Edit, Entry, Lock, Problem};
+use store::{Action, Attribution, Held, Keep, Owner};
+
+mod keeping;
+
+/// An open change of a file. Dropped without [`FileWrite::commit`], it leaves no trace.
+#[derive(Debug)]
+pub(crate) struct FileWrite {
+    scopes: Scopes,
+    file: Arc<ScopeFile>,
+    attribution: Attribution,
+    /// The file as it was read; none where there is none yet.
+    text: Option<String>,
+    snapshot: Arc<Snapshot>,
+    /// What this change made of entries so far; none where it deleted one.
+    changed: BTreeMap<(Kind, Name), Option<Arc<Entry>>>,
+    /// Where entries that this change touched stand in the history once it is recorded.
+    metas: BTreeMap<(Kind, Name), Meta>,
+    steps: Vec<Step>,
+    records: Vec<Recorded>,
+    stages: Vec<(Name, Name, Name)>,
+    /// Set once a step has failed: what went before it must not be kept without it.
+    failed: bool,
+    _busy: OwnedMutexGuard<()>,
+    _lock: Lock,
+}
+
+#[derive(Debug)]
+enum Step {
+    Put(Box<AnyEntity>),
+    Remove(Kind, Name),
+    Rename(Kind, Name, Name),
+}
+
+impl FileWrite {
+    pub(crate) async fn begin(
+        scopes: Scopes,
+        file: Arc<ScopeFile>,
+        attribution: Attribution,
+    ) -> Result<Self> {
+        let busy = tokio::time::timeout(BUSY_TIMEOUT, file.busy.clone().lock_owned()).await;
+        let busy = busy.map_err(|_| files::Error::FileBusy { path: file.path.display().to_string() })?;
+        let (locks, origin) = (scopes.locks().to_owned(), file.origin.clone());
+        let lock = tokio::task::spawn_blocking(move || Lock::acquire(&locks, &origin, BUSY_TIMEOUT)).await;
+        let lock = lock.map_err(|error| Error::Invalid(format!("waiting was interrupted: {error}")))??;
+        let text = scopes.reload_held(&file).await?;
+        let snapshot = file.current();
+        if let Some(problem) = &snapshot.broken {
+            return Err(Error::Problem(Box::new(problem.clone())));
+        }
+        Ok(Self {
+            scopes,
+            file,
+            attribution,
+            text,
+            snapshot,
+            changed: BTreeMap::new(),
+            metas: BTreeMap::new(),
+            steps: Vec::new(),
+            records: Vec::new(),
+            stages: Vec::new(),
+            failed: false,
+            _busy: busy,
+            _lock: lock,
+        })
+    }
+
+    pub(super) fn scope(&self) -> Scope {
+        self.file.scope
+    }
+
+    fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
+        match self.changed.get(&(kind, name.clone())) {
+            Some(changed) => changed.clone(),
+            None => self.snapshot.find(kind, name),
+        }
+    }
+
+    pub(super) fn has(&self, kind: Kind, name: &Name) -> bool {
+        self.entry(kind, name).is_some()
+    }
+
+    pub(super) async fn find<T: Keep>(&self, name: &Name) -> Result<Option<Held<T>>> {
+        let entry = self.entry(T::KIND, name);
+        let Some(entity) = entry.and_then(|entry| T::try_from(entry.entity.clone()).ok()) else {
+            return Ok(None);
+        };
+        let meta = self.meta(T::KIND, name).await?;
+        Ok(Some(Held { id: 0, stored: Stored { entity, meta } }))
+    }
+
+    /// The entry's place in the history, with what this change has made of it so far.
+    async fn meta(&self, kind: Kind, name: &Name) -> Result<Meta> {
+        match self.metas.get(&(kind, name.clone())) {
+            Some(meta) => Ok(meta.clone()),
+            None => self.scopes.file_meta(&self.file, kind, name).await,
+        }
+    }
+
+    /// The place in the history that an entry gets next; `held` is what it goes on from.
+    async fn next(&mut self, kind: Kind, name: &Name, held: Option<&Meta>) -> Result<Meta> {
+        let newest = self.scopes.newest(&self.file, kind, name).await?;
+        let made = self.metas.get(&(kind, name.clone())).map_or(0, |meta| meta.revision);
+        let now = Some(now());
+        let meta = Meta {
+            scope: self.file.scope,
+            revision: newest.max(made).max(held.map_or(0, |meta| meta.revision)) + 1,
+            guid: None,
+            created_at: held.and_then(|meta| meta.created_at).or(now),
+            updated_at: now,
+        };
+        self.metas.insert((kind, name.clone()), meta.clone());
+        Ok(meta)
+    }
+
+    pub(super) async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let inserted = self.insert_entry(entity, action).await;
+        self.failed |= inserted.is_err();
+        inserted
+    }
+
+    async fn insert_entry<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        self.scopes.check_writable(&self.file)?;
+        if self.has(T::KIND, entity.name()) {
+            return Err(exists(entity));
+        }
+        self.refuse_broken(T::KIND, entity.name())?;
+        let meta = self.next(T::KIND, entity.name(), None).await?;
+        self.put(entity.clone().into(), action, None);
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    pub(super) async fn replace<T: Keep>(
+        &mut self,
+        held: &Held<T>,
+        entity: &T,
+        action: Action,
+    ) -> Result<Stored<T>> {
+        let replaced = self.replace_entry(held, entity, action).await;
+        self.failed |= replaced.is_err();
+        replaced
+    }
+
+    async fn replace_entry<T: Keep>(
+        &mut self,
+        held: &Held<T>,
+        entity: &T,
+        action: Action,
+    ) -> Result<Stored<T>> {
+        self.scopes.check_writable(&self.file)?;
+        let old = held.stored.entity.name();
+        let renamed = old != entity.name();
+        if renamed && self.has(T::KIND, entity.name()) {
+            return Err(exists(entity));
+        }
+        self.refuse_broken(T::KIND, old)?;
+        self.refuse_broken(T::KIND, entity.name())?;
+        let meta = self.next(T::KIND, entity.name(), Some(&held.stored.meta)).await?;
+        if renamed {
+            self.steps.push(Step::Rename(T::KIND, old.clone(), entity.name().clone()));
+            self.changed.insert((T::KIND, old.clone()), None);
+        }
+        self.put(entity.clone().into(), action, renamed.then(|| old.clone()));
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    fn put(&mut self, entity: AnyEntity, action: Action, renamed_from: Option<Name>) {
+        let entry = Entry::new(entity.clone());
+        let hash = entry.hash.clone();
+        self.changed.insert((entity.kind(), entity.name().clone()), Some(Arc::new(entry)));
+        self.steps.push(Step::Put(Box::new(entity.clone())));
+        self.records.push(Recorded { action, entity, hash, renamed_from });
+    }
+
+    /// Takes an entry with a mistake out of the file; false where there is no such entry.
+    pub(super) fn discard(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        if self.mistake(kind, name).is_none() {
+            return Ok(false);
+        }
+        self.check_writable()?;
+        self.changed.insert((kind, name.clone()), None);
+        self.steps.push(Step::Remove(kind, name.clone()));
+        Ok(true)
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        let checked = self.scopes.check_writable(&self.file);
+        self.failed |= checked.is_err();
+        checked
+    }
+
+    pub(super) fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        self.check_writable()?;
+        let name = held.stored.entity.name();
+        if let Err(refused) = self.refuse_broken(T::KIND, name) {
+            self.failed = true;
+            return Err(refused);
+        }
+        let entity: AnyEntity = held.stored.entity.clone().into();
+        let hash = Entry::new(entity.clone()).hash;
+        let meta = &held.stored.meta;
+        self.metas.insert((T::KIND, name.clone()), Meta { revision: meta.revision + 1, ..meta.clone() });
+        self.changed.insert((T::KIND, name.clone()), None);
+        self.steps.push(Step::Remove(T::KIND, name.clone()));
+        self.records.push(Recorded { action: Action::Delete, entity, hash, renamed_from: None });
+        Ok(())
+    }
+
+    /// Entries of this file that would mean nothing by this name any more; where a weaker scope
+    /// has it too, they mean that one from then on.
+    pub(super) async fn users(&self, kind: Kind, name: &Name) -> Result<Vec<(Kind, Name)>> {
+        let below = self.scopes.scopes_of(kind, name).await?;
+        let falls_back = below.iter().any(|scope| *scope < self.file.scope);
+        let entries = self.entries();
+        let uses = |entity: &AnyEntity| {
+            entity.references().iter().any(|reference| {
+                let means = match reference.scope {
+                    Some(scope) => scope == self.file.scope,
+                    None => !falls_back,
+                };
+                reference.kind == kind && reference.name == *name && means
+            })
+        };
+        let users = entries.iter().filter(|entry| uses(&entry.entity));
+        Ok(users.map(|entry| (entry.entity.kind(), entry.entity.name().clone())).collect())
+    }
+
+    /// All entries as this change leaves them.
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        let kept = self.snapshot.document.entries.iter().flat_map(|(kind, entries)| {
+            entries.iter().filter(move |(name, _)| !self.changed.contains_key(&(*kind, (*name).clone())))
+        });
+        let kept = kept.map(|(_, entry)| entry.clone());
+        kept.chain(self.changed.values().flatten().cloned()).collect()
+    }
+
+    pub(super) async fn stage(&self, persona: &Name) -> Result<Option<Name>> {
+        let Some(arc) = self.walked_arc(persona).await? else { return Ok(None) };
+        if let Some((_, known, stage)) = self.stages.iter().rev().find(|(name, _, _)| name == persona) {
+            return Ok(Some(stage.clone()).filter(|_| *known == arc));
+        }
+        Ok(self.scopes.local().kept_stage_in(self.owner(persona), &arc).await?)
+    }
+
+    /// The arc that a persona walks: its own as this change leaves it, or an inherited one.
+    async fn walked_arc(&self, persona: &Name) -> Result<Option<Name>> {
+        let Some(entry) = self.entry(Kind::Persona, persona) else { return Ok(None) };
+        match &entry.entity {
+            AnyEntity::Persona(Persona { arc: Some(arc), .. }) => Ok(Some(arc.clone())),
+            _ => self.scopes.walked_arc(persona, self.file.scope).await,
+        }
+    }
+
+    fn owner<'a>(&'a self, name: &'a Name) -> Owner<'a> {
+        Owner { scope: self.file.scope, origin: &self.file.origin, name }
+    }
+
+    pub(super) fn set_stage(&mut self, persona: &Name, arc: &Name, stage: &Name) {
+        self.stages.push((persona.clone(), arc.clone(), stage.clone()));
+    }
+
+    pub(super) async fn personas_in_stage(&self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
+        let sql = "SELECT name FROM persona_state WHERE scope = $1 AND origin = $2 AND arc = $3 AND stage = $4 ORDER BY name";
+        let values = [
+            Value::from(self.file.scope.as_str()),
+            Value::from(self.file.origin.as_str()),
+            Value::from(arc),
+            Value::from(stage),
+        ];
+        let names = self.scopes.local().engine().texts(sql.to_owned(), &values).await?;
+        let mut standing = Vec::new();
+        for name in names.iter().filter_map(|name| Name::parse(name).ok()) {
+            if self.walked_arc(&name).await?.as_ref() == Some(arc) {
+                standing.push(name);
+            }
+        }
+        Ok(standing)
+    }
+
+    /// A bad entry is somebody's work, which nothing has recorded: only they can mend it.
+    fn refuse_broken(&self, kind: Kind, name: &Name) -> Result<()> {
+        self.mistake(kind, name).map_or(Ok(()), |problem| Err(Error::Problem(Box::new(problem))))
+    }
+
+    /// What is wrong with an entry that cannot be read, where this change has left it in the file.
+    pub(super) fn mistake(&self, kind: Kind, name: &Name) -> Option<Problem> {
+        let is_touched = self.changed.contains_key(&(kind, name.clone()));
+        self.snapshot.document.mistake(kind, name.as_str()).filter(|_| !is_touched)
+    }
+}
+
+fn exists<T: Keep>(entity: &T) -> Error {
+    store::Error::Exists { kind: T::KIND, name: entity.name().clone() }.into()
+}
+
+impl Step {
+    fn edit(&self) -> Edit<'_> {
+        match self {
+            Self::Put(entity) => Edit::Put { entity },
+            Self::Remove(kind, name) => Edit::Remove { kind: *kind, name },
+            Self::Rename(kind, old, new) => Edit::Rename { kind: *kind, old, new },
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Adding to the log of a session that runs.
+
+use agent::{Approval, Entry, Mode, Note, Plan, SessionStatus};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::log::insert;
+use crate::runs::{Changed, changed};
+use crate::{CALL_TOKENS, Row, Spelled, Statement, Work, approvals, plan_word, status_word};
+use crate::{Error, Result, Sessions};
+use database::{Dialect, Value, now};
+
+/// What changes with new entries of a run's log. Usage needs no word: it is added up from the
+/// usage notes among the entries.
+#[derive(Debug, Clone, Default)]
+pub struct RunChange {
+    /// Turns from this place on are taken back before anything is added.
+    pub discard_from: Option<i64>,
+    /// The model that answers, as `provider/model`, and when it was chosen.
+    pub answered_by: Option<(String, DateTime<Utc>)>,
+    pub plan: Option<Plan>,
+    /// Calls for which permission is needed.
+    pub ask: Vec<Approval>,
+    /// Ends the run.
+    pub then: Option<After>,
+}
+
+/// What a session does after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Forgets that somebody wanted to cancel it.
+    Idle,
+    /// For an approval. That somebody wanted to cancel it is still known.
+    Waiting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// The place of the last entry; the others stand right before it.
+    pub seq: i64,
+    pub mode: Mode,
+    pub cancel_requested: bool,
+}
+
+/// The row of a session that this node runs, with so many more entries, and what they used.
+static APPEND: Spelled = Spelled::new(|| Statement::new(|dialect| append(dialect, "")));
+
+/// The same, and the run is over. Another statement: a column that has an index is written to the
+/// index also where it stays as it is.
+static APPEND_LAST: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        append(
+            dialect,
+            ", status = $8, lease_node = NULL, lease_until = NULL, \
+             cancel_requested = cancel_requested * $9, updated_at = $10",
+        )
+    })
+});
+
+fn append(dialect: Dialect, end: &str) -> String {
+    // In the order in which they stand in the text: SQLite counts so.
+    let (id, node) = if end.is_empty() { (8, 9) } else { (11, 12) };
+    format!(
+        "UPDATE sessions SET last_seq = last_seq + $1, input_tokens = input_tokens + $2, \
+         output_tokens = output_tokens + $3, cache_read_tokens = cache_read_tokens + $4, \
+         cache_write_tokens = cache_write_tokens + $5, answered_by = coalesce($6, answered_by), \
+         answered_since = coalesce($7, answered_since){end} \
+         WHERE id = ${id} AND lease_node = ${node} AND status = 'running' RETURNING {}",
+        changed(dialect)
+    )
+}
+
+impl Sessions {
+    /// Adds to the log of a session that this node runs, all or nothing. Refused with
+    /// [`Error::LeaseLost`] where this node does not run it any more.
+    pub async fn append(
+        &self,
+        id: Uuid,
+        node: &str,
+        entries: &[Entry],
+        change: &RunChange,
+    ) -> Result<Appended> {
+        let rows = Row::all(entries)?;
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let asked = i64::try_from(change.ask.len()).unwrap_or(i64::MAX);
+        let (model, since) = match &change.answered_by {
+            Some((model, since)) => (Some(checked(model)?.to_owned()), Some(*since)),
+            None => (None, None),
+        };
+        let [input, output, cache_read, cache_write] = used(entries).map(Value::Int);
+        let mut values = vec![
+            Value::Int(count.saturating_add(asked)),
+            input,
+            output,
+            cache_read,
+            cache_write,
+            Value::MaybeText(model),
+            Value::MaybeTime(since),
+        ];
+        values.extend(change.then.into_iter().flat_map(end));
+        values.extend([Value::Uuid(id), Value::from(node)]);
+        let statement = if change.then.is_some() { &APPEND_LAST } else { &APPEND };
+        let mut work = Work::begin(self).await?;
+        let row = work.text(statement, &values).await?.ok_or(Error::LeaseLost { id })?;
+        let row: Changed = serde_json::from_str(&row)?;
+        if let Some(from) = change.discard_from {
+            let sql = "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2 AND kind = 'turn'";
+            work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
+        }
+        // Requests take their places after the entries.
+        let seq = row.seq - asked;
+        insert(&mut work, id, seq - count + 1, rows).await?;
+        approvals::ask(&mut work, id, seq + 1, &change.ask).await?;
+        if let Some(plan) = &change.plan {
+            keep_plan(&mut work, id, plan).await?;
+        }
+        work.commit().await?;
+        Ok(Appended { seq, mode: row.mode, cancel_requested: row.cancel_requested })
+    }
+}
+
+/// What a row says after a run: what the session does, whether a wish to cancel it still counts, and
+/// when that was.
+fn end(then: After) -> [Value; 3] {
+    let (status, keeps_wish) = match then {
+        After::Idle => (SessionStatus::Idle, 0),
+        After::Waiting => (SessionStatus::Waiting, 1),
+    };
+    [Value::from(status_word(status)), Value::Int(keeps_wish), Value::Time(now())]
+}
+
+async fn keep_plan(work: &mut Work, id: Uuid, plan: &Plan) -> Result<()> {
+    let values = [
+        Value::Uuid(id),
+        Value::Text(serde_json::to_string(&plan.content)?),
+        Value::from(plan_word(plan.status)),
+        Value::Time(plan.created_at),
+    ];
+    let sql = "INSERT INTO session_plans (session_id, content, status, created_at) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (session_id) DO UPDATE SET content = excluded.content, status = excluded.status, \
+               created_at = excluded.created_at";
+    work.run(sql, &values).await.map(drop)
+}
+
+/// What the usage notes among the entries come to: input, output, read from and written to a cache.
+fn used(entries: &[Entry]) -> [i64; 4] {
+    let mut sum = [0_u64; 4];
+    for entry in entries {
+        if let Entry::Note { note: Note::Usage { usage, .. }, .. } = entry {
+            let tokens =
+                [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
+            for (sum, tokens) in sum.iter_mut().zip(tokens) {
+                *sum = sum.saturating_add(tokens.min(CALL_TOKENS));
+            }
+        }
+    }
+    sum.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX))
+}
+
+/// A model must be readable again as `provider/model`.
+fn checked(model: &str) -> Result<&str> {
+    match model.split_once('/') {
+        Some((provider, rest)) if !provider.trim().is_empty() && !rest.trim().is_empty() => Ok(model),
+        _ => Err(Error::Invalid(format!("{model:?} is no model; write provider/model"))),
+    }
+}

@@ -1,0 +1,167 @@
+//! Calls that wait for somebody's permission, as rows: nobody's task waits with them.
+
+use std::collections::BTreeMap;
+
+use agent::{Approval, ApprovalAnswer, Entry};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::log::{Inserts, insert, inserts};
+use crate::runs::lock;
+use crate::{ROWS, Row, Spelled, Statement, Work};
+use crate::{Result, Sessions};
+use database::{Column, Dialect, Value, now};
+
+/// What came of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answered {
+    /// It is kept; the note stands at `seq`, and so many requests of the session still wait.
+    Recorded {
+        seq: i64,
+        pending: usize,
+    },
+    /// Somebody was faster, and said this.
+    AlreadyAnswered(ApprovalAnswer),
+    Missing,
+}
+
+/// Keeps requests, the first at `first`.
+pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[Approval]) -> Result<()> {
+    static STATEMENTS: Inserts = Inserts::new(|| {
+        inserts("session_approvals (session_id, seq, call_id, tool_name, input, asked_at, answer)", 6)
+    });
+    let mut seq = first;
+    for requests in requests.chunks(ROWS) {
+        let mut values = vec![Value::Uuid(session)];
+        for request in requests {
+            let answer = request.answer.as_ref().map(serde_json::to_string).transpose()?;
+            values.extend([
+                Value::Int(seq),
+                Value::from(request.call_id.as_str()),
+                Value::from(request.tool_name.as_str()),
+                Value::Text(serde_json::to_string(&request.input)?),
+                Value::Time(request.asked_at),
+                Value::MaybeText(answer),
+            ]);
+            seq += 1;
+        }
+        work.run(&STATEMENTS[requests.len() - 1], &values).await?;
+    }
+    Ok(())
+}
+
+static PENDING: Spelled = Spelled::new(|| {
+    Statement::new(|_| {
+        "SELECT CAST(count(*) AS text) FROM session_approvals WHERE session_id = $1 AND answer IS NULL"
+            .to_owned()
+    })
+});
+
+/// How many requests of a session still wait.
+pub(super) async fn pending(work: &mut Work, session: Uuid) -> Result<usize> {
+    let count = work.text(&PENDING, &[Value::Uuid(session)]).await?;
+    Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+}
+
+/// JSON that is kept as text, as it goes into a JSON object. Not jsonb, which has no NUL.
+fn nested(dialect: Dialect, column: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("json({column})"),
+        Dialect::Postgres => format!("{column}::json"),
+    }
+}
+
+/// A request `a` as [`Approval`] reads it.
+fn document(dialect: Dialect) -> String {
+    let field = |name: &'static str, holds| (name, dialect.json_value(&format!("a.{name}"), holds));
+    dialect.text(&dialect.object(&[
+        ("session", "a.session_id".to_owned()),
+        field("call_id", Column::Text),
+        field("tool_name", Column::Text),
+        ("input", nested(dialect, "a.input")),
+        field("asked_at", Column::Time),
+        ("answer", nested(dialect, "a.answer")),
+    ]))
+}
+
+fn listing(condition: &'static str) -> Statement {
+    Statement::new(|dialect| {
+        let document = document(dialect);
+        format!(
+            "SELECT {document} FROM session_approvals a WHERE a.session_id = $1{condition} ORDER BY a.seq"
+        )
+    })
+}
+
+static ALL: Spelled = Spelled::new(|| listing(""));
+static ONLY_PENDING: Spelled = Spelled::new(|| listing(" AND a.answer IS NULL"));
+
+/// A call's request: the one that waits, else the latest.
+static OF_CALL: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let row = dialect
+            .text(&dialect.object(&[("seq", "a.seq".to_owned()), ("answer", nested(dialect, "a.answer"))]));
+        format!(
+            "SELECT {row} FROM session_approvals a WHERE a.session_id = $1 AND a.call_id = $2 \
+             ORDER BY CASE WHEN a.answer IS NULL THEN 0 ELSE 1 END, a.seq DESC LIMIT 1"
+        )
+    })
+});
+
+impl Sessions {
+    /// A session's requests, in the order in which they were made.
+    pub async fn approvals(&self, session: Uuid, pending_only: bool) -> Result<Vec<Approval>> {
+        let statement = if pending_only { &ONLY_PENDING } else { &ALL };
+        let found = self.session_texts(statement, &[Value::Uuid(session)]).await?;
+        Ok(found.iter().map(|text| serde_json::from_str(text)).collect::<std::result::Result<_, _>>()?)
+    }
+
+    /// Keeps the answer to a request, and the note that tells viewers of it. The first one counts.
+    pub async fn answer_approval(
+        &self,
+        session: Uuid,
+        call_id: &str,
+        answer: &ApprovalAnswer,
+        note: &Entry,
+    ) -> Result<Answered> {
+        #[derive(Deserialize)]
+        struct Found {
+            seq: i64,
+            answer: Option<ApprovalAnswer>,
+        }
+        let note = Row::of(note)?;
+        let mut work = Work::begin(self).await?;
+        let Some(locked) = lock(&mut work, session).await? else { return Ok(Answered::Missing) };
+        let found = work.text(&OF_CALL, &[Value::Uuid(session), Value::from(call_id)]).await?;
+        let Some(found) = found else { return Ok(Answered::Missing) };
+        let found: Found = serde_json::from_str(&found)?;
+        if let Some(answer) = found.answer {
+            return Ok(Answered::AlreadyAnswered(answer));
+        }
+        let text = Value::Text(serde_json::to_string(answer)?);
+        let sql = "UPDATE session_approvals SET answer = $1 WHERE session_id = $2 AND seq = $3";
+        work.run(sql, &[text, Value::Uuid(session), Value::Int(found.seq)]).await?;
+        let seq = locked.seq + 1;
+        let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
+        work.run(sql, &[Value::Int(seq), Value::Time(now()), Value::Uuid(session)]).await?;
+        insert(&mut work, session, seq, vec![note]).await?;
+        let pending = pending(&mut work, session).await?;
+        work.commit().await?;
+        Ok(Answered::Recorded { seq, pending })
+    }
+
+    /// What was said about tools for the rest of the session; the latest answer counts.
+    pub async fn remembered_approvals(&self, session: Uuid) -> Result<Vec<(String, bool)>> {
+        let mut answers: Vec<(ApprovalAnswer, String)> = self
+            .approvals(session, false)
+            .await?
+            .into_iter()
+            .filter_map(|request| Some((request.answer?, request.tool_name)))
+            .filter(|(answer, _)| answer.remember)
+            .collect();
+        answers.sort_by_key(|(answer, _)| answer.answered_at);
+        let latest: BTreeMap<String, bool> =
+            answers.into_iter().map(|(answer, tool)| (tool, answer.approved)).collect();
+        Ok(latest.into_iter().collect())
+    }
+}

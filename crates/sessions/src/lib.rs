@@ -1,0 +1,76 @@
+//! Sessions: what is known of each, its log, who runs it, and what waits for somebody's permission.
+//!
+//! A session's row is the lock of all that belongs to it: every change updates or locks that row
+//! before it touches anything else. `last_seq` stands there and only ever counts up, so a place in
+//! a log is never used twice, not even after what stood there was taken back.
+//!
+//! This crate must not know of personas beyond their names, nor decide what a run does next.
+
+use agent::{PlanStatus, SessionStatus};
+use database::Engine;
+
+mod error;
+pub use error::{Error, Result};
+
+mod append;
+pub use append::{After, Appended, RunChange};
+
+mod approvals;
+pub use approvals::Answered;
+
+mod log;
+use log::Row;
+
+mod prefix;
+pub use prefix::IdPrefix;
+
+mod read;
+pub use read::{Parent, SessionFilter, SessionPage};
+
+mod runs;
+pub use runs::{Began, Control, Lease, Started};
+
+mod work;
+use work::{Spelled, Statement, Work};
+
+mod write;
+
+/// The sessions of a library; clones share them.
+#[derive(Debug, Clone)]
+pub struct Sessions(Engine);
+
+impl Sessions {
+    /// The sessions in an open database with the current schema.
+    pub const fn new(engine: Engine) -> Self {
+        Self(engine)
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.0
+    }
+}
+
+/// Bytes of one entry of a log, as it is kept.
+const ENTRY_BYTES: usize = 8 * 1024 * 1024;
+/// Entries of a log that are read at once.
+const LOG_PAGE: usize = 1_000;
+/// Tokens that a call is believed to have used, so that no sum grows past what a column holds.
+const CALL_TOKENS: u64 = 1 << 40;
+/// Rows that are written with one statement.
+const ROWS: usize = 16;
+
+pub(crate) const fn status_word(status: SessionStatus) -> &'static str {
+    match status {
+        SessionStatus::Idle => "idle",
+        SessionStatus::Running => "running",
+        SessionStatus::Waiting => "waiting",
+    }
+}
+
+const fn plan_word(status: PlanStatus) -> &'static str {
+    match status {
+        PlanStatus::Proposed => "proposed",
+        PlanStatus::Approved => "approved",
+        PlanStatus::SentBack => "sent_back",
+    }
+}

@@ -1,0 +1,149 @@
+//! Reading sessions, one and many.
+
+use agent::{Session, SessionStatus};
+use chrono::{DateTime, Utc};
+use persona::{Name, limits};
+use uuid::Uuid;
+
+use crate::error::bad_cursor;
+use crate::{Result, Sessions};
+use crate::{Spelled, Statement, status_word};
+use database::{Column, Dialect, Value};
+
+/// Which sessions a list shows.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter {
+    pub persona: Option<Name>,
+    pub parent: Parent,
+    pub status: Option<SessionStatus>,
+    /// 50 where none is given; at most 200.
+    pub limit: Option<usize>,
+    /// From the page before.
+    pub cursor: Option<String>,
+}
+
+/// Whose sub-sessions a list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Parent {
+    /// Only sessions that nobody delegated.
+    #[default]
+    Top,
+    Any,
+    Of(Uuid),
+}
+
+/// A page of sessions and the cursor of the next one.
+#[derive(Debug, Clone)]
+pub struct SessionPage {
+    pub items: Vec<Session>,
+    pub next: Option<String>,
+}
+
+/// A session `a` as JSON, as [`Session`] reads it.
+pub(super) fn document(dialect: Dialect) -> String {
+    let field = |name: &'static str, holds| (name, dialect.json_value(&format!("a.{name}"), holds));
+    let renamed = |name: &'static str, column: &str| (name, format!("a.{column}"));
+    let usage = dialect.object(&[
+        renamed("inputTokens", "input_tokens"),
+        renamed("outputTokens", "output_tokens"),
+        renamed("cacheReadTokens", "cache_read_tokens"),
+        renamed("cacheWriteTokens", "cache_write_tokens"),
+    ]);
+    let content = match dialect {
+        Dialect::Sqlite => "json(p.content)",
+        // Not jsonb, which has no NUL.
+        Dialect::Postgres => "p.content::json",
+    };
+    let plan = dialect.object(&[
+        ("content", content.to_owned()),
+        ("status", "p.status".to_owned()),
+        ("created_at", dialect.time_text("p.created_at")),
+    ]);
+    let plan = format!("(SELECT {plan} FROM session_plans p WHERE p.session_id = a.id)");
+    dialect.text(&dialect.object(&[
+        field("id", Column::Uuid),
+        field("persona", Column::Text),
+        renamed("scope", "persona_scope"),
+        field("mode", Column::Text),
+        field("status", Column::Text),
+        field("model", Column::Text),
+        field("overrides", Column::Json),
+        field("root", Column::Text),
+        renamed("parent", "parent_id"),
+        field("parent_call", Column::Text),
+        field("depth", Column::Int),
+        field("title", Column::Text),
+        ("plan", dialect.nested(&plan)),
+        field("answered_by", Column::Text),
+        field("answered_since", Column::Time),
+        ("usage", dialect.nested(&usage)),
+        field("last_seq", Column::Int),
+        field("created_at", Column::Time),
+        field("updated_at", Column::Time),
+    ]))
+}
+
+static SESSION: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
+});
+
+impl Sessions {
+    pub async fn session(&self, id: Uuid) -> Result<Option<Session>> {
+        let found = self.session_texts(&SESSION, &[Value::Uuid(id)]).await?;
+        Ok(found.first().map(|text| serde_json::from_str(text)).transpose()?)
+    }
+
+    /// Sessions, those first in which a run ended or something was changed last. One that moves
+    /// to the front while its list is paged through is not shown again.
+    pub async fn sessions(&self, filter: &SessionFilter) -> Result<SessionPage> {
+        let limit = filter.limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE);
+        let mut values = Vec::new();
+        let mut conditions = vec!["TRUE".to_owned()];
+        let mut bind = |value: Value| {
+            values.push(value);
+            format!("${}", values.len())
+        };
+        if let Some(persona) = &filter.persona {
+            conditions.push(format!("a.persona = {}", bind(Value::from(persona))));
+        }
+        match filter.parent {
+            Parent::Top => conditions.push("a.parent_id IS NULL".to_owned()),
+            Parent::Any => {}
+            Parent::Of(parent) => conditions.push(format!("a.parent_id = {}", bind(Value::Uuid(parent)))),
+        }
+        if let Some(status) = filter.status {
+            conditions.push(format!("a.status = {}", bind(Value::from(status_word(status)))));
+        }
+        if let Some(cursor) = &filter.cursor {
+            let (at, id) = parse_cursor(cursor).ok_or_else(bad_cursor)?;
+            let (at, id) = (bind(Value::Time(at)), bind(Value::Uuid(id)));
+            conditions.push(format!("(a.updated_at, a.id) < ({at}, {id})"));
+        }
+        let conditions = conditions.join(" AND ");
+        // One more than the page has, which tells whether there is a next one.
+        let most = limit + 1;
+        let statement = Statement::new(|dialect| {
+            let document = document(dialect);
+            format!(
+                "SELECT {document} FROM sessions a WHERE {conditions} \
+                 ORDER BY a.updated_at DESC, a.id DESC LIMIT {most}"
+            )
+        });
+        let found = self.session_texts(&statement, &values).await?;
+        let mut items: Vec<Session> =
+            found.iter().map(|text| serde_json::from_str(text)).collect::<std::result::Result<_, _>>()?;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(|last| cursor(last.updated_at, last.id));
+        Ok(SessionPage { items, next })
+    }
+}
+
+fn cursor(at: DateTime<Utc>, id: Uuid) -> String {
+    format!("before:{}:{id}", at.timestamp_micros())
+}
+
+fn parse_cursor(cursor: &str) -> Option<(DateTime<Utc>, Uuid)> {
+    let (at, id) = cursor.strip_prefix("before:")?.split_once(':')?;
+    Some((DateTime::from_timestamp_micros(at.parse().ok()?)?, Uuid::parse_str(id).ok()?))
+}

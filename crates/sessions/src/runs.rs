@@ -1,0 +1,330 @@
+//! Running a session: who holds it, and what others want of whoever does.
+//!
+//! Whoever runs a session holds its lease and renews it now and then. A lease that is over belongs
+//! to a process that is gone: anybody may take the session over.
+
+use agent::{Entry, Mode, SessionStatus};
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::log::insert;
+use crate::{Result, Sessions};
+use crate::{Row, Spelled, Statement, Work, approvals, status_word};
+use database::{Dialect, Value, now};
+
+/// Who runs a session, and until when that is believed without a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// A name that no other process has, not even the same one started again.
+    pub node: String,
+    pub until: DateTime<Utc>,
+}
+
+/// What came of the wish to run a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Began {
+    Started(Started),
+    /// Somebody runs it, as is believed until then.
+    Busy {
+        until: DateTime<Utc>,
+    },
+    /// Its log ends elsewhere than the caller believes, who has to read it again.
+    Moved {
+        seq: i64,
+    },
+    /// For the answer to an approval request.
+    Waiting,
+    /// There is nothing to resume.
+    Idle,
+    Missing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started {
+    /// The place of the last entry.
+    pub seq: i64,
+    pub mode: Mode,
+    /// Somebody asked to cancel it while it waited, or before its process was gone.
+    pub cancel_requested: bool,
+    /// It was taken over from a process that is gone: calls may lack results.
+    pub recovered: bool,
+    /// What the caller of the run wants in place of what the persona says.
+    pub max_tool_rounds: Option<u32>,
+}
+
+/// What others want of a session that this node runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Control {
+    pub session: Uuid,
+    pub mode: Mode,
+    pub cancel_requested: bool,
+}
+
+/// A session's row while a change holds it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Locked {
+    pub(super) status: SessionStatus,
+    mode: Mode,
+    pub(super) seq: i64,
+    until: Option<DateTime<Utc>>,
+    cancel_requested: bool,
+}
+
+impl Locked {
+    /// Until when somebody is believed to run it.
+    pub(super) fn held_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        self.until.filter(|until| self.status == SessionStatus::Running && *until > now)
+    }
+}
+
+/// A flag that is kept as a number, in JSON.
+fn flag(dialect: Dialect, column: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("json(iif({column}, 'true', 'false'))"),
+        Dialect::Postgres => format!("{column} <> 0"),
+    }
+}
+
+/// A session's row as [`Locked`] reads it.
+pub(super) fn locked(dialect: Dialect) -> String {
+    dialect.text(&dialect.object(&[
+        ("status", "status".to_owned()),
+        ("mode", "mode".to_owned()),
+        ("seq", "last_seq".to_owned()),
+        ("until", dialect.time_text("lease_until")),
+        ("cancel_requested", flag(dialect, "cancel_requested")),
+    ]))
+}
+
+/// A session's row after a change that nobody could come between.
+#[derive(Debug, Deserialize)]
+pub(super) struct Changed {
+    pub(super) mode: Mode,
+    pub(super) seq: i64,
+    pub(super) cancel_requested: bool,
+}
+
+/// A session's row as [`Changed`] reads it.
+pub(super) fn changed(dialect: Dialect) -> String {
+    dialect.text(&dialect.object(&[
+        ("mode", "mode".to_owned()),
+        ("seq", "last_seq".to_owned()),
+        ("cancel_requested", flag(dialect, "cancel_requested")),
+    ]))
+}
+
+static LOCK: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        // A change of a SQLite file holds all of it.
+        let lock = if dialect == Dialect::Postgres { " FOR UPDATE" } else { "" };
+        format!("SELECT {} FROM sessions WHERE id = $1{lock}", locked(dialect))
+    })
+});
+
+/// Takes hold of a session's row until the change ends.
+pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
+    let row = work.text(&LOCK, &[Value::Uuid(id)]).await?;
+    Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
+}
+
+/// Takes a session that does what is expected, and whose log ends where it is expected to. It counts
+/// as used when the run ends: moving it in the list twice would double the work.
+static BEGIN: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        format!(
+            "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
+             last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
+             max_tool_rounds = $5 WHERE id = $6 AND status = $7 AND last_seq = $8 RETURNING {}",
+            changed(dialect)
+        )
+    })
+});
+
+static RESUME: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let rounds = dialect.object(&[("max_tool_rounds", "max_tool_rounds".to_owned())]);
+        let rounds = dialect.text(&rounds);
+        format!(
+            "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, updated_at = $3 \
+             WHERE id = $4 RETURNING {rounds}"
+        )
+    })
+});
+
+/// What a run that goes on had been told when it began.
+#[derive(Debug, Default, Deserialize)]
+struct Resumed {
+    max_tool_rounds: Option<u32>,
+}
+
+static RENEW: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let control = dialect.text(&dialect.object(&[
+            ("session", "id".to_owned()),
+            ("mode", "mode".to_owned()),
+            ("cancel_requested", flag(dialect, "cancel_requested")),
+        ]));
+        let ids = listed(dialect, 3);
+        format!(
+            "UPDATE sessions SET lease_until = $1 WHERE lease_node = $2 AND id IN ({ids}) \
+             AND status = 'running' RETURNING {control}"
+        )
+    })
+});
+
+static EXPIRED: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let (id, ids) = (dialect.text("id"), listed(dialect, 2));
+        format!(
+            "SELECT {id} FROM sessions WHERE lease_until <= $1 AND id IN ({ids}) AND status = 'running' \
+             ORDER BY id"
+        )
+    })
+});
+
+/// The ids of a JSON list that is the value at this place.
+fn listed(dialect: Dialect, at: usize) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("SELECT value FROM json_each(${at})"),
+        Dialect::Postgres => format!("SELECT value::uuid FROM jsonb_array_elements_text(${at}::jsonb)"),
+    }
+}
+
+impl Sessions {
+    /// Begins a run with what a user said, unless the session runs or waits, or its log no longer
+    /// ends at `after`: the entries answer what stood there. A run whose process is gone is taken
+    /// over. The title is kept where there is none yet. What the caller wants of this run is kept
+    /// with it, so that it also holds after a wait.
+    pub async fn begin_run(
+        &self,
+        id: Uuid,
+        lease: &Lease,
+        after: i64,
+        entries: &[Entry],
+        title: Option<&str>,
+        max_tool_rounds: Option<u32>,
+    ) -> Result<Began> {
+        let rows = Row::all(entries)?;
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let mut values = [
+            Value::from(lease.node.as_str()),
+            Value::Time(lease.until),
+            Value::Int(count),
+            // PostgreSQL keeps no NUL in a text that is not JSON.
+            Value::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
+            Value::MaybeInt(max_tool_rounds.map(i64::from)),
+            Value::Uuid(id),
+            Value::from(status_word(SessionStatus::Idle)),
+            Value::Int(after),
+        ];
+        let mut work = Work::begin(self).await?;
+        let mut taken = work.text(&BEGIN, &values).await?;
+        let mut recovered = false;
+        if taken.is_none() {
+            let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+            if let Some(until) = row.held_until(now()) {
+                return Ok(Began::Busy { until });
+            }
+            if row.status == SessionStatus::Waiting {
+                return Ok(Began::Waiting);
+            }
+            if row.seq != after {
+                return Ok(Began::Moved { seq: row.seq });
+            }
+            recovered = row.status == SessionStatus::Running;
+            values[6] = Value::from(status_word(row.status));
+            taken = work.text(&BEGIN, &values).await?;
+        }
+        let Some(taken) = taken else { return Ok(Began::Missing) };
+        let Changed { seq, mode, cancel_requested } = serde_json::from_str(&taken)?;
+        insert(&mut work, id, seq - count + 1, rows).await?;
+        work.commit().await?;
+        Ok(Began::Started(Started { seq, mode, cancel_requested, recovered, max_tool_rounds }))
+    }
+
+    /// Goes on with a session that waits, once all its approval requests are answered, or with one
+    /// whose process is gone.
+    pub async fn resume_run(&self, id: Uuid, lease: &Lease) -> Result<Began> {
+        let mut work = Work::begin(self).await?;
+        let now = now();
+        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+        match row.status {
+            SessionStatus::Idle => return Ok(Began::Idle),
+            SessionStatus::Waiting if approvals::pending(&mut work, id).await? > 0 => {
+                return Ok(Began::Waiting);
+            }
+            SessionStatus::Waiting => {}
+            SessionStatus::Running => {
+                if let Some(until) = row.held_until(now) {
+                    return Ok(Began::Busy { until });
+                }
+            }
+        }
+        resume(work, id, &row, lease, now).await
+    }
+
+    /// Takes a session whose process is gone, and no other.
+    pub async fn recover_run(&self, id: Uuid, lease: &Lease) -> Result<Began> {
+        let mut work = Work::begin(self).await?;
+        let now = now();
+        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+        match (row.status, row.held_until(now)) {
+            (SessionStatus::Running, None) => resume(work, id, &row, lease, now).await,
+            (SessionStatus::Running, Some(until)) => Ok(Began::Busy { until }),
+            (SessionStatus::Waiting, _) => Ok(Began::Waiting),
+            (SessionStatus::Idle, _) => Ok(Began::Idle),
+        }
+    }
+
+    /// Prolongs the leases of those of these sessions that a node runs; answers what others want of
+    /// them. Any other that it once took and lost sight of is let go when its lease is over.
+    pub async fn renew_leases(
+        &self,
+        node: &str,
+        sessions: &[Uuid],
+        until: DateTime<Utc>,
+    ) -> Result<Vec<Control>> {
+        let sessions = Value::Json(serde_json::to_string(sessions)?);
+        let mut work = Work::begin(self).await?;
+        let rows = work.texts(&RENEW, &[Value::Time(until), Value::from(node), sessions]).await?;
+        work.commit().await?;
+        Ok(rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?)
+    }
+
+    /// Asks whoever runs a session to stop; answers what the session was doing. One that waits is for
+    /// the caller to end, unless it goes on first.
+    pub async fn request_cancel(&self, id: Uuid) -> Result<Option<SessionStatus>> {
+        let mut work = Work::begin(self).await?;
+        let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
+        if row.status != SessionStatus::Idle {
+            work.run("UPDATE sessions SET cancel_requested = 1 WHERE id = $1", &[Value::Uuid(id)]).await?;
+            work.commit().await?;
+        }
+        Ok(Some(row.status))
+    }
+
+    /// Those of these sessions whose process is gone: they run, but their lease is over.
+    pub async fn expired_runs(&self, sessions: &[Uuid], now: DateTime<Utc>) -> Result<Vec<Uuid>> {
+        let sessions = Value::Json(serde_json::to_string(sessions)?);
+        let found = self.session_texts(&EXPIRED, &[Value::Time(now), sessions]).await?;
+        Ok(found.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
+    }
+}
+
+/// Takes a session that is held already for as long as the change lasts.
+async fn resume(mut work: Work, id: Uuid, row: &Locked, lease: &Lease, now: DateTime<Utc>) -> Result<Began> {
+    let node = Value::from(lease.node.as_str());
+    let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
+    let resumed = work.text(&RESUME, &values).await?;
+    let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
+    let Resumed { max_tool_rounds } = resumed.unwrap_or_default();
+    work.commit().await?;
+    Ok(Began::Started(Started {
+        seq: row.seq,
+        mode: row.mode,
+        cancel_requested: row.cancel_requested,
+        recovered: row.status == SessionStatus::Running,
+        max_tool_rounds,
+    }))
+}

@@ -1,0 +1,177 @@
+//! Making, changing and deleting sessions.
+
+use agent::{Entry, Mode, PlanStatus, Session, SessionStatus};
+use uuid::Uuid;
+
+use crate::log::insert;
+use crate::read::document;
+use crate::runs::{Locked, lock, locked};
+use crate::{Error, Result, Sessions};
+use crate::{Row, Spelled, Statement, Work, plan_word};
+use database::{Dialect, Value, now};
+
+const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
+                      parent_id, parent_call, depth, title, created_at, updated_at) \
+                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+                      ON CONFLICT (id) DO NOTHING";
+const EDIT: &str = "UPDATE sessions SET persona = $1, persona_scope = $2, model = $3, overrides = $4, root = $5, \
+                    title = $6, updated_at = $7 WHERE id = $8";
+
+static WHOLE: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
+});
+
+/// A session and all below it, held until the change ends.
+static WITH_ALL_BELOW: Spelled = Spelled::new(|| {
+    Statement::new(|dialect| {
+        let lock = if dialect == Dialect::Postgres { " FOR UPDATE" } else { "" };
+        format!(
+            "SELECT {} FROM sessions WHERE id IN (WITH RECURSIVE below (id) AS (SELECT s.id FROM sessions s \
+             WHERE s.id = $1 UNION SELECT c.id FROM sessions c JOIN below ON c.parent_id = below.id) \
+             SELECT below.id FROM below) ORDER BY id{lock}",
+            locked(dialect)
+        )
+    })
+});
+
+impl Sessions {
+    /// Keeps a new session, idle and with an empty log whatever it says of itself.
+    pub async fn create_session(&self, new: &Session) -> Result<()> {
+        let mut work = Work::begin(self).await?;
+        if let Some(parent) = new.parent
+            && lock(&mut work, parent).await?.is_none()
+        {
+            return Err(Error::Invalid(format!(
+                "there is no session {parent} that could delegate to another"
+            )));
+        }
+        let values = [
+            Value::Uuid(new.id),
+            Value::from(&new.persona),
+            Value::MaybeText(new.scope.map(|scope| scope.as_str().to_owned())),
+            Value::from(new.mode.as_str()),
+            Value::MaybeText(new.model.as_ref().map(ToString::to_string)),
+            Value::Json(serde_json::to_string(&new.overrides)?),
+            Value::MaybeText(new.root.clone()),
+            Value::MaybeUuid(new.parent),
+            Value::MaybeText(new.parent_call.clone()),
+            Value::Int(i64::from(new.depth)),
+            Value::MaybeText(new.title.clone()),
+            Value::Time(new.created_at),
+            Value::Time(new.updated_at),
+        ];
+        if work.run(CREATE, &values).await? == 0 {
+            return Err(Error::SessionExists { id: new.id });
+        }
+        work.commit().await
+    }
+
+    /// Changes what a session is made of while it is idle: its persona, scope, model, overrides,
+    /// root and title. Everything else stays as it is. None: there is no such session.
+    pub async fn edit_session(
+        &self,
+        id: Uuid,
+        edit: impl FnOnce(&mut Session) + Send,
+    ) -> Result<Option<Session>> {
+        let mut work = Work::begin(self).await?;
+        if hold_idle(&mut work, id).await?.is_none() {
+            return Ok(None);
+        }
+        let Some(text) = work.text(&WHOLE, &[Value::Uuid(id)]).await? else { return Ok(None) };
+        let mut session: Session = serde_json::from_str(&text)?;
+        edit(&mut session);
+        let values = [
+            Value::from(&session.persona),
+            Value::MaybeText(session.scope.map(|scope| scope.as_str().to_owned())),
+            Value::MaybeText(session.model.as_ref().map(ToString::to_string)),
+            Value::Json(serde_json::to_string(&session.overrides)?),
+            Value::MaybeText(session.root.clone()),
+            Value::MaybeText(session.title.clone()),
+            Value::Time(now()),
+            Value::Uuid(id),
+        ];
+        work.run(EDIT, &values).await?;
+        let text = work.text(&WHOLE, &[Value::Uuid(id)]).await?;
+        work.commit().await?;
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
+    /// Switches the mode, whatever the session does, and keeps the note that tells viewers of it.
+    /// Answers the note's place; none: there is no such session.
+    pub async fn set_mode(&self, id: Uuid, mode: Mode, note: &Entry) -> Result<Option<i64>> {
+        let note = Row::of(note)?;
+        let mut work = Work::begin(self).await?;
+        let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
+        let seq = row.seq + 1;
+        let sql = "UPDATE sessions SET mode = $1, last_seq = $2, updated_at = $3 WHERE id = $4";
+        let values = [Value::from(mode.as_str()), Value::Int(seq), Value::Time(now()), Value::Uuid(id)];
+        work.run(sql, &values).await?;
+        insert(&mut work, id, seq, vec![note]).await?;
+        work.commit().await?;
+        Ok(Some(seq))
+    }
+
+    /// Approves a plan or sends it back; answers whether there was one.
+    pub async fn set_plan_status(&self, id: Uuid, status: PlanStatus) -> Result<bool> {
+        let mut work = Work::begin(self).await?;
+        if lock(&mut work, id).await?.is_none() {
+            return Ok(false);
+        }
+        let sql = "UPDATE session_plans SET status = $1 WHERE session_id = $2";
+        if work.run(sql, &[Value::from(plan_word(status)), Value::Uuid(id)]).await? == 0 {
+            return Ok(false);
+        }
+        let sql = "UPDATE sessions SET updated_at = $1 WHERE id = $2";
+        work.run(sql, &[Value::Time(now()), Value::Uuid(id)]).await?;
+        work.commit().await?;
+        Ok(true)
+    }
+
+    /// Takes back everything from a place of the log on while the session is idle: entries, and
+    /// approval requests with their answers. The note that tells viewers of it is kept in their
+    /// place. Answers the note's place; none: there is no such session, or its log no longer ends at
+    /// `last`.
+    pub async fn truncate_log(&self, id: Uuid, from: i64, last: i64, note: &Entry) -> Result<Option<i64>> {
+        let note = Row::of(note)?;
+        let mut work = Work::begin(self).await?;
+        let held = hold_idle(&mut work, id).await?;
+        let Some(row) = held.filter(|row| row.seq == last) else { return Ok(None) };
+        let seq = row.seq + 1;
+        for sql in [
+            "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2",
+            "DELETE FROM session_approvals WHERE session_id = $1 AND seq >= $2",
+        ] {
+            work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
+        }
+        let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
+        work.run(sql, &[Value::Int(seq), Value::Time(now()), Value::Uuid(id)]).await?;
+        insert(&mut work, id, seq, vec![note]).await?;
+        work.commit().await?;
+        Ok(Some(seq))
+    }
+
+    /// Deletes a session with its log, its requests and all sessions below it; answers whether
+    /// there was one. Refused while somebody runs one of them.
+    pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
+        let mut work = Work::begin(self).await?;
+        let now = now();
+        for row in work.texts(&WITH_ALL_BELOW, &[Value::Uuid(id)]).await? {
+            let row: Locked = serde_json::from_str(&row)?;
+            if row.held_until(now).is_some() {
+                return Err(Error::SessionBusy { id, status: row.status });
+            }
+        }
+        let deleted = work.run("DELETE FROM sessions WHERE id = $1", &[Value::Uuid(id)]).await?;
+        work.commit().await?;
+        Ok(deleted > 0)
+    }
+}
+
+/// Takes hold of a session that must be idle; none where there is no such session.
+async fn hold_idle(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
+    match lock(work, id).await? {
+        None => Ok(None),
+        Some(row) if row.status == SessionStatus::Idle => Ok(Some(row)),
+        Some(row) => Err(Error::SessionBusy { id, status: row.status }),
+    }
+}

@@ -1,0 +1,224 @@
+//! A run from its beginning to its end, by the one that runs it.
+
+use agent::{Entry, Note, SessionStatus, Turn};
+use llm::Usage;
+use persona::ErrorKind;
+use sessions::{After, Began, RunChange};
+use testkit::on_each_engine;
+use uuid::Uuid;
+
+use super::{begin, created, done, end, last, lease, model, note, now, over, said, user};
+use crate::open;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_begins_goes_on_and_ends() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        let first = user("What is\0this?");
+        let began =
+            store.begin_run(id, &lease("n"), 0, std::slice::from_ref(&first), Some("What\0is"), None).await;
+        let Began::Started(started) = began.unwrap() else { panic!("it begins") };
+        assert_eq!((started.seq, started.cancel_requested, started.recovered), (1, false, false));
+        let running = store.session(id).await.unwrap().unwrap();
+        assert_eq!(running.status, SessionStatus::Running);
+        assert_eq!(running.title.as_deref(), Some("What\u{fffd}is"));
+
+        let since = now();
+        let change = RunChange { answered_by: Some(("p/a/b".to_owned(), since)), ..RunChange::default() };
+        assert_eq!(store.append(id, "n", &[said("a")], &change).await.unwrap().seq, 2);
+        let at_work = store.session(id).await.unwrap().unwrap();
+        assert_eq!(at_work.updated_at, running.updated_at, "a run is one piece of news, not many");
+        assert_eq!(store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap().seq, 3);
+        let ended = store.session(id).await.unwrap().unwrap();
+        assert_eq!(ended.status, SessionStatus::Idle);
+        assert_eq!((ended.answered_by, ended.answered_since), (Some(model("p/a/b")), Some(since)));
+        assert!(ended.updated_at > running.updated_at);
+
+        let began = store.begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), None).await.unwrap();
+        assert!(matches!(began, Began::Started(started) if started.seq == 4 && !started.recovered));
+        assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
+        assert_eq!(
+            store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, None).await.unwrap(),
+            Began::Missing
+        );
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn usage_adds_up() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        begin(&store, id, &lease("n")).await;
+        let used = |input_tokens, output_tokens| {
+            let usage = Usage { input_tokens, output_tokens, cache_read_tokens: 3, cache_write_tokens: 1 };
+            note(Note::Usage { model: model("p/m"), usage, request_id: Some("r".to_owned()) })
+        };
+        store.append(id, "n", &[used(10, 1), said("x"), used(20, 2)], &RunChange::default()).await.unwrap();
+        store
+            .append(id, "n", &[used(u64::from(u32::MAX), u64::MAX), done()], &end(After::Idle))
+            .await
+            .unwrap();
+        let usage = store.session(id).await.unwrap().unwrap().usage;
+        let expected = Usage {
+            input_tokens: 30 + u64::from(u32::MAX),
+            // Whoever says more than a call can use is not believed.
+            output_tokens: 3 + (1 << 40),
+            cache_read_tokens: 9,
+            cache_write_tokens: 3,
+        };
+        assert_eq!(usage, expected);
+        store.close().await;
+    })
+    .await;
+}
+
+/// What a failed attempt left is taken back in the same step in which the next one is told of.
+#[tokio::test(flavor = "multi_thread")]
+async fn turns_of_a_failed_attempt_are_taken_back() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        let kept = begin(&store, id, &lease("n")).await.seq;
+        let selected =
+            note(Note::ModelSelected { model: model("p/m"), reason: agent::SelectionReason::Escalated });
+        let attempt = [said("half"), selected.clone(), said("an answer")];
+        store.append(id, "n", &attempt, &RunChange::default()).await.unwrap();
+        let turns: Vec<Uuid> = attempt
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Turn(Turn { id, .. }) => Some(*id),
+                Entry::Note { .. } => None,
+            })
+            .collect();
+        let discarded = note(Note::TextDiscarded { turns });
+        let change = RunChange { discard_from: Some(kept + 1), ..RunChange::default() };
+        let appended = store.append(id, "n", &[discarded.clone(), said("whole")], &change).await.unwrap();
+        assert_eq!(appended.seq, 6);
+        let log = store.log(id, kept, 9).await.unwrap();
+        let places: Vec<i64> = log.iter().map(|entry| entry.seq).collect();
+        assert_eq!(places, [3, 5, 6], "notes stay, and no place is used again");
+        assert_eq!((&log[0].entry, &log[1].entry), (&selected, &discarded));
+        assert_eq!(store.turns(id).await.unwrap().len(), 2);
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_kept_whole_or_not_at_all() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        begin(&store, id, &lease("n")).await;
+        let wrong_model = RunChange { answered_by: Some(("nobody".to_owned(), now())), ..end(After::Idle) };
+        // A name that PostgreSQL cannot keep is found only after other rows were written.
+        let wrong_call =
+            RunChange { ask: vec![super::request(id, "a\0b", "run_command")], ..end(After::Waiting) };
+        for change in [wrong_model, wrong_call] {
+            let refused = store.append(id, "n", &[said("lost")], &change).await.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
+        }
+        assert_eq!(store.log(id, 1, 9).await.unwrap(), []);
+        let appended = store.append(id, "n", &[said("kept")], &RunChange::default()).await.unwrap();
+        assert_eq!(appended.seq, 2, "the run goes on as if nothing had been");
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_hears_that_it_is_to_stop() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        assert_eq!(store.request_cancel(Uuid::now_v7()).await.unwrap(), None);
+        assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Idle));
+        begin(&store, id, &lease("n")).await;
+        let quiet = store.append(id, "n", &[said("a")], &RunChange::default()).await.unwrap();
+        assert!(!quiet.cancel_requested, "an idle session has nothing to stop");
+        assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Running));
+        let told = store.renew_leases("n", &[id], lease("n").until).await.unwrap();
+        assert!(told.len() == 1 && told[0].session == id && told[0].cancel_requested, "{told:?}");
+        let appended = store.append(id, "n", &[said("b")], &RunChange::default()).await.unwrap();
+        assert!(appended.cancel_requested);
+        // It paused at that very moment: nobody may forget what was asked.
+        assert!(store.append(id, "n", &[], &end(After::Waiting)).await.unwrap().cancel_requested);
+        assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Waiting));
+        let began = store.resume_run(id, &lease("n")).await.unwrap();
+        assert!(matches!(began, Began::Started(started) if started.cancel_requested), "{began:?}");
+        store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap();
+        assert!(!begin(&store, id, &lease("n")).await.cancel_requested);
+        let fresh = store.append(id, "n", &[said("c")], &RunChange::default()).await.unwrap();
+        assert!(!fresh.cancel_requested, "the next run begins without it");
+
+        // A wish that a dead process never heard is not the next message's.
+        store.request_cancel(id).await.unwrap();
+        store.renew_leases("n", &[id], over("n").until).await.unwrap();
+        let after = last(&store, id).await;
+        let began = store.begin_run(id, &lease("m"), after, &[user("again")], None, None).await.unwrap();
+        assert!(matches!(began, Began::Started(started) if started.recovered && !started.cancel_requested));
+        let fresh = store.append(id, "m", &[said("d")], &RunChange::default()).await.unwrap();
+        assert!(!fresh.cancel_requested);
+        store.close().await;
+    })
+    .await;
+}
+
+/// What the caller of a run wants of it holds for as long as the run does, waiting included, and is
+/// not the next one's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runs_own_limit_is_known_after_a_wait() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        for (given, seq) in [(Some(3), 0), (None, 1), (Some(u32::MAX), 0)] {
+            let id = created(&store).await;
+            if seq > 0 {
+                let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, Some(7)).await.unwrap();
+                assert!(matches!(before, Began::Started(started) if started.max_tool_rounds == Some(7)));
+                store.append(id, "n", &[], &end(After::Idle)).await.unwrap();
+            }
+            let began = store.begin_run(id, &lease("n"), seq, &[user("go")], None, given).await.unwrap();
+            assert!(
+                matches!(began, Began::Started(started) if started.max_tool_rounds == given),
+                "{began:?}"
+            );
+            for _ in 0..2 {
+                store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
+                let began = store.resume_run(id, &lease("n")).await.unwrap();
+                assert!(
+                    matches!(began, Began::Started(started) if started.max_tool_rounds == given),
+                    "{began:?}"
+                );
+            }
+        }
+        store.close().await;
+    })
+    .await;
+}
+
+/// What a message answers was read before it is kept: calls that got their results meanwhile must
+/// not get others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        let begins =
+            async |after| store.begin_run(id, &lease("m"), after, &[user("hi")], None, None).await.unwrap();
+        begin(&store, id, &lease("n")).await;
+        store.append(id, "n", &[said("a"), done()], &end(After::Idle)).await.unwrap();
+        assert_eq!(begins(1).await, Began::Moved { seq: 3 });
+        // Neither where it is taken from a process that is gone.
+        begin(&store, id, &over("n")).await;
+        assert_eq!(begins(3).await, Began::Moved { seq: 4 });
+        assert_eq!(store.log(id, 4, 9).await.unwrap(), [], "nothing was kept");
+        let began = begins(4).await;
+        assert!(matches!(began, Began::Started(started) if started.seq == 5 && started.recovered));
+        store.close().await;
+    })
+    .await;
+}
