@@ -19,8 +19,8 @@ pub(crate) fn selection(context: &RequestContext<RoleServer>, otherwise: ToolSel
     chosen.copied().unwrap_or(otherwise)
 }
 
-/// Whether the request is of the stateless era: it carries its own protocol version.
-pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+/// True for a request of the stateless era, which carries its own protocol version.
+pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -27,8 +27,6 @@ use crate::{caller, completion, info, prompts, resources, skills, tools};
 pub struct McpOptions {
     /// The tools of a connection that does not choose by itself.
     pub tools: ToolSelection,
-    /// Adds the fixtures of the published conformance suite.
-    pub conformance: bool,
     /// For whom clients make their changes: whoever runs the server.
     pub user: Option<Arc<str>>,
 }
@@ -50,7 +48,7 @@ type Context = RequestContext<RoleServer>;
 
 impl Masque {
     pub fn new(library: Library, options: &McpOptions) -> Self {
-        let McpOptions { tools, user, .. } = options;
+        let McpOptions { tools, user } = options;
         let (tools, user) = (*tools, user.clone());
         Self { library, tools, user, gone: CancellationToken::new(), watch: OnceLock::new() }
     }

@@ -23,7 +23,6 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::conformance::{Conformance, Triggers};
 use crate::handler::{Masque, McpOptions};
 use crate::limits::{BODY_BYTES, BODY_TIMEOUT, LAST_WORDS};
 
@@ -43,15 +42,11 @@ pub struct Stopping(pub CancellationToken);
 
 /// The endpoint `/mcp`, guarded: nothing but loopback hosts and origins get through.
 pub fn router(library: Library, options: McpOptions) -> Router {
-    if options.conformance {
-        let triggers = Triggers::default();
-        mount(move || Conformance::new(Masque::new(library.clone(), &options), triggers.clone()))
-    } else {
-        mount(move || Masque::new(library.clone(), &options))
-    }
+    mount(move || Masque::new(library.clone(), &options))
 }
 
-fn mount<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> Router {
+/// The same endpoint with a handler of the caller's. `handler` runs once per session or stateless request.
+pub fn mount<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         // Checked already, by the guard that every route shares.

@@ -16,6 +16,8 @@ mod handler;
 pub use handler::{Masque, McpOptions};
 
 mod caller;
+pub use caller::is_modern;
+
 mod info;
 mod problems;
 
@@ -25,8 +27,6 @@ mod resources;
 mod skills;
 mod subscriptions;
 mod uri;
-
-mod conformance;
 
 pub mod http;
 

@@ -7,11 +7,10 @@ use std::task::{Context, Poll, ready};
 use app::Library;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use rmcp::{ServerHandler, serve_server};
+use rmcp::serve_server;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-use crate::conformance::{Conformance, Triggers};
 use crate::handler::{Masque, McpOptions};
 
 /// Why serving over standard input and output ended before its time.
@@ -44,19 +43,7 @@ where
     let gone = CancellationToken::new();
     let input = UntilEnd { input, ended: gone.clone() };
     let masque = Masque::new(library, &options).until(gone);
-    if options.conformance {
-        serve(Conformance::new(masque, Triggers::default()), input, output).await
-    } else {
-        serve(masque, input, output).await
-    }
-}
-
-async fn serve<R, W>(handler: impl ServerHandler, input: R, output: W) -> Result<(), StdioError>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    match serve_server(handler, (input, output)).await {
+    match serve_server(masque, (input, output)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(StdioError::Task),
         // A client that leaves before it said anything did nothing wrong.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -22,8 +22,6 @@ use crate::{library, sessions};
 pub struct ServerOptions {
     /// The tools of MCP clients whose address does not choose (`/mcp?tools=load`).
     pub tools: ToolSelection,
-    /// Adds the fixtures of the published MCP conformance suite.
-    pub conformance: bool,
     /// Whose changes those are that arrive here; on loopback, whoever runs the server.
     pub user: Option<String>,
     /// What lint knows of the surroundings; what it looks at, each request says.
@@ -32,7 +30,7 @@ pub struct ServerOptions {
 
 /// Everything that the server answers.
 pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
-    let ServerOptions { tools, conformance, user, lint } = options;
+    let ServerOptions { tools, user, lint } = options;
     let library = runtime.library().clone();
     let mcp_user = user.as_deref().map(Into::into);
     let plain = Router::new()
@@ -46,7 +44,7 @@ pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
         .fallback(not_found)
         .layer(from_fn(guard));
     // MCP is guarded by itself, since it refuses in its own form.
-    plain.merge(mcp::http::router(library, McpOptions { tools, conformance, user: mcp_user }))
+    plain.merge(mcp::http::router(library, McpOptions { tools, user: mcp_user }))
 }
 
 async fn guard(request: Request, next: Next) -> Response {

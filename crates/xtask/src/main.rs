@@ -36,9 +36,9 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
   postgres [-- COMMAND…]    run COMMAND with MASQUE_TEST_POSTGRES_URL set to a temporary cluster;
                             without COMMAND, keep the cluster until Enter or the end of input
   tidy                      check the house rules: imports between crates, sizes, dead files, docs, words
-  conformance [--url URL]   run the published MCP conformance suite against `masque serve --conformance`,
-                            and then against nothing, to prove that it can fail; with --url, run it once
-                            against a server that is already there
+  conformance [--url URL]   run the published MCP conformance suite against crates/conformance, then
+                            against nothing, to prove that it can fail; with --url, run it once against
+                            a running server
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
   bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
   bench loop                running a persona beside a bare client that does the same exchange; 500 streams

@@ -20,9 +20,6 @@ pub(crate) struct ServeArgs {
     /// Where to listen; loopback addresses only
     #[arg(long, value_name = "IP:PORT", env = "MASQUE_ADDR", default_value = DEFAULT_ADDRESS)]
     pub(crate) addr: SocketAddr,
-    /// Add the fixtures of the MCP conformance suite
-    #[arg(long, hide = true)]
-    pub(crate) conformance: bool,
 }
 
 #[derive(Debug, Args)]
@@ -33,9 +30,6 @@ pub(crate) struct McpArgs {
     /// The tools to offer: load (reading, fewest tokens), author, all, or names of tools, with commas
     #[arg(long, value_name = "SET|TOOL,…", default_value = "all")]
     pub(crate) tools: mcp::ToolSelection,
-    /// Add the fixtures of the MCP conformance suite
-    #[arg(long, hide = true)]
-    pub(crate) conformance: bool,
 }
 
 /// An MCP client whose configuration is known.

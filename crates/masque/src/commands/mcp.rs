@@ -17,7 +17,7 @@ pub(super) async fn run(args: McpArgs, wanted: Wanted<'_>, output: &mut Output) 
     library.lint_on_load(lint::options(&session, Vec::new()));
     retention::start(&library, &session.config);
     let user = Some(session.author.who.as_str().into());
-    let options = McpOptions { tools: args.tools, conformance: args.conformance, user };
+    let options = McpOptions { tools: args.tools, user };
     let served = mcp::serve_stdio(library.clone(), options).await;
     library.close().await;
     served.map_err(|error| Failure::broken(format!("the connection to the client broke: {error}")))

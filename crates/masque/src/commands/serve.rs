@@ -38,7 +38,6 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     library.lint_on_load(known.clone());
     retention::start(&library, &session.config);
     let options = ServerOptions {
-        conformance: args.conformance,
         user: Some(session.author.who.clone()),
         lint: known,
         ..ServerOptions::default()

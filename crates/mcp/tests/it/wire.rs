@@ -120,7 +120,7 @@ impl Wire {
         let (ours, theirs) = tokio::io::duplex(1024 * 1024);
         let masque = Masque::new(
             library.clone(),
-            &McpOptions { tools, user: Some("ada".into()), ..McpOptions::default() },
+            &McpOptions { tools, user: Some("ada".into()) },
         );
         tokio::spawn(async move {
             if let Ok(running) = rmcp::serve_server(masque, theirs).await {

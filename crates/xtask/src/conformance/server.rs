@@ -1,4 +1,4 @@
-//! Our server in its conformance mode, on a free port and with nothing of the user's.
+//! The server of crates/conformance, on a free port with an empty database.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -33,13 +33,9 @@ impl Server {
         let port = port::free()?;
         let mut command = Command::new(binary);
         command
-            .args(["serve", "--conformance", "--addr"])
             .arg(format!("127.0.0.1:{port}"))
-            .arg("--db")
-            .arg(directory.path().join("masque.db"))
-            .env("XDG_CONFIG_HOME", directory.path().join("config"))
-            .env("XDG_DATA_HOME", directory.path().join("data"));
-        // Killed rather than asked: open event streams can't delay the end, and the database is thrown away.
+            .arg(directory.path().join("masque.db"));
+        // SIGKILL: open event streams cannot delay the end, and the database is temporary.
         let process = Guarded::start(&command, "KILL", directory, None)?;
         let mut server = Self { process, port };
         server.wait_until_healthy()?;
@@ -50,12 +46,12 @@ impl Server {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
-    /// Stops the server and makes sure that nobody else answers in its place.
+    /// Stops the server and fails if the port still accepts connections.
     pub(super) fn stop(self) -> Result<()> {
         let port = self.port;
         drop(self);
         if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            bail!("the server was stopped, but somebody still answers on port {port}");
+            bail!("the server was stopped, but port {port} still accepts connections");
         }
         Ok(())
     }
@@ -64,7 +60,7 @@ impl Server {
         let deadline = Instant::now() + START_TIMEOUT;
         while !is_healthy(self.port) {
             if let Some(status) = self.process.ended()? {
-                bail!("masque serve ended ({status}):\n{}", self.process.log_tail());
+                bail!("the conformance server ended ({status}):\n{}", self.process.log_tail());
             }
             if Instant::now() > deadline {
                 bail!(
@@ -78,25 +74,25 @@ impl Server {
     }
 }
 
-/// Builds masque and asks cargo where it went, which depends on the developer's configuration.
+/// Builds the server and asks cargo for its path, which depends on the developer's configuration.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let output = cargo()
         .current_dir(&workspace.root)
-        .args(["build", "--package", "masque", "--message-format=json-render-diagnostics"])
+        .args(["build", "--package", "conformance", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("could not start cargo")?;
     if !output.status.success() {
-        bail!("masque does not build");
+        bail!("crates/conformance does not build");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     let executable = messages.lines().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        let is_ours = message["target"]["name"] == "masque";
+        let is_ours = message["target"]["name"] == "conformance";
         let path = message["executable"].as_str()?;
         is_ours.then(|| PathBuf::from(path))
     });
-    executable.context("cargo built no binary called masque")
+    executable.context("cargo built no binary called conformance")
 }
 
 fn is_healthy(port: u16) -> bool {

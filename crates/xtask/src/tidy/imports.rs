@@ -18,9 +18,9 @@ const HEAD: &str = "| crate | purpose | imports |";
 
 /// Third-party crates that few may depend on, with the few.
 const RESERVED: [(&str, &[&str]); 5] = [
-    ("anyhow", &["bench", "masque", "xtask"]),
+    ("anyhow", &["bench", "conformance", "masque", "xtask"]),
     ("reqwest", &["bench", "providers", "rehearsal", "tools"]),
-    ("rmcp", &["bench", "mcp", "testkit", "tools"]),
+    ("rmcp", &["bench", "conformance", "mcp", "testkit", "tools"]),
     ("rusqlite", &["database", "sessions"]),
     ("sqlx", &["bench", "database", "sessions", "store", "testkit"]),
 ];

@@ -3,13 +3,13 @@
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
-use super::content::PNG;
+use crate::content::PNG;
 
 const STATIC_TEXT: &str = "test://static-text";
 const STATIC_BINARY: &str = "test://static-binary";
 const WATCHED: &str = "test://watched-resource";
 
-pub(super) fn list() -> Vec<Resource> {
+pub(crate) fn list() -> Vec<Resource> {
     let resource = |uri: &str, name: &str, mime_type: &str| {
         Resource::new(uri, name).with_mime_type(mime_type).with_description("A fixture")
     };
@@ -20,13 +20,13 @@ pub(super) fn list() -> Vec<Resource> {
     ]
 }
 
-pub(super) fn template() -> ResourceTemplate {
+pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new("test://template/{id}/data", "template-data")
         .with_description("A fixture")
         .with_mime_type("application/json")
 }
 
-pub(super) fn read(uri: &str) -> Option<ReadResourceResult> {
+pub(crate) fn read(uri: &str) -> Option<ReadResourceResult> {
     let contents = match uri {
         STATIC_TEXT => ResourceContents::text("This is the content of the static text resource.", uri),
         STATIC_BINARY => ResourceContents::blob(PNG, uri).with_mime_type("image/png"),

@@ -3,16 +3,16 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 /// One white pixel.
-pub(super) const PNG: &str =
+pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// One silent sample.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
-pub(super) fn text(text: &str) -> CallToolResult {
+pub(crate) fn text(text: &str) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
-pub(super) fn call(name: &str) -> Option<CallToolResult> {
+pub(crate) fn call(name: &str) -> Option<CallToolResult> {
     let embedded = |text: &str, uri: &str, mime_type: &str| {
         ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime_type))
     };

@@ -1,9 +1,7 @@
-//! The fixtures of the published conformance suite, beside everything that is served anyway.
-//!
-//! A thin wrapper: what it does not know goes to the real handler. It exists only behind
-//! `--conformance`; no path of a normal server leads here.
-#![expect(deprecated, reason = "the suite also tests what newer revisions of the protocol gave up")]
+//! The real handler, wrapped by the suite's fixtures.
+#![expect(deprecated, reason = "the suite also tests what later protocol revisions removed")]
 
+use mcp::Masque;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
     CustomRequest, CustomResult, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -16,58 +14,51 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::broadcast;
 
-use crate::handler::Masque;
-use crate::{caller, info};
-
-mod content;
-mod dialogue;
-mod input_required;
-mod listing;
-mod prompts;
-mod resources;
+use crate::{content, dialogue, input_required, listing, prompts, resources};
 
 type Context = RequestContext<RoleServer>;
 
-/// A list that a fixture claims to have changed.
+/// A list that a fixture reports as changed.
 #[derive(Debug, Clone, Copy)]
 enum Trigger {
     Tools,
     Prompts,
 }
 
-/// What all handlers of one server share: who listens for triggers, and the key that seals state.
+/// State that all handlers of one server share.
 #[derive(Debug, Clone)]
-pub(crate) struct Triggers {
+pub(crate) struct Shared {
     changes: broadcast::Sender<Trigger>,
+    /// Seals the state that a client carries between two rounds.
     states: RequestStateCodec,
 }
 
-impl Default for Triggers {
+impl Default for Shared {
     fn default() -> Self {
         let key: [u8; RequestStateCodec::MIN_KEY_LENGTH] = rand::random();
         Self { changes: broadcast::channel(16).0, states: RequestStateCodec::new_unchecked(key) }
     }
 }
 
-/// The real handler, and the fixtures before it.
+/// Answers the suite's requests and passes all others on to Masque.
 #[derive(Debug)]
-pub(crate) struct Conformance {
+pub(crate) struct Fixtures {
     masque: Masque,
-    shared: Triggers,
+    shared: Shared,
 }
 
-impl Conformance {
-    pub(crate) fn new(masque: Masque, shared: Triggers) -> Self {
+impl Fixtures {
+    pub(crate) fn new(masque: Masque, shared: Shared) -> Self {
         Self { masque, shared }
     }
 
     fn trigger(&self, trigger: Trigger) {
-        // Without a listener there is nobody to tell.
+        // Sending fails only if no client is listening.
         let _ = self.shared.changes.send(trigger);
     }
 }
 
-impl ServerHandler for Conformance {
+impl ServerHandler for Fixtures {
     fn get_info(&self) -> ServerConfig {
         let mut server = self.masque.get_info();
         server.capabilities.logging = Some(JsonObject::new());
@@ -77,8 +68,10 @@ impl ServerHandler for Conformance {
         server
     }
 
-    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
-        Ok(info::discovered(&self.supported_protocol_versions(), self.get_info()))
+    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
+        let mut result = self.masque.discover(context).await?;
+        result.capabilities = self.get_info().capabilities;
+        Ok(result)
     }
 
     async fn list_tools(
@@ -204,7 +197,7 @@ impl ServerHandler for Conformance {
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, context: Context) -> Result<(), ErrorData> {
-        if caller::is_modern(&context) {
+        if mcp::is_modern(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         Ok(())
@@ -221,7 +214,7 @@ impl ServerHandler for Conformance {
         let sink = stream.sink().clone();
         let triggered = async {
             while let Ok(trigger) = changes.recv().await {
-                // The sink refuses what the client did not ask for, which is what we want.
+                // The sink drops notifications that the client did not subscribe to.
                 let _ = match trigger {
                     Trigger::Tools => sink.notify_tool_list_changed().await,
                     Trigger::Prompts => sink.notify_prompt_list_changed().await,

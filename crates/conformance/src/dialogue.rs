@@ -11,16 +11,15 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::content::text;
-use crate::caller;
+use crate::content::text;
 
 type Context = RequestContext<RoleServer>;
 type Outcome = Result<CallToolResult, ErrorData>;
 
-/// Between two steps of a tool that takes its time.
+/// The pause between two steps of a slow tool.
 const STEP: Duration = Duration::from_millis(50);
 
-pub(super) async fn call(request: &CallToolRequestParams, context: &Context) -> Option<Outcome> {
+pub(crate) async fn call(request: &CallToolRequestParams, context: &Context) -> Option<Outcome> {
     Some(match &*request.name {
         "test_tool_with_progress" => progress(context).await,
         "test_tool_with_logging" => logging(context).await,
@@ -29,8 +28,8 @@ pub(super) async fn call(request: &CallToolRequestParams, context: &Context) -> 
         "test_missing_capability" => sampling_needed(context),
         "test_sampling" => sampling(request, context).await,
         "test_elicitation" => elicitation(request, context).await,
-        "test_elicitation_sep1034_defaults" => asked(context, defaults()).await,
-        "test_elicitation_sep1330_enums" => asked(context, enums()).await,
+        "test_elicitation_sep1034_defaults" => show_form(context, defaults()).await,
+        "test_elicitation_sep1330_enums" => show_form(context, enums()).await,
         _ => return None,
     })
 }
@@ -39,7 +38,7 @@ async fn progress(context: &Context) -> Outcome {
     if let Some(token) = context.meta.get_progress_token() {
         for done in [0.0, 50.0, 100.0] {
             let step = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
-            // A client that left does not need to know how far we are.
+            // The client may have left.
             let _ = context.peer.notify_progress(step).await;
             sleep(STEP).await;
         }
@@ -91,7 +90,7 @@ fn argument(request: &CallToolRequestParams, name: &str) -> Result<String, Error
 
 /// Sends a request to the client of a session and waits for its answer.
 async fn ask(context: &Context, method: &str, params: Value) -> Result<Value, ErrorData> {
-    if caller::is_modern(context) {
+    if mcp::is_modern(context) {
         return Err(ErrorData::invalid_request("a stateless request cannot ask its client", None));
     }
     let request = ServerRequest::CustomRequest(CustomRequest::new(method, Some(params)));
@@ -127,7 +126,7 @@ async fn elicitation(request: &CallToolRequestParams, context: &Context) -> Outc
 }
 
 /// Asks the user to fill in a form.
-async fn asked(context: &Context, properties: Value) -> Outcome {
+async fn show_form(context: &Context, properties: Value) -> Outcome {
     let schema = json!({ "type": "object", "properties": properties });
     let params = json!({ "message": "Please review the form", "requestedSchema": schema });
     let answer = ask(context, "elicitation/create", params).await?;

@@ -6,10 +6,10 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::content::PNG;
-use super::input_required::{accepted, require};
+use crate::content::PNG;
+use crate::input_required::{accepted, require};
 
-pub(super) fn list() -> Vec<Prompt> {
+pub(crate) fn list() -> Vec<Prompt> {
     let argument = |name: &str, description: &str| {
         PromptArgument::new(name).with_required(true).with_description(description)
     };
@@ -33,7 +33,7 @@ pub(super) fn list() -> Vec<Prompt> {
     ]
 }
 
-pub(super) fn get(request: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
+pub(crate) fn get(request: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
     let said = |text: &str| PromptMessage::new_text(Role::User, text);
     let argument = |name: &str| {
         let value = request.arguments.as_ref().and_then(|arguments| arguments.get(name));

@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Tool, object};
 use serde_json::json;
 
-/// Those without arguments.
+/// Tools without arguments.
 const PLAIN: [(&str, &str); 23] = [
     ("test_simple_text", "Answers with text"),
     ("test_image_content", "Answers with an image"),
@@ -30,7 +30,7 @@ const PLAIN: [(&str, &str); 23] = [
     ("test_trigger_prompt_change", "Says that the prompts changed"),
 ];
 
-pub(super) fn tools() -> Vec<Tool> {
+pub(crate) fn tools() -> Vec<Tool> {
     let nothing = || object(json!({ "type": "object", "properties": {} }));
     let mut tools: Vec<Tool> =
         PLAIN.into_iter().map(|(name, description)| Tool::new(name, description, nothing())).collect();

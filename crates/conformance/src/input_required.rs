@@ -10,11 +10,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::content::text;
+use crate::content::text;
 
 type Outcome = Result<CallToolResponse, ErrorData>;
 
-/// The questions that the fixtures ask, as they go over the wire.
+/// The fixtures' questions, as sent over the wire.
 fn elicit(message: &str, property: &str, kind: &str) -> Value {
     json!({
         "method": "elicitation/create",
@@ -43,8 +43,8 @@ fn roots() -> Value {
     json!({ "method": "roots/list", "params": {} })
 }
 
-/// Asks the client, and hands it the sealed state to bring back.
-pub(super) fn require(
+/// Asks the client for input. The client returns the sealed state with its answers.
+pub(crate) fn require(
     questions: impl IntoIterator<Item = (&'static str, Value)>,
     state: Option<String>,
 ) -> Result<InputRequiredResult, ErrorData> {
@@ -57,8 +57,8 @@ pub(super) fn require(
     Ok(InputRequiredResult::new(Some(requests), state))
 }
 
-/// What a person typed into one field of an accepted form.
-pub(super) fn accepted<'a>(
+/// The value of one field of an accepted form.
+pub(crate) fn accepted<'a>(
     responses: Option<&'a InputResponses>,
     key: &str,
     field: &str,
@@ -67,7 +67,7 @@ pub(super) fn accepted<'a>(
     (response["action"] == "accept").then(|| response["content"].get(field)).flatten()
 }
 
-pub(super) fn call(
+pub(crate) fn call(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
     states: &RequestStateCodec,
@@ -86,7 +86,7 @@ pub(super) fn call(
     })
 }
 
-/// One round of a call: what the client brings, and the key to its state.
+/// One round of a call, and the key to its sealed state.
 struct Given<'a> {
     request: &'a CallToolRequestParams,
     states: &'a RequestStateCodec,
@@ -107,7 +107,7 @@ impl Given<'_> {
         self.states.seal_with(step.as_bytes(), &options)
     }
 
-    /// The step that the client brings back, if it brings any; a forged one is an error.
+    /// The step that the client returns, if any; fails if it is forged.
     fn step(&self) -> Result<Option<String>, ErrorData> {
         let Some(sealed) = &self.request.request_state else { return Ok(None) };
         let opened = self.states.open_with(sealed, self.request.name.as_bytes());
@@ -186,7 +186,7 @@ impl Given<'_> {
     }
 }
 
-/// Asks only what the client can answer.
+/// Asks only for input that the client supports.
 fn by_capabilities(context: &RequestContext<RoleServer>) -> Outcome {
     let client = context.client_capabilities().unwrap_or_default();
     let mut questions = BTreeMap::new();
