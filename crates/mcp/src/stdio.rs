@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use app::Library;
+use rmcp::serve_server;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use rmcp::serve_server;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 

@@ -37,11 +37,8 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
     let known = lint::options(&session, Vec::new());
     library.lint_on_load(known.clone());
     retention::start(&library, &session.config);
-    let options = ServerOptions {
-        user: Some(session.author.who.clone()),
-        lint: known,
-        ..ServerOptions::default()
-    };
+    let options =
+        ServerOptions { user: Some(session.author.who.clone()), lint: known, ..ServerOptions::default() };
     let runtime = runtime::open(&session).await?;
     let router = server::router(runtime.clone(), options);
     let stop = Stop::listen()?;

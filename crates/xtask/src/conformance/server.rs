@@ -32,9 +32,7 @@ impl Server {
             .context("could not make a temporary directory")?;
         let port = port::free()?;
         let mut command = Command::new(binary);
-        command
-            .arg(format!("127.0.0.1:{port}"))
-            .arg(directory.path().join("masque.db"));
+        command.arg(format!("127.0.0.1:{port}")).arg(directory.path().join("masque.db"));
         // SIGKILL: open event streams cannot delay the end, and the database is temporary.
         let process = Guarded::start(&command, "KILL", directory, None)?;
         let mut server = Self { process, port };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use toml_edit::DocumentMut;
 
-use super::{Format, NAME, Target, read};
+use super::{Format, NAME, Target, json_file, read};
 
 /// What stands in a client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(in crate::commands) fn state(target: &Target) -> State {
 type Found = Result<(Option<String>, Option<String>), String>;
 
 fn from_json(text: &str, servers: &str) -> Found {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let value = json_file::parse(text)?;
     let entry = &value[servers][NAME];
     let text = |key: &str| entry[key].as_str().map(str::to_owned);
     Ok((text("command"), text("url")))

@@ -54,10 +54,8 @@ fn a_file_without_servers() {
 #[test]
 fn files_on_one_line_and_from_windows() {
     let new = merged(r#"{"mcpServers": {"other": {}}, "x": 1}"#);
-    assert_eq!(
-        new,
-        r#"{"mcpServers": {"other": {}, "masque": {"type": "stdio","command": "/bin/masque","args": ["mcp"]}}, "x": 1}"#
-    );
+    assert!(new.starts_with("{\"mcpServers\": {\n    \"other\": {},\n    \"masque\": {\n"), "{new}");
+    assert!(new.ends_with("\n    }\n  }, \"x\": 1}"), "{new}");
     let new = merged("{\r\n  \"mcpServers\": {}\r\n}\r\n");
     assert!(!new.replace("\r\n", "").contains('\n'), "{new:?}");
 }
@@ -86,10 +84,32 @@ fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_the_user_added() {
 }
 
 #[test]
+fn comments_and_trailing_commas_stay() {
+    let old = "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {}, // theirs\n  },\n}\n";
+    let expected = old.replace(
+        "// theirs\n",
+        "// theirs\n    \"masque\": {\n      \"type\": \"stdio\",\n      \"command\": \"/bin/masque\",\n      \"args\": [\"mcp\"],\n    },\n",
+    );
+    assert_eq!(merged(old), expected);
+    let old =
+        "{\"mcpServers\": {\"masque\": {\n  /* why */ \"disabled\": true, // for now\n  \"url\": \"x\"}}}";
+    let new = merged(old);
+    assert!(new.contains("/* why */ \"disabled\": true, // for now\n"), "{new}");
+    assert!(!new.contains("url"), "{new}");
+}
+
+#[test]
+fn an_entry_that_is_not_an_object_is_replaced() {
+    let new = merged("{\n  \"mcpServers\": {\n    \"masque\": null\n  }\n}\n");
+    assert_eq!(new, format!("{{\n  \"mcpServers\": {{\n    \"masque\": {ENTRY}\n  }}\n}}\n"));
+}
+
+#[test]
 fn what_is_not_understood_is_refused() {
     let args = ["mcp".to_owned()];
     let refused = |old| merge(old, "mcpServers", &form(&args, None)).expect_err("refused");
-    assert!(refused("{\n  // mine\n  \"a\": 1\n}").contains("line 2 column 3"));
+    assert!(refused("{\n  mine: 1\n}").contains("line 2 column 3"));
+    assert!(refused("{\"mcpServers\": {\"masque\": 1, \"masque\": 2}}").contains("more than once"));
     assert!(refused("[1]").contains("object"));
     assert!(refused("{\"mcpServers\": []}").contains("mcpServers"));
     assert!(
