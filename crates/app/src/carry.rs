@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use persona::catalog::reach;
 use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored, with_entity};
 use scopes::Write;
 use store::{Action, Keep};
@@ -9,7 +10,6 @@ use store::{Action, Keep};
 use crate::diff::{in_order, same};
 use crate::documents::toml_of;
 use crate::outputs::{Piece, Promoted};
-use crate::scope::reach;
 use crate::templates::theirs;
 use crate::{Author, Error, Library, Result};
 

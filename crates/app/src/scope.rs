@@ -1,6 +1,7 @@
 //! Where a write goes, and what a name means from there.
 
 use builtins::Builtins;
+use persona::catalog::reach;
 use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
 use scopes::Write;
 use store::{Action, Held, Keep};
@@ -205,12 +206,6 @@ impl Library {
             None => Err(self.missing(T::KIND, name).await),
         }
     }
-}
-
-/// Where a definition of a scope looks for what it names, strongest first: in the scope that it
-/// says, else in its own and the weaker ones.
-pub(crate) fn reach(from: Scope, named: Option<Scope>) -> Vec<Scope> {
-    named.map_or_else(|| from.downwards().collect(), |scope| vec![scope])
 }
 
 /// Whether a shared entity has a link of its own to pieces of this kind, rather than their names.

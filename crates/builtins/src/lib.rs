@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use persona::catalog::Catalog;
 use persona::{
-    AnyEntity, BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Meta, Name, Part, Persona, Skill,
-    Stored, TestInput, ToolPreset, Trait,
+    AnyEntity, BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Meta, Name, Part, Persona, Scope,
+    Skill, Stored, TestInput, ToolPreset, Trait,
 };
 
 use files::document;
@@ -90,6 +91,13 @@ impl Builtins {
     }
 }
 
+/// The definitions of the builtin scope, and of no other.
+impl Catalog for Builtins {
+    fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
+        if scope == Scope::Builtin { Self::find(self, kind, name) } else { None }
+    }
+}
+
 /// A kind that can be looked up among the builtins.
 pub trait Builtin: Sized + Clone + 'static {
     fn builtins() -> &'static BTreeMap<Name, Self>;
@@ -102,7 +110,18 @@ pub trait Builtin: Sized + Clone + 'static {
 
 #[cfg(test)]
 mod tests {
+    use persona::catalog::{self, PersonaState};
+
     use super::*;
+
+    #[test]
+    fn a_builtin_is_put_together_from_builtins() {
+        let mentor = Name::parse("mentor").expect("a name");
+        let mentor = catalog::build(Builtins::get(), Scope::Builtin, &mentor, PersonaState::default());
+        let stage = mentor.expect("it is whole").and_then(|bundle| bundle.stage).expect("it has an arc");
+        assert_eq!((stage.position, stage.of), (1, 3));
+        assert!(!stage.parts.is_empty());
+    }
 
     #[test]
     fn every_builtin_is_lawful_and_whole() {

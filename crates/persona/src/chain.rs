@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::catalog::reach;
 use crate::{BaseRef, Name, Scope, limits};
 
 /// A persona and the bases that were followed from it so far, in that order.
@@ -47,11 +48,10 @@ impl Chain {
 
     /// The scopes in which the next base may be, strongest first.
     pub fn scopes_of(&self, base: &BaseRef) -> Result<Vec<Scope>, ChainError> {
-        let own = self.own();
-        match base.scope {
-            None => Ok(own.downwards().collect()),
-            Some(scope) if scope <= own => Ok(vec![scope]),
-            Some(_) => Err(ChainError::Upwards(self.clone(), base.clone())),
+        let reached: Vec<Scope> = reach(self.own(), base.scope).collect();
+        match reached.is_empty() {
+            true => Err(ChainError::Upwards(self.clone(), base.clone())),
+            false => Ok(reached),
         }
     }
 
@@ -59,9 +59,7 @@ impl Chain {
     /// each of `scopes`. None where each is out of reach, or would lead back.
     pub fn reference(&self, name: &Name, scopes: &[Scope]) -> Option<BaseRef> {
         // What is in the chain counts, though it may be about to be written only.
-        let mut reached = self
-            .own()
-            .downwards()
+        let mut reached = reach(self.own(), None)
             .filter(|scope| scopes.contains(scope) || self.has(*scope, name))
             .peekable();
         let plain = reached.peek().copied();

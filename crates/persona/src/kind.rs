@@ -170,11 +170,6 @@ impl Scope {
     pub const fn is_file(self) -> bool {
         matches!(self, Self::Global | Self::Project)
     }
-
-    /// This scope and all weaker ones, strongest first: where a definition's references are looked up.
-    pub fn downwards(self) -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().rev().filter(move |scope| *scope <= self)
-    }
 }
 
 vocabulary! {

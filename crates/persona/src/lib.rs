@@ -42,6 +42,8 @@ pub use error_kind::ErrorKind;
 mod bundle;
 pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};
 
+pub mod catalog;
+
 mod chain;
 pub use chain::{Chain, ChainError, Link};
 

@@ -9,8 +9,6 @@
 mod error;
 pub use error::{Error, Result};
 
-pub mod catalog;
-
 mod documents;
 pub use documents::file_state;
 mod words;

@@ -8,10 +8,10 @@ use persona::{
 };
 use serde::Deserialize;
 
-use crate::catalog::{self, Nothing, PersonaState};
 use crate::{Error, Result, Store, documents};
-use builtins::Builtin;
+use builtins::{Builtin, Builtins};
 use database::{Dialect, Engine, Value};
+use persona::catalog::{self, PersonaState};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
 static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Postgres));
@@ -167,9 +167,9 @@ impl Store {
         let bundle = match bundle.filter(|_| only != Some(Scope::Builtin)) {
             // Most personas build on nothing, and have all that they need already.
             Some(bundle) if bundle.persona.extends.is_none() => Some(bundle),
-            Some(bundle) => Some(catalog::complete(bundle, &state(Scope::Shared))?),
+            Some(bundle) => Some(catalog::complete(Builtins::get(), bundle, &state(Scope::Shared))?),
             None if only == Some(Scope::Shared) => None,
-            None => catalog::build(&Nothing, Scope::Builtin, name, Some(state(Scope::Builtin)))?,
+            None => catalog::build(Builtins::get(), Scope::Builtin, name, state(Scope::Builtin))?,
         };
         let Some(mut bundle) = bundle else { return Ok(None) };
         put_overrides(&mut bundle, parts, override_parts);

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use persona::catalog::reach;
 use persona::lint::{Catalog, Subject};
 use persona::{AnyEntity, Kind, Name, Reference, Scope};
 
 use super::unread::Unread;
-use crate::scope::reach;
 use crate::{Library, Result};
 
 /// Names that lead nowhere for which the database is asked what was meant; a file full of mistakes
@@ -95,7 +95,7 @@ impl Everything {
     /// What a definition of a scope means by a reference.
     fn meant(&self, from: Scope, reference: &Reference) -> Option<(Scope, Kind, Name)> {
         let key = |scope| (scope, reference.kind, reference.name.clone());
-        let mut scopes = reach(from, reference.scope).into_iter();
+        let mut scopes = reach(from, reference.scope);
         scopes.find(|scope| self.entities.contains_key(&key(*scope))).map(key)
     }
 

@@ -153,8 +153,8 @@ fn skills(skills: &[&Skill]) -> BTreeMap<Name, String> {
     skills.iter().map(|skill| (skill.name.clone(), content(skill))).collect()
 }
 
-/// The preset that the strongest layer names, from that layer's scope downwards. One that is not
-/// there is an error: a persona must not run with more tools than its author chose.
+/// The preset that the strongest layer names. One that is missing is an error: a persona must not
+/// run with more tools than its author chose.
 async fn preset_of<T: Keep>(
     library: &Library,
     bundle: &Bundle,
@@ -164,10 +164,8 @@ async fn preset_of<T: Keep>(
     let mut layers = [(&bundle.persona, bundle.meta.scope)].into_iter().chain(bases);
     let found = layers.find_map(|(persona, scope)| named(persona).map(|name| (name, scope)));
     let Some((name, scope)) = found else { return Ok(None) };
-    for scope in scope.downwards() {
-        if let Some(stored) = library.scopes.get::<T>(name, Some(scope)).await? {
-            return Ok(Some((stored.entity, scope)));
-        }
+    match library.look_up::<T>(scope, None, name).await? {
+        Some((scope, preset)) => Ok(Some((preset, scope))),
+        None => Err(library.missing(T::KIND, name).await),
     }
-    Err(library.missing(T::KIND, name).await)
 }

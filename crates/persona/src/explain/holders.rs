@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalog::reach;
 use crate::{Bundle, Entity as _, Kind, Name, Scope};
 
 /// Which scopes have what the layers of a persona name. A bundle has the parts, traits, skills and
@@ -27,6 +28,6 @@ impl Holders {
     /// Where that is what a definition in `from` means by a name.
     pub(super) fn meant(&self, kind: Kind, name: &str, from: Scope) -> Option<Scope> {
         let scopes = self.0.get(&kind)?.get(name)?;
-        from.downwards().find(|scope| scopes.contains(scope))
+        reach(from, None).find(|scope| scopes.contains(scope))
     }
 }

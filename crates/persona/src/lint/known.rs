@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::{Catalog, Subject};
+use crate::catalog::resolve;
 use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
 
 /// How many names are compared for suggestions in one run. A large file full of mistakes gets
@@ -40,7 +41,7 @@ impl<'a> Known<'a> {
 
     /// What a definition in `from` means by a name.
     pub(super) fn find(&self, from: Scope, kind: Kind, name: &Name) -> Option<(Scope, &'a AnyEntity)> {
-        from.downwards().find_map(|scope| Some((scope, self.get(scope, kind, name)?)))
+        resolve(from, None, |scope| self.get(scope, kind, name))
     }
 
     pub(super) fn find_persona(&self, scopes: &[Scope], name: &Name) -> Option<(Scope, &'a Persona)> {

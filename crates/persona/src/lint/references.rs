@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::known::Known;
 use super::{Finding, Report, Rule, Settings, Subject};
+use crate::catalog::reach;
 use crate::{AnyEntity, ChainError, Kind, Name, Persona, Scope, nearest};
 
 pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
@@ -38,7 +39,7 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
 
 fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
     let from = report.subject.scope;
-    if known.find(from, kind, name).is_some() || known.is_unread(from.downwards(), kind, name) {
+    if known.find(from, kind, name).is_some() || known.is_unread(reach(from, None), kind, name) {
         return;
     }
     let stronger = Scope::ALL.iter().find(|scope| **scope > from && known.get(**scope, kind, name).is_some());

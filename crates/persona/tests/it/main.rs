@@ -8,6 +8,7 @@ mod budget;
 mod inheritance;
 mod layers;
 mod properties;
+mod resolving;
 
 mod wardrobe;
 

@@ -8,8 +8,9 @@ use persona::{
 };
 
 use super::{ScopeFile, Scopes, Snapshot};
+use builtins::Builtins;
 use database::{Dialect, Engine, Value};
-use store::catalog::{self, Catalog, PersonaState};
+use persona::catalog::{self, Catalog, PersonaState, resolve};
 use store::{Gathered, Loaded, Wanted, file_state, plain_answer, put_override, put_overrides};
 
 use crate::{Error, Result};
@@ -23,21 +24,14 @@ pub type Overrides = BTreeMap<PartType, Name>;
 struct InFiles(Vec<(Scope, Arc<Snapshot>)>);
 
 impl InFiles {
-    fn find(&self, kind: Kind, scope: Scope, name: &Name) -> Option<AnyEntity> {
+    fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
         let (_, snapshot) = self.0.iter().find(|(known, _)| *known == scope)?;
         snapshot.find(kind, name).map(|entry| entry.entity.clone())
     }
 
     /// What a definition of `from` means by a reference, if a file has it.
     fn look_up(&self, from: Scope, reference: &Reference) -> Option<(Scope, AnyEntity)> {
-        let allowed = |scope: Scope| match reference.scope {
-            Some(only) => scope == only && scope <= from,
-            None => scope <= from,
-        };
-        self.0.iter().filter(|(scope, _)| allowed(*scope)).find_map(|(scope, snapshot)| {
-            let entry = snapshot.find(reference.kind, &reference.name)?;
-            Some((*scope, entry.entity.clone()))
-        })
+        resolve(from, reference.scope, |scope| self.find(scope, reference.kind, &reference.name))
     }
 
     /// Whatever the persona refers to that no file has: the database is asked for it.
@@ -125,10 +119,11 @@ impl AtHand {
 }
 
 impl Catalog for AtHand {
-    fn find(&self, kind: Kind, scope: Scope, name: &Name) -> Option<AnyEntity> {
+    fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
         match scope {
+            Scope::Builtin => Builtins::get().find(kind, name),
             Scope::Shared => self.shared.get(&(kind, name.clone())).cloned(),
-            _ => self.files.find(kind, scope, name),
+            Scope::Global | Scope::Project => self.files.find(scope, kind, name),
         }
     }
 
@@ -248,7 +243,7 @@ impl Scopes {
         overrides: &Overrides,
     ) -> Result<Option<Loaded>> {
         let files = self.in_files();
-        let Some(AnyEntity::Persona(persona)) = files.find(Kind::Persona, file.scope, name) else {
+        let Some(AnyEntity::Persona(persona)) = files.find(file.scope, Kind::Persona, name) else {
             return Ok(None);
         };
         let mut wanted = files.wanted(file.scope, &persona);
@@ -259,7 +254,7 @@ impl Scopes {
             gathered.parts.iter().filter(|part| named.contains(&&part.name)).cloned().collect();
         let catalog = AtHand::new(files, gathered);
         let (state, heads) = self.file_state(file, name).await?;
-        let Some(mut bundle) = catalog::build(&catalog, file.scope, name, Some(state))? else {
+        let Some(mut bundle) = catalog::build(&catalog, file.scope, name, state)? else {
             return Ok(None);
         };
         if let Some(meta) = heads {

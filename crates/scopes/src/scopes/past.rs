@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use builtins::Builtins;
 use persona::{AnyEntity, Bundle, Kind, Name, Part, Scope};
 
 use super::{Overrides, Scopes};
-use store::catalog::{self, Catalog, PersonaState};
+use persona::catalog::{self, Catalog, PersonaState};
 use store::put_override;
 use store::{Attribution, Owner};
 use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
@@ -13,11 +14,14 @@ use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
 use crate::{Error, Result};
 
 /// Definitions as a revision refers to them.
-struct Frozen(BTreeMap<(Kind, Scope, Name), AnyEntity>);
+struct Frozen(BTreeMap<(Scope, Kind, Name), AnyEntity>);
 
 impl Catalog for Frozen {
-    fn find(&self, kind: Kind, scope: Scope, name: &Name) -> Option<AnyEntity> {
-        self.0.get(&(kind, scope, name.clone())).cloned()
+    fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
+        match scope {
+            Scope::Builtin => Builtins::get().find(kind, name),
+            _ => self.0.get(&(scope, kind, name.clone())).cloned(),
+        }
     }
 }
 
@@ -110,12 +114,12 @@ impl Scopes {
         let mut entities = BTreeMap::new();
         for wanted in &revision.refs {
             let then = self.as_it_was(wanted, &revision.about).await?;
-            entities.insert((wanted.kind, wanted.scope, wanted.name.clone()), then);
+            entities.insert((wanted.scope, wanted.kind, wanted.name.clone()), then);
         }
-        entities.insert((Kind::Persona, scope, name.clone()), revision.entity.clone());
+        entities.insert((scope, Kind::Persona, name.clone()), revision.entity.clone());
         let current = self.current_stage(scope, revision).await?;
         let state = PersonaState { stage: current, ..PersonaState::default() };
-        let mut bundle = catalog::build(&Frozen(entities), scope, &name, Some(state))?;
+        let mut bundle = catalog::build(&Frozen(entities), scope, &name, state)?;
         if let Some(bundle) = &mut bundle {
             bundle.meta.revision = revision.about.revision;
             bundle.meta.updated_at = Some(revision.about.created_at);

@@ -8,6 +8,7 @@ use store::{Action, Attribution, Held, Keep, Revision};
 use testkit::samples;
 use testkit::samples::{name, somebody};
 
+mod agreeing;
 mod chains;
 mod resolving;
 

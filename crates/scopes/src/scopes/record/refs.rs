@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use persona::catalog::resolve;
 use persona::{AnyEntity, Kind, Name, Scope};
 
 use super::{ScopeFile, Scopes};
@@ -20,32 +21,23 @@ pub(super) fn closure(
     entity: &AnyEntity,
     visit: &mut Visit<'_>,
 ) {
+    let entry = |scope: Scope, kind: Kind, name: &Name| match scope == file.scope {
+        true => document.entries.get(&kind).and_then(|entries| entries.get(name)).cloned(),
+        false => scopes.file(scope).and_then(|file| file.current().find(kind, name)),
+    };
     let mut seen: BTreeSet<(Kind, Scope, Name)> = BTreeSet::new();
     let mut pending = vec![(file.scope, entity.clone())];
     while let Some((from, entity)) = pending.pop() {
         for reference in entity.references() {
-            let wanted: Vec<Scope> = match reference.scope {
-                Some(scope) => vec![scope],
-                None => from.downwards().collect(),
-            };
-            for scope in wanted {
-                let entry = if scope == file.scope {
-                    document
-                        .entries
-                        .get(&reference.kind)
-                        .and_then(|entries| entries.get(&reference.name))
-                        .cloned()
-                } else {
-                    scopes.file(scope).and_then(|file| file.current().find(reference.kind, &reference.name))
-                };
-                if scope.is_file() && entry.is_none() {
-                    continue;
-                }
-                if seen.insert((reference.kind, scope, reference.name.clone())) {
-                    visit(reference.kind, scope, &reference.name, entry.as_deref());
-                    pending.extend(entry.map(|entry| (scope, entry.entity.clone())));
-                }
-                break;
+            // The database is asked for what no file has, so it counts as found there.
+            let meant = resolve(from, reference.scope, |scope| match scope.is_file() {
+                true => entry(scope, reference.kind, &reference.name).map(Some),
+                false => Some(None),
+            });
+            let Some((scope, entry)) = meant else { continue };
+            if seen.insert((reference.kind, scope, reference.name.clone())) {
+                visit(reference.kind, scope, &reference.name, entry.as_deref());
+                pending.extend(entry.map(|entry| (scope, entry.entity.clone())));
             }
         }
     }
