@@ -1,6 +1,7 @@
 //! What viewers of a session are told, as it happens.
 
 use llm::{FailureKind, ModelRef, Usage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use crate::{End, Entry, Mode, Note, TurnBody};
 
 /// One event. Its `type` is also the name under which it is streamed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// What the user said, for those who did not say it.
@@ -108,7 +109,7 @@ pub enum Event {
 }
 
 /// Why a model was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SelectionReason {
     /// The caller named it.
@@ -128,7 +129,7 @@ pub enum SelectionReason {
 }
 
 /// What went wrong, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     Transport,

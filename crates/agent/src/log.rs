@@ -5,6 +5,7 @@
 
 use chrono::{DateTime, Utc};
 use llm::{ModelRef, Usage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -79,7 +80,7 @@ pub enum Note {
 }
 
 /// Every way in which a run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     EndTurn,

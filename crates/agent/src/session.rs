@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Scope};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::Mode;
 
 /// What is known of a session besides its log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     pub id: Uuid,
     pub persona: Name,
@@ -47,7 +48,9 @@ pub struct Session {
     pub answered_by: Option<ModelRef>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_since: Option<DateTime<Utc>>,
-    #[serde(default)]
+    /// Read in either spelling; a session is snake_case, the usage of an event camelCase.
+    #[serde(default, serialize_with = "snake_case")]
+    #[schemars(with = "SessionUsage")]
     pub usage: Usage,
     /// The place of the last entry of its log; a viewer asks for what comes after it.
     #[serde(default)]
@@ -56,7 +59,21 @@ pub struct Session {
     pub updated_at: DateTime<Utc>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The tokens of a session, as fronts show them.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SessionUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_tokens: u64,
+    cache_write_tokens: u64,
+}
+
+fn snake_case<S: Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
+    let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = *usage;
+    SessionUsage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }.serialize(serializer)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
     Idle,
@@ -66,14 +83,14 @@ pub enum SessionStatus {
 }
 
 /// What `plan_exit` handed over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     pub content: String,
     pub status: PlanStatus,
     pub created_at: DateTime<Utc>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
     Proposed,
@@ -82,7 +99,7 @@ pub enum PlanStatus {
 }
 
 /// A call that waits for, or got, somebody's permission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     pub session: Uuid,
     /// The call's `tool_use_id`.
@@ -94,7 +111,7 @@ pub struct Approval {
     pub answer: Option<ApprovalAnswer>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalAnswer {
     pub approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

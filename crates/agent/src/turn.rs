@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use llm::ProviderState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// One turn. Its JSON is what fronts show; the provider's state is kept beside it and never shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
     pub id: Uuid,
@@ -18,7 +19,7 @@ pub struct Turn {
     pub provider_state: Option<ProviderState>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum TurnBody {
     User {

@@ -138,14 +138,12 @@ impl Library {
         if moves {
             // Two scopes cannot change in one step, so nothing is copied that could not go.
             let leaving = cargo.iter().filter(|stored| stored.meta.scope == from);
-            self.check_can_leave(author, from, leaving.map(|stored| &stored.entity)).await?;
+            let leaving: Vec<&AnyEntity> = leaving.map(|stored| &stored.entity).collect();
+            self.check_can_leave(author, from, leaving).await?;
         }
         let message = message.unwrap_or_else(|| format!("from {from}"));
         let (carried, copied) = self.carry(author, &cargo, (from, to), replace, &message).await?;
-        let loses = |stored: &&Stored<AnyEntity>| {
-            stored.meta.scope.is_file() && !to.is_file() && has_placeholders(&stored.entity)
-        };
-        let unfilled = cargo.iter().filter(loses).map(|stored| piece(&stored.entity)).collect();
+        let unfilled = unfilled(&cargo, to);
         let (removed, kept) = (Vec::new(), Vec::new());
         let mut outcome = Promoted { kind, name, from, to, carried, copied, removed, kept, unfilled };
         if moves {
@@ -221,6 +219,14 @@ async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<Any
         Ok(write.find::<T>(like.name()).await?.map(|held| held.stored.entity.into()))
     }
     with_entity!(entity, entity => find(write, entity).await)
+}
+
+/// The entities that lose the values of their placeholders: those count in files only.
+fn unfilled(cargo: &Cargo, to: Scope) -> Vec<Piece> {
+    let loses = |stored: &&Stored<AnyEntity>| {
+        stored.meta.scope.is_file() && !to.is_file() && has_placeholders(&stored.entity)
+    };
+    cargo.iter().filter(loses).map(|stored| piece(&stored.entity)).collect()
 }
 
 /// Two scopes' definitions of one name cannot stand side by side in one place, unless they say the

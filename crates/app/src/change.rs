@@ -32,8 +32,8 @@ pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, act
 pub(crate) struct Opened<T> {
     pub(crate) held: Held<T>,
     pub(crate) copied: Vec<Piece>,
-    /// Whether the entity itself is one of them.
-    builtin: bool,
+    /// True if the entity itself is one of them.
+    pub(crate) builtin: bool,
 }
 
 impl Library {

@@ -98,7 +98,7 @@ impl Library {
         let stored = write.insert(&persona, Action::Create).await?;
         write.commit().await?;
         let Pieces { created, copied } = pieces;
-        Ok(Written { created, copied, ..Written::changed(Kind::Persona, persona.name, &stored.meta) })
+        Ok(Written { created, copied, ..Written::created(Kind::Persona, persona.name, &stored.meta) })
     }
 
     /// Updates a persona's own fields; its links have calls of their own.

@@ -2,7 +2,7 @@
 //! other; import, promotion and rollback come through it too.
 
 use files::document::spell_out;
-use persona::{AnyEntity, Kind, Scope, with_entity, with_kind};
+use persona::{AnyEntity, Kind, Meta, Scope, with_entity, with_kind};
 use scopes::Write;
 use serde_json::{Map, Value};
 use store::{Action, Keep};
@@ -15,7 +15,7 @@ use crate::outputs::{Deleted, Document, Piece, Written};
 use crate::{Author, Error, Library, Result};
 
 /// What `get` adds to an entity, and `save` takes back without complaint.
-const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "updated_at"];
+pub(crate) const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "updated_at"];
 
 impl Library {
     /// A definition of any kind, now or as it was.
@@ -23,7 +23,7 @@ impl Library {
         let GetEntity { kind, name, revision, scope } = input;
         if let Some(revision) = revision {
             let (scope, found) = self.revision(*kind, name, *scope, &revision.parse()).await?;
-            let meta = persona::Meta {
+            let meta = Meta {
                 scope,
                 revision: found.about.revision,
                 guid: None,
@@ -108,12 +108,18 @@ impl Library {
         if let AnyEntity::Persona(persona) = &any {
             self.check_base(write, persona).await?;
         }
-        let (meta, changed) = match held {
-            Some(held) if same(&held.stored.entity.clone().into(), &any) => (held.stored.meta, false),
-            Some(held) => (keep(write, &held, entity, Action::Update).await?.meta, true),
-            None => (write.insert(entity, made).await?.meta, true),
-        };
-        Ok(Written { changed, ..Written::changed(T::KIND, entity.name().clone(), &meta) })
+        let name = entity.name().clone();
+        Ok(match held {
+            Some(held) if same(&held.stored.entity.clone().into(), &any) => {
+                let Meta { scope, revision, .. } = held.stored.meta;
+                Written::unchanged(T::KIND, name, scope, revision)
+            }
+            Some(held) => {
+                let kept = keep(write, &held, entity, Action::Update).await?;
+                Written::changed(T::KIND, name, &kept.meta)
+            }
+            None => Written::created(T::KIND, name, &write.insert(entity, made).await?.meta),
+        })
     }
 }
 

@@ -25,7 +25,7 @@ impl<'a> From<&'a str> for NewTag<'a> {
 }
 
 impl Library {
-    /// What was recorded of an entity where its name resolves, or in the named scope.
+    /// The first page of an entity's history, where its name resolves or in the named scope.
     pub async fn history(
         &self,
         kind: Kind,
@@ -33,20 +33,36 @@ impl Library {
         scope: Option<Scope>,
         limit: Option<usize>,
     ) -> Result<History> {
+        self.history_page(kind, name, scope, limit, None).await
+    }
+
+    /// One page of an entity's history, newest first.
+    pub async fn history_page(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        limit: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<History> {
         let scope = self.recorded_scope(kind, name, scope).await?;
         let limit = limit.unwrap_or(limits::DEFAULT_REVISIONS);
         if !(1..=limits::REVISIONS).contains(&limit) {
             let most = limits::REVISIONS;
             return Err(Error::Invalid(format!("the limit of a history is 1 to {most}, not {limit}")));
         }
-        let mut revisions = self.scopes.history(scope, kind, name, limit + 1).await?;
+        let seen = match cursor {
+            None => 0,
+            Some(cursor) => parse_cursor(cursor)?,
+        };
+        let end = seen.saturating_add(limit);
+        let revisions = self.scopes.history(scope, kind, name, end.saturating_add(1)).await?;
         if revisions.is_empty() {
             return Err(self.missing_in(kind, name, Some(scope)).await);
         }
-        let more = revisions.len() > limit;
-        revisions.truncate(limit);
-        let revisions = revisions.into_iter().map(RevisionItem::from).collect();
-        Ok(History { kind, name: name.clone(), scope, revisions, more })
+        let next_cursor = (revisions.len() > end).then(|| end.to_string());
+        let items = revisions.into_iter().skip(seen).take(limit).map(RevisionItem::from).collect();
+        Ok(History { kind, name: name.clone(), scope, items, next_cursor })
     }
 
     /// The scope whose history is meant: the named one, the one that has the name, or else one
@@ -239,6 +255,12 @@ impl Library {
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         Ok(self.scopes.prune(keep).await?)
     }
+}
+
+/// A cursor is the number of newer revisions that were seen.
+fn parse_cursor(cursor: &str) -> Result<usize> {
+    let seen = cursor.parse().ok().filter(|seen| *seen < limits::REVISIONS * 1_000);
+    seen.ok_or_else(|| Error::Invalid(format!("cursor: {cursor:?} is not one; send next_cursor as it came")))
 }
 
 /// A deletion records what was deleted, and nothing of what that referred to.

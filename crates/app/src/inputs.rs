@@ -14,6 +14,12 @@ use serde_json::{Map, Value};
 
 mod choice;
 pub use choice::Choice;
+mod entities;
+pub use entities::{
+    CompareRevisions, CreateFromTemplate, DuplicateEntity, EntityHistory, ExportEntities, ImportEntities,
+    LintLibrary, ListConflicts, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision,
+    WatchLibrary,
+};
 mod parse;
 pub use parse::{Said, in_plain_words, parse};
 mod revision;
@@ -22,6 +28,12 @@ mod references;
 pub use references::{
     GuardrailDefinition, GuardrailRef, PartDefinition, PartRef, Reference, SkillDefinition, SkillRef,
     TraitDefinition, TraitRef,
+};
+
+mod sessions;
+pub use sessions::{
+    Approve, BySession, DecideCall, DecidePlan, ListModels, PlanVerdict, SendMessage, SetSessionMode,
+    UpdateSession, Verdict, WatchSession,
 };
 
 /// Declares inputs that share the derives, the refusal of unknown fields, and the scope.
@@ -234,6 +246,16 @@ writes! {
         /// All fields that it is to have
         entity: Map<String, Value>,
         /// Refuse if changed since this revision; 0: refuse if it exists
+        if_revision: Option<i64>,
+    }
+
+    /// Changes some fields of an entity; it must exist.
+    AmendEntity {
+        kind: Kind,
+        name: Name,
+        /// The fields to change; "" or [] clears one
+        entity: Map<String, Value>,
+        /// Refuse if changed since this revision
         if_revision: Option<i64>,
     }
 

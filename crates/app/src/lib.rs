@@ -19,6 +19,7 @@ pub use changes::Changes;
 mod change;
 mod scope;
 
+mod amend;
 mod arcs;
 mod carry;
 mod links;

@@ -37,7 +37,8 @@ pub struct Written {
     pub name: Name,
     pub scope: Scope,
     pub revision: i64,
-    /// False where everything was so already; then no revision was made.
+    pub action: WriteAction,
+    /// False if nothing differed; then no revision was made.
     pub changed: bool,
     /// What was created besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -53,19 +54,37 @@ pub struct Written {
     pub not_followed: Vec<LeftBehind>,
 }
 
+/// What a write did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum WriteAction {
+    /// The scope had no entity of that name.
+    Created,
+    Changed,
+    Unchanged,
+}
+
 impl Written {
-    /// An entity that is different now, and nothing besides.
-    pub(crate) fn changed(kind: Kind, name: Name, meta: &Meta) -> Self {
-        Self { changed: true, ..Self::unchanged(kind, name, meta.scope, meta.revision) }
+    /// An entity that its scope did not have before.
+    pub(crate) fn created(kind: Kind, name: Name, meta: &Meta) -> Self {
+        Self { action: WriteAction::Created, ..Self::changed(kind, name, meta) }
     }
 
-    /// An entity that was so already.
+    /// An entity that differs now, and nothing besides.
+    pub(crate) fn changed(kind: Kind, name: Name, meta: &Meta) -> Self {
+        let unchanged = Self::unchanged(kind, name, meta.scope, meta.revision);
+        Self { action: WriteAction::Changed, changed: true, ..unchanged }
+    }
+
+    /// An entity that already was as it should be.
     pub fn unchanged(kind: Kind, name: Name, scope: Scope, revision: i64) -> Self {
         Self {
             kind,
             name,
             scope,
             revision,
+            action: WriteAction::Unchanged,
             changed: false,
             created: Vec::new(),
             copied: Vec::new(),
@@ -159,10 +178,10 @@ pub struct History {
     pub kind: Kind,
     pub name: Name,
     pub scope: Scope,
-    pub revisions: Vec<RevisionItem>,
-    /// Whether there are older ones than the limit lets through.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub more: bool,
+    pub items: Vec<RevisionItem>,
+    /// Asks for older revisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// A revision: what was done, by whom, and why.
@@ -253,6 +272,15 @@ pub struct Tagged {
     pub tag: String,
 }
 
+/// A tag that was taken off, or was not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Untagged {
+    pub kind: Kind,
+    pub name: Name,
+    pub tag: String,
+    pub deleted: bool,
+}
+
 /// What is different between two revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RevisionDiff {
@@ -298,6 +326,12 @@ pub struct Conflict {
     /// Whether all say the same.
     pub identical: bool,
     pub fields: Vec<FieldConflict>,
+}
+
+/// The names that several scopes define.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConflictList {
+    pub items: Vec<Conflict>,
 }
 
 /// A field in which scopes differ; a scope that does not set it is absent.
@@ -400,6 +434,15 @@ pub struct Promoted {
     /// What has placeholders for the environment, which count in files only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfilled: Vec<Piece>,
+}
+
+/// Entities with everything that they refer to, as one personas.toml.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Exported {
+    pub toml: String,
+    /// Named in it, but found in no scope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Piece>,
 }
 
 /// What an import does, or did.

@@ -228,7 +228,7 @@ impl Library {
         }
         let stored = write.insert(&piece, Action::Create).await?;
         write.commit().await?;
-        Ok(Written { copied, ..Written::changed(P::KIND, piece.name().clone(), &stored.meta) })
+        Ok(Written { copied, ..Written::created(P::KIND, piece.name().clone(), &stored.meta) })
     }
 
     /// Updates a piece where its name resolves; a builtin is copied first.

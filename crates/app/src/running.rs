@@ -18,6 +18,7 @@ mod sessions;
 mod subscription;
 mod toolset;
 mod unkept;
+mod update;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -43,7 +44,7 @@ pub use ::sessions::IdPrefix;
 pub use calls::NOBODY_TO_ASK;
 pub use drive::Approvals;
 pub use live::{EventId, Told};
-pub use models::ProviderModels;
+pub use models::{ModelList, ProviderModels};
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
 pub use subscription::Subscription;
 pub use toolset::DELEGATE;

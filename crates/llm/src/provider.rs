@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{EventStream, Failure, Request};
@@ -25,7 +26,7 @@ pub trait Provider: fmt::Debug + Send + Sync {
 }
 
 /// A model that a provider has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Model {
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,8 +36,9 @@ pub struct Model {
 }
 
 /// `provider/model`, as people write it. A model's own name may have slashes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct ModelRef {
     pub provider: String,
     pub model: String,

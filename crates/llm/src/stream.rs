@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 use std::pin::Pin;
 
 use futures_core::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, ProviderState, ToolCall};
@@ -43,14 +44,18 @@ pub enum StopReason {
 }
 
 /// Tokens of one call. Input counts everything that was read, cached or not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
+    #[serde(alias = "input_tokens")]
     pub input_tokens: u64,
+    #[serde(alias = "output_tokens")]
     pub output_tokens: u64,
     /// Of the input: read from the provider's cache.
+    #[serde(alias = "cache_read_tokens")]
     pub cache_read_tokens: u64,
     /// Of the input: written into the provider's cache.
+    #[serde(alias = "cache_write_tokens")]
     pub cache_write_tokens: u64,
 }
 

@@ -238,6 +238,34 @@ fn clearable<T: Copy>(all: &[T], as_str: fn(T) -> &'static str) -> PossibleValue
 mod tests {
     use clap::CommandFactory as _;
 
+    /// A row names commands that exist, and every command is in a row or has a reason not to be.
+    #[test]
+    fn commands_and_operations_match() {
+        let cli = super::Cli::command();
+        let mut named: Vec<&str> =
+            operations::COMMAND_LINE_ONLY.iter().map(|(command, _)| *command).collect();
+        named.extend(operations::all().iter().filter_map(|operation| match operation.cli {
+            operations::Cli::Command(words) => Some(words),
+            operations::Cli::Absent(_) => None,
+        }));
+        for words in &named {
+            let mut command = &cli;
+            for word in words.split(' ') {
+                command = match command.find_subcommand(word) {
+                    Some(found) => found,
+                    // `masque list part`: the kind is an argument.
+                    None if command.get_subcommands().next().is_none() => break,
+                    None => panic!("there is no masque {words}"),
+                };
+            }
+        }
+        for command in cli.get_subcommands() {
+            let name = command.get_name();
+            let is_named = |words: &&str| words.split(' ').next() == Some(name);
+            assert!(named.iter().any(is_named), "masque {name} is in no row, and not in COMMAND_LINE_ONLY");
+        }
+    }
+
     #[test]
     fn the_command_line_is_consistent_and_every_flag_has_a_help() {
         super::Cli::command().debug_assert();

@@ -102,17 +102,9 @@ impl Definition {
         }
     }
 
-    /// Fills in what is not given from what there is; an empty text clears a field, and null leaves
-    /// it alone.
-    pub(crate) fn over(mut self, there_is: Value) -> Self {
-        self.fields.retain(|_, value| !value.is_null());
-        if let Value::Object(there_is) = there_is {
-            for (field, value) in there_is {
-                self.fields.entry(field).or_insert(value);
-            }
-        }
-        self.fields.retain(|_, value| value != "");
-        self
+    /// The fields, unchecked.
+    pub(crate) fn into_fields(self) -> Map<String, Value> {
+        self.fields
     }
 
     /// Checks the fields against the input that the library takes.

@@ -68,7 +68,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let operation = operations::find(name).filter(|_| selection.contains(name));
     let Some(operation) = operation else { return Err(unknown_tool(name, selection)) };
-    let Run::Answer(run) = operation.run;
+    let Run::Answer(run) = operation.run else { return Err(unknown_tool(name, selection)) };
     let answered = run(&context, arguments).await;
     let mut result = match answered.and_then(|answer| succeeded(&answer)) {
         Ok(result) => result,
@@ -93,7 +93,7 @@ fn refused(name: &str, refusal: &Refusal) -> CallToolResult {
             tracing::error!(tool = name, %error, "a tool failed");
         }
         Refusal::Answer(error) => tracing::error!(tool = name, %error, "a tool failed"),
-        Refusal::Input(_) | Refusal::Library(_) => {}
+        Refusal::Input(_) | Refusal::NoSessions | Refusal::Library(_) => {}
     }
     CallToolResult::error(vec![ContentBlock::text(format!("{name}: {refusal}"))])
 }

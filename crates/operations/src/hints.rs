@@ -18,6 +18,9 @@ pub fn add_hints(manifest: &mut Manifest, front: Front) {
     let spelled = HINTS.into_iter().filter_map(|(name, kind, when)| {
         let call = match front {
             Front::Mcp(selection) => selection.contains(name).then(|| format!("{name}(name)")),
+            Front::Http if kind.is_empty() => {
+                request("get_agent_persona", kind).map(|get| get + "?compiled=true")
+            }
             Front::Http => request(name, kind),
         };
         Some((call?, when.to_owned()))

@@ -9,14 +9,18 @@
 
 mod operation;
 pub use operation::{
-    Absence, Cli, Context, Effect, Front, Http, Mcp, Method, Operation, Refusal, Route, Run, RunAnswer,
+    Absence, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, Refusal, Route, Run,
+    RunAnswer, RunStream,
 };
 
 mod outcome;
 pub use outcome::{Answer, Outcome, Version};
 
 mod table;
-pub use table::{all, find};
+pub use table::{Group, all, find, groups};
+
+mod commands;
+pub use commands::COMMAND_LINE_ONLY;
 
 mod selection;
 pub use selection::{ToolSelection, ToolSelectionError, ToolSet, tools};
@@ -28,3 +32,8 @@ mod parse;
 pub use parse::parse;
 
 pub mod schema;
+
+mod openapi;
+pub use openapi::openapi;
+
+pub mod docs;

@@ -1,5 +1,6 @@
 //! One operation: what it is called, what it does, and where it is offered.
 
+use app::running::Subscription;
 use app::{Author, Library, LintOptions, Runtime};
 use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
@@ -19,7 +20,9 @@ pub struct Operation {
     pub http: Http,
     pub cli: Cli,
     pub input: fn(&mut SchemaGenerator) -> Schema,
+    /// The answer's schema, or that of one event.
     pub output: fn(&mut SchemaGenerator) -> Schema,
+    pub media: Media,
     pub run: Run,
 }
 
@@ -148,14 +151,33 @@ impl Method {
     }
 }
 
+/// What an answer is over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    Json,
+    /// A text, sent as `text/markdown`.
+    Markdown,
+    /// Server-Sent Events.
+    Events,
+    /// Success has no content.
+    Nothing,
+}
+
 /// The function behind a row.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     Answer(RunAnswer),
+    /// Streams a session's events.
+    Stream(RunStream),
+    /// The library's events; each front keeps a log of its own.
+    LibraryEvents,
 }
 
 pub type RunAnswer =
     for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Answer, Refusal>>;
+
+pub type RunStream =
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Subscription, Refusal>>;
 
 /// The caller, and what a call may use.
 #[derive(Clone, Copy)]
@@ -164,15 +186,19 @@ pub struct Context<'a> {
     /// Absent where only the library is served.
     pub runtime: Option<&'a Runtime>,
     /// Names the author of a change; not called by reads.
-    pub author: &'a (dyn Fn() -> Author + Sync),
+    pub author: &'a (dyn Fn() -> Author + Send + Sync),
     pub front: Front,
     /// What lint knows of its surroundings; absent where it does not run.
     pub lint: Option<&'a LintOptions>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     pub(crate) fn author(&self) -> Author {
         (self.author)()
+    }
+
+    pub(crate) fn runtime(&self) -> Result<&'a Runtime, Refusal> {
+        self.runtime.ok_or(Refusal::NoSessions)
     }
 }
 
@@ -194,6 +220,8 @@ pub enum Front {
 pub enum Refusal {
     #[error("{0}")]
     Input(String),
+    #[error("sessions are not served here; start masque serve")]
+    NoSessions,
     #[error(transparent)]
     Library(#[from] app::Error),
     #[error("the answer could not be written as JSON: {0}")]

@@ -3,10 +3,17 @@
 use std::sync::Arc;
 
 use app::LoadedPersona;
-use app::outputs::{CompiledPersona, Deleted, Document, Manifest, Page, StageState, Written};
+use app::outputs::{
+    CompiledPersona, ConflictList, Deleted, Document, Exported, History, ImportPlan, LintReport, Manifest,
+    Page, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged, WriteAction, Written,
+};
+use app::running::{ModelList, SessionList, SessionView};
 use persona::Scope;
+use persona::explain::Explanation;
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::table::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
 /// The outcome of a finished operation.
 pub type Answer = Box<dyn Outcome>;
@@ -19,6 +26,9 @@ pub trait Outcome: Send {
 
     /// The version of the entity that the outcome is or is about.
     fn version(&self) -> Option<Version>;
+
+    /// Where HTTP finds what was created; `None` if nothing was.
+    fn location(&self) -> Option<String>;
 }
 
 /// An entity's revision in its scope.
@@ -39,6 +49,10 @@ trait Facts {
     fn version(&self) -> Option<Version> {
         None
     }
+
+    fn location(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<T: Serialize + Facts + Send> Outcome for T {
@@ -52,6 +66,10 @@ impl<T: Serialize + Facts + Send> Outcome for T {
 
     fn version(&self) -> Option<Version> {
         Facts::version(self)
+    }
+
+    fn location(&self) -> Option<String> {
+        Facts::location(self)
     }
 }
 
@@ -68,13 +86,46 @@ impl Outcome for Arc<LoadedPersona> {
     fn version(&self) -> Option<Version> {
         None
     }
+
+    fn location(&self) -> Option<String> {
+        None
+    }
 }
 
 macro_rules! without_facts {
     ($($output:ty),* $(,)?) => { $(impl Facts for $output {})* };
 }
 
-without_facts!(CompiledPersona, Deleted, Manifest, Page);
+without_facts!(
+    Cancelled,
+    CompiledPersona,
+    ConflictList,
+    Deleted,
+    Explanation,
+    Exported,
+    History,
+    ImportPlan,
+    LintReport,
+    Manifest,
+    ModelList,
+    Page,
+    PlanText,
+    Promoted,
+    Resolved,
+    RevisionDiff,
+    SessionDeleted,
+    SessionList,
+    SessionView,
+    Tagged,
+    Undone,
+    Untagged,
+);
+
+impl Facts for NewSession {
+    fn location(&self) -> Option<String> {
+        Some(format!("/api/sessions/{}", self.0.session.id))
+    }
+}
 
 impl<T> Facts for Document<T> {
     fn version(&self) -> Option<Version> {
@@ -85,6 +136,17 @@ impl<T> Facts for Document<T> {
 impl Facts for Written {
     fn version(&self) -> Option<Version> {
         Some(Version { scope: self.scope, revision: self.revision })
+    }
+
+    fn location(&self) -> Option<String> {
+        let Self { kind, name, scope, .. } = self;
+        (self.action == WriteAction::Created).then(|| format!("/api/library/{kind}/{name}?scope={scope}"))
+    }
+}
+
+impl Facts for RolledBack {
+    fn version(&self) -> Option<Version> {
+        Facts::version(&self.written)
     }
 }
 

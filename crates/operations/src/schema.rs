@@ -42,6 +42,57 @@ fn inline(settings: SchemaSettings, describe: Describe) -> Object {
     }
 }
 
+/// A field of an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub of: FieldType,
+    pub required: bool,
+}
+
+/// How a field is written in a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldType {
+    Text,
+    Integer,
+    Number,
+    Flag,
+    /// Repeats its name.
+    List,
+    /// Does not fit into a query.
+    Object,
+}
+
+/// The fields of an input's schema: required ones first, then by name.
+pub fn fields(schema: &Object) -> Vec<Field> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut fields: Vec<Field> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| Field {
+            name: name.clone(),
+            of: field_type(schema),
+            required: is_required(name),
+        })
+        .collect();
+    fields.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.name.cmp(&b.name)));
+    fields
+}
+
+fn field_type(schema: &Value) -> FieldType {
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer") => FieldType::Integer,
+        Some("number") => FieldType::Number,
+        Some("boolean") => FieldType::Flag,
+        Some("array") => FieldType::List,
+        Some("object") => FieldType::Object,
+        // One of several types, such as a revision's number or tag, is text.
+        _ => FieldType::Text,
+    }
+}
+
 /// Takes away what costs more than it says.
 fn lean(schema: &mut Object) {
     schema.remove("title");
@@ -127,7 +178,7 @@ fn drop_type_descriptions(schema: &mut Object) {
 }
 
 /// Allows more than is there today, and drops defaults: an answer has what it has.
-fn open(schema: &mut Object) {
+pub(crate) fn open(schema: &mut Object) {
     schema.remove("default");
     for keyword in ["additionalProperties", "unevaluatedProperties"] {
         if schema.get(keyword) == Some(&Value::Bool(false)) {

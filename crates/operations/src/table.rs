@@ -6,13 +6,52 @@ use std::sync::LazyLock;
 use crate::Operation;
 
 mod arcs;
+mod carry;
+mod checks;
 mod entities;
+mod events;
+mod history;
 mod links;
 mod personas;
 mod pieces;
+mod sessions;
+pub(crate) use sessions::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
-/// Every operation. Additions go to the end of their group, so that the cached tool list of a client
-/// changes as little as possible.
+/// Operations that belong together.
+#[derive(Debug)]
+pub struct Group {
+    pub title: &'static str,
+    /// True if its operations need a runtime, false if the library suffices.
+    pub of_sessions: bool,
+    pub operations: &'static [Operation],
+}
+
+const fn group(title: &'static str, operations: &'static [Operation]) -> Group {
+    Group { title, of_sessions: false, operations }
+}
+
+/// The groups, in the order in which fronts list them. MCP clients cache their tool list: a new group
+/// goes to the end, and a new operation to the end of its group.
+pub fn groups() -> &'static [Group] {
+    const GROUPS: &[Group] = &[
+        group("Personas", personas::OPERATIONS),
+        group("Parts", pieces::PARTS),
+        group("Traits", pieces::TRAITS),
+        group("Skills", pieces::SKILLS),
+        group("Guardrails", pieces::GUARDRAILS),
+        group("Links", links::OPERATIONS),
+        group("Arcs", arcs::OPERATIONS),
+        group("Entities of any kind", entities::OPERATIONS),
+        group("History", history::OPERATIONS),
+        group("Names, scopes and bundles", carry::OPERATIONS),
+        group("Lint and conflicts", checks::OPERATIONS),
+        group("Events", events::OPERATIONS),
+        Group { title: "Sessions", of_sessions: true, operations: sessions::OPERATIONS },
+    ];
+    GROUPS
+}
+
+/// Every operation.
 pub fn all() -> &'static [&'static Operation] {
     &OPERATIONS
 }
@@ -22,28 +61,18 @@ pub fn find(name: &str) -> Option<&'static Operation> {
     BY_NAME.get(name).copied()
 }
 
-static OPERATIONS: LazyLock<Vec<&'static Operation>> = LazyLock::new(|| {
-    let groups = [
-        personas::OPERATIONS,
-        pieces::PARTS,
-        pieces::TRAITS,
-        pieces::SKILLS,
-        pieces::GUARDRAILS,
-        links::OPERATIONS,
-        arcs::OPERATIONS,
-        entities::OPERATIONS,
-    ];
-    groups.into_iter().flatten().collect()
-});
+static OPERATIONS: LazyLock<Vec<&'static Operation>> =
+    LazyLock::new(|| groups().iter().flat_map(|group| group.operations).collect());
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> =
     LazyLock::new(|| OPERATIONS.iter().map(|operation| (operation.name, *operation)).collect());
 
 /// What every group of rows uses.
 mod prelude {
-    pub(super) use super::{op, row::*};
-    pub(super) use crate::Operation;
+    pub(super) use super::row::*;
+    pub(super) use super::{op, stream};
     pub(super) use crate::selection::ToolSet::{All, Author, Load};
+    pub(super) use crate::{Mcp, Operation};
 }
 
 /// The cells of a row.
@@ -53,6 +82,14 @@ mod row {
 
     pub(super) const fn tool(set: ToolSet) -> Mcp {
         Mcp::Tool(set)
+    }
+
+    pub(super) const fn no_tool(reason: &'static str) -> Mcp {
+        Mcp::Absent(Absence::Because(reason))
+    }
+
+    pub(super) const fn no_command(reason: &'static str) -> Cli {
+        Cli::Absent(Absence::Because(reason))
     }
 
     pub(super) const fn command(words: &'static str) -> Cli {
@@ -114,6 +151,7 @@ macro_rules! op {
             cli: $cli,
             input: |generator| generator.subschema_for::<$input>(),
             output: |generator| generator.subschema_for::<$schema>(),
+            media: $crate::Media::Json,
             run: $crate::Run::Answer(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
@@ -125,3 +163,28 @@ macro_rules! op {
     };
 }
 use op;
+
+/// One row whose answer is a stream of events.
+macro_rules! stream {
+    ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
+     $input:ty => $event:ty, |$cx:ident, $value:ident| $body:expr) => {
+        $crate::Operation {
+            name: stringify!($name),
+            summary: $summary,
+            effect: $crate::Effect::$effect,
+            mcp: $mcp,
+            http: $http,
+            cli: $cli,
+            input: |generator| generator.subschema_for::<$input>(),
+            output: |generator| generator.subschema_for::<$event>(),
+            media: $crate::Media::Events,
+            run: $crate::Run::Stream(|$cx, fields| {
+                Box::pin(async move {
+                    let $value: $input = $crate::parse(fields)?;
+                    Ok($body.await?)
+                })
+            }),
+        }
+    };
+}
+use stream;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use llm::Provider;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -35,7 +36,7 @@ const USUAL: [(&str, Kind, Option<&str>); 3] = [
 ];
 
 /// A provider, as people are told of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Found {
     pub name: String,
     pub kind: Kind,
@@ -51,7 +52,7 @@ pub struct Found {
 }
 
 /// Why a provider is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Config,
@@ -62,7 +63,7 @@ pub enum Origin {
 }
 
 /// How it stands with a provider's key. The names are the variable's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Key {
     Present(String),

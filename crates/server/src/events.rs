@@ -8,12 +8,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use app::{Changes, Library};
-use axum::Extension;
-use axum::extract::State;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use mcp::http::Stopping;
+use http::{HeaderName, HeaderValue, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -50,6 +47,12 @@ impl Events {
         }
     }
 
+    /// Opens a stream of what comes after the event that the client saw last.
+    pub(crate) fn open(&self, last: Option<&str>, stopping: CancellationToken) -> Response {
+        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else { return all_taken() };
+        answer(self.followed(), last, stopping, Some(slot), EVENT_KEEP_ALIVE)
+    }
+
     /// Sees to it that the log is written from now on; returns it.
     fn followed(&self) -> Arc<Log> {
         self.follower.get_or_init(|| {
@@ -76,17 +79,6 @@ async fn follow(library: Library, mut changes: Changes, log: Arc<Log>, ended: Ca
         // burst compares them once.
         log.note_problems(|| problems::described(&library.problems()));
     }
-}
-
-pub(crate) async fn events(
-    State(events): State<Arc<Events>>,
-    stopping: Option<Extension<Stopping>>,
-    headers: HeaderMap,
-) -> Response {
-    let Ok(slot) = Arc::clone(&events.slots).try_acquire_owned() else { return all_taken() };
-    let last = headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()));
-    let stopping = stopping.map(|Extension(Stopping(token))| token).unwrap_or_default();
-    answer(events.followed(), last.as_deref(), stopping, Some(slot), EVENT_KEEP_ALIVE)
 }
 
 fn all_taken() -> Response {

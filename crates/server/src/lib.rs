@@ -1,8 +1,8 @@
 //! The HTTP server: which routes there are, how connections are run, and when it stops.
 //!
-//! It knows addresses, time-outs, health, how requests become inputs of `app`, and how changes of the
-//! library and what happens in sessions become streams of events. What a session does and what an
-//! entity means is `app`'s: this crate parses and answers.
+//! Its routes come from the table of `operations`. This crate knows addresses, time-outs, health, how a
+//! request becomes the fields of an input, how an outcome becomes a response with its headers, and how
+//! events become streams. It decides nothing about sessions or entities.
 
 mod limits;
 
@@ -12,14 +12,16 @@ pub use address::{AddressError, check_address};
 mod routes;
 pub use routes::{ServerOptions, router};
 
-mod answer;
-mod asked;
+mod api;
+mod conditional;
+mod extract;
 mod problem;
+mod problem_header;
+mod result;
 
 mod events;
 mod health;
-mod library;
-mod sessions;
+mod session_stream;
 
 mod serve;
 pub use serve::serve;

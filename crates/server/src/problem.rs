@@ -3,7 +3,7 @@
 use app::ErrorKind;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 
@@ -15,11 +15,13 @@ pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
     retry_after_s: Option<u64>,
+    /// The revision that a failed condition met, and its tag.
+    current: Option<(Option<i64>, Option<String>)>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), retry_after_s: None }
+        Self { status, detail: detail.into(), retry_after_s: None, current: None }
     }
 
     /// Something that was sent cannot be understood.
@@ -35,6 +37,13 @@ impl Problem {
     /// It passes: says when to ask again.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
+    }
+}
+
+impl Problem {
+    /// Makes a failed condition of it, with the revision that is there.
+    pub(crate) fn precondition_failed(self, revision: Option<i64>, tag: Option<String>) -> Self {
+        Self { status: StatusCode::PRECONDITION_FAILED, current: Some((revision, tag)), ..self }
     }
 }
 
@@ -60,16 +69,23 @@ impl From<app::Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
+        let mut body = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
             "status": self.status.as_u16(),
             "detail": self.detail,
         });
+        let (revision, tag) = self.current.unwrap_or_default();
+        if let Some(revision) = revision {
+            body["current_revision"] = revision.into();
+        }
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+            headers.insert(ETAG, tag);
+        }
         if let Some(seconds) = self.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -1,7 +1,5 @@
 //! The routes, each behind the same guard.
 
-use std::sync::Arc;
-
 use app::{LintOptions, Runtime};
 use axum::Router;
 use axum::extract::Request;
@@ -12,10 +10,9 @@ use http::{Method, StatusCode, Uri};
 use mcp::http::check_loopback;
 use mcp::{McpOptions, ToolSelection};
 
-use crate::events::{Events, events};
+use crate::api;
 use crate::health::healthz;
 use crate::problem::Problem;
-use crate::{library, sessions};
 
 /// How the routes behave.
 #[derive(Debug, Clone, Default)]
@@ -36,10 +33,7 @@ pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
     let plain = Router::new()
         .route("/healthz", get(healthz))
         .with_state(library.clone())
-        .route("/api/events", get(events))
-        .with_state(Arc::new(Events::new(library.clone())))
-        .merge(library::routes(library.clone(), user, lint))
-        .merge(sessions::routes(runtime))
+        .merge(api::routes(runtime, user, lint))
         .method_not_allowed_fallback(not_allowed)
         .fallback(not_found)
         .layer(from_fn(guard));

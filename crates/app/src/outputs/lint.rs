@@ -8,10 +8,11 @@ use files::{Level as ProblemLevel, Problem};
 use persona::env::Place;
 use persona::lint::{Finding, Level, Rule};
 use persona::{Kind, Scope};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// All that was found: strongest scope first, then from top to bottom.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LintReport {
     pub findings: Vec<LintFinding>,
     pub errors: usize,
@@ -40,8 +41,9 @@ impl LintReport {
 }
 
 /// One finding, whether a rule found it or the reader of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LintFinding {
+    #[schemars(with = "String")]
     pub rule: LintRule,
     pub level: Level,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ use llm::{Failure, FailureKind, ModelRef, Provider, Sampling};
 use persona::PreferredModel;
 use providers::{Found, Key, Kind, Origin, Providers, Settings};
 use rehearsal::{Rehearsal, Script};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
@@ -147,7 +148,7 @@ pub(super) struct Fallback {
 }
 
 /// A provider with the models that it says it has.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ProviderModels {
     #[serde(flatten)]
     pub provider: Found,
@@ -155,6 +156,12 @@ pub struct ProviderModels {
     /// Why it does not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// Every provider with its models.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ModelList {
+    pub items: Vec<ProviderModels>,
 }
 
 impl Runtime {

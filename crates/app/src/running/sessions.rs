@@ -60,7 +60,7 @@ pub struct ListSessions {
 }
 
 /// A session as fronts show it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SessionView {
     #[serde(flatten)]
     pub session: Session,
@@ -70,9 +70,9 @@ pub struct SessionView {
     pub approvals: Vec<Approval>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SessionList {
-    pub sessions: Vec<Session>,
+    pub items: Vec<Session>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -138,7 +138,7 @@ impl Runtime {
         for session in page.items {
             sessions.push(self.0.seen(session).await?);
         }
-        Ok(SessionList { sessions, next_cursor: page.next })
+        Ok(SessionList { items: sessions, next_cursor: page.next })
     }
 
     /// Ids of sessions that nobody delegated to and that begin so, at most `limit`; the newest first.

@@ -116,8 +116,8 @@ async fn an_import_says_which_fields_change() {
             .await;
         assert_eq!(done.unwrap(), plan);
         let history = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
-        assert_eq!((history.scope, history.revisions.len()), (Scope::Project, 2));
-        assert_eq!(history.revisions[0].message.as_deref(), Some("from a friend"));
+        assert_eq!((history.scope, history.items.len()), (Scope::Project, 2));
+        assert_eq!(history.items[0].message.as_deref(), Some("from a friend"));
         let base = world.entity(Kind::Persona, Scope::Project, "base").await;
         assert_eq!(base["scope"], "project", "what it builds on came along");
     })

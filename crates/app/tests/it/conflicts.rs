@@ -155,7 +155,7 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
         );
         assert_eq!(coder["system_prompt"], "Code.");
         let history = world.library.history(Kind::Persona, &name("coder"), None, None).await.unwrap();
-        assert_eq!(history.revisions[0].message.as_deref(), Some("settles a conflict between scopes"));
+        assert_eq!(history.items[0].message.as_deref(), Some("settles a conflict between scopes"));
     })
     .await;
 }

@@ -54,7 +54,7 @@ async fn pieces_that_changed_since_are_told_and_go_back_where_that_is_asked_for(
             assert_eq!((whole.written.changed, whole.differing), (false, vec![]));
             assert_eq!(content(world, scope).await, "Be calm.");
             let history = world.library.history(Kind::Part, &name("calm"), Some(scope), None).await.unwrap();
-            let why = history.revisions[0].message.as_deref();
+            let why = history.items[0].message.as_deref();
             assert_eq!(why, Some("persona coder goes back to revision 1"), "{scope}");
             let again = back(world, scope, all).await.unwrap();
             assert!(again.restored.is_empty() && again.differing.is_empty(), "{again:?}");
@@ -229,7 +229,7 @@ async fn a_history_says_that_there_is_more() {
         }
         for (limit, expected) in [(Some(2), (2, true)), (Some(3), (3, false)), (None, (3, false))] {
             let history = world.library.history(Kind::Persona, &name("coder"), None, limit).await.unwrap();
-            assert_eq!((history.revisions.len(), history.more), expected, "{limit:?}");
+            assert_eq!((history.items.len(), history.next_cursor.is_some()), expected, "{limit:?}");
         }
         for limit in [0, 10_001] {
             let (kind, said) =

@@ -10,7 +10,7 @@ use crate::world::{World, in_each_world, input, name, refused, with_files};
 
 async fn history(world: &World, kind: Kind, of: &str) -> Vec<(i64, String, String, Option<String>)> {
     let history = world.library.history(kind, &name(of), None, None).await.unwrap();
-    let all = history.revisions.into_iter();
+    let all = history.items.into_iter();
     all.map(|item| (item.revision, item.action, format!("{}/{}", item.author, item.front), item.message))
         .collect()
 }
@@ -43,7 +43,7 @@ async fn every_change_is_told_with_who_and_why() {
         }
         let limited =
             world.library.history(Kind::Persona, &name("coder"), Some(Scope::Shared), Some(1)).await.unwrap();
-        assert_eq!((limited.scope, limited.revisions.len()), (Scope::Shared, 1));
+        assert_eq!((limited.scope, limited.items.len()), (Scope::Shared, 1));
         let long = json!({ "name": "coder", "summary": "Three", "message": "x".repeat(5000) });
         let (kind, said) = refused(world.library.update_persona(&world.author, input(long)).await);
         assert_eq!(kind, ErrorKind::Invalid);
@@ -157,11 +157,7 @@ async fn what_was_deleted_comes_back() {
                 assert!(world.library.delete(&world.author, kind, input(delete)).await.unwrap().deleted);
             }
             let last = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
-            assert_eq!(
-                (last.scope, last.revisions[0].action.as_str()),
-                (scope, "delete"),
-                "it is told still"
-            );
+            assert_eq!((last.scope, last.items[0].action.as_str()), (scope, "delete"), "it is told still");
             let back = async |kind, of: &str| {
                 rollback(world, json!({ "kind": kind, "name": of, "revision": 1, "scope": scope })).await
             };
@@ -305,7 +301,7 @@ async fn freeze(world: &World, of_part: Scope, of_persona: Scope) {
         library.tag(author, Kind::Persona, &coder, None, Some(&number(first + 1)), "production").await;
     assert_eq!(moved.unwrap().revision, first + 1);
     assert_eq!(content(world, &json!("production")).await, "Two.");
-    let tags = &library.history(Kind::Persona, &coder, None, None).await.unwrap().revisions[0].tags;
+    let tags = &library.history(Kind::Persona, &coder, None, None).await.unwrap().items[0].tags;
     assert_eq!(tags, &["also", "next", "production"]);
 }
 
@@ -391,7 +387,7 @@ async fn old_revisions_are_forgotten_and_tagged_ones_are_not() {
         assert_eq!(world.library.prune(2).await.unwrap(), 4);
         for scope in [Scope::Shared, Scope::Project] {
             let left = world.library.history(Kind::Part, &name("calm"), Some(scope), None).await.unwrap();
-            let left: Vec<i64> = left.revisions.iter().map(|item| item.revision).collect();
+            let left: Vec<i64> = left.items.iter().map(|item| item.revision).collect();
             assert_eq!(left, [5, 4, 2], "{scope}");
         }
     })

@@ -41,7 +41,7 @@ impl Shelf<'_> {
     /// The tags that a history lists, and whether they are another one's.
     async fn tags(&self, of: &str) -> Vec<(String, bool)> {
         let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
-        let tagged = history.revisions.into_iter().flat_map(|item| item.tagged);
+        let tagged = history.items.into_iter().flat_map(|item| item.tagged);
         tagged.map(|tag| (tag.tag, tag.of_another)).collect()
     }
 
@@ -49,7 +49,7 @@ impl Shelf<'_> {
     async fn told(&self, of: &str) -> Vec<(String, String)> {
         let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
         let mut told = Vec::new();
-        for item in history.revisions {
+        for item in history.items {
             let ask_for = item.ask_for.unwrap_or_else(|| item.revision.to_string());
             let summary = self.summary(of, &ask_for).await.unwrap();
             told.push((ask_for, summary));
@@ -117,7 +117,7 @@ async fn each_revision_of_a_name_can_be_asked_for() {
             shelf.tag("a", earlier, "production").await;
             assert_eq!(shelf.summary("a", "production").await.unwrap(), "NEW", "{scope}");
             let history = world.library.history(Kind::Persona, &name("a"), Some(scope), None).await.unwrap();
-            let tags: Vec<&String> = history.revisions.iter().flat_map(|item| &item.tags).collect();
+            let tags: Vec<&String> = history.items.iter().flat_map(|item| &item.tags).collect();
             assert_eq!(tags, ["production"], "{scope}: that of the earlier one means nothing now");
             let (entity, _) = earlier.split_once(':').unwrap();
             let said = format!("persona \"a\" in {scope} has no revision {entity}:9; they go from 1 to 4");

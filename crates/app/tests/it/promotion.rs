@@ -254,7 +254,7 @@ async fn a_copy_leaves_everything_in_place() {
         assert_eq!(pieces(&alone.carried), [(Kind::Part, "calm")]);
         let history =
             world.library.history(Kind::Part, &name("calm"), Some(Scope::Global), None).await.unwrap();
-        assert_eq!(history.revisions[0].message.as_deref(), Some("from project"));
+        assert_eq!(history.items[0].message.as_deref(), Some("from project"));
     })
     .await;
 }

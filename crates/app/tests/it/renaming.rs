@@ -59,9 +59,9 @@ async fn references_follow_in_every_scope() {
         );
         // The history goes on under the new name.
         let history = world.library.history(Kind::Persona, &name("root"), None, None).await.unwrap();
-        let names: Vec<&str> = history.revisions.iter().map(|item| item.name.as_str()).collect();
+        let names: Vec<&str> = history.items.iter().map(|item| item.name.as_str()).collect();
         assert_eq!(names, ["root", "root", "base"]);
-        assert_eq!(history.revisions[1].message.as_deref(), Some("base is root now"));
+        assert_eq!(history.items[1].message.as_deref(), Some("base is root now"));
     })
     .await;
 }
@@ -88,7 +88,7 @@ async fn links_of_the_database_and_of_files_follow() {
             // So that going back to it finds the part under the name that it has.
             for (kind, of) in [(Kind::Persona, "coder"), (Kind::Arc, "path")] {
                 let history = world.library.history(kind, &name(of), Some(scope), None).await.unwrap();
-                let newest = &history.revisions[0];
+                let newest = &history.items[0];
                 assert_eq!(
                     (newest.revision, newest.message.as_deref()),
                     (2, Some("calm is quiet now")),

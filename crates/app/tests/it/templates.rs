@@ -39,7 +39,7 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
             "{said}"
         );
         let history = world.library.history(Kind::Persona, &name("mine"), None, None).await.unwrap();
-        assert_eq!(history.revisions[0].message.as_deref(), Some("from the template mentor"));
+        assert_eq!(history.items[0].message.as_deref(), Some("from the template mentor"));
     })
     .await;
 }
@@ -75,7 +75,7 @@ async fn a_duplicate_stays_in_its_scope_or_goes_to_another() {
         let written = duplicate(world, Kind::ToolPreset, ["editor", "mine"], None, None).await.unwrap();
         assert_eq!(written.scope, Scope::Shared);
         let history = world.library.history(Kind::ToolPreset, &name("mine"), None, None).await.unwrap();
-        assert_eq!(history.revisions[0].message.as_deref(), Some("a copy of builtin:editor"));
+        assert_eq!(history.items[0].message.as_deref(), Some("a copy of builtin:editor"));
         let preset = world.entity(Kind::ToolPreset, Scope::Shared, "mine").await;
         assert_eq!(
             preset["categories"],

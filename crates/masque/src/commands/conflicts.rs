@@ -14,7 +14,7 @@ mod text;
 
 #[derive(Serialize)]
 struct Answer<'a> {
-    conflicts: &'a [Conflict],
+    items: &'a [Conflict],
     /// What takes a builtin's place.
     #[serde(skip_serializing_if = "<[Place]>::is_empty")]
     overrides: &'a [Place],
@@ -32,7 +32,7 @@ pub(crate) async fn run(args: ConflictsArgs, session: &Session, output: &mut Out
         return resolve::run(&conflict, args, session, output).await;
     }
     if output.is_json() {
-        output.json(&Answer { conflicts: &found, overrides: &overrides })?;
+        output.json(&Answer { items: &found, overrides: &overrides })?;
     } else if let (true, Some(over)) = (found.is_empty(), overrides.first()) {
         output.line(format!("{}.", no_conflict(over)))?;
     } else if found.is_empty() {

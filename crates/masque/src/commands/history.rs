@@ -29,11 +29,11 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     if output.is_json() {
         return output.json(&history);
     }
-    let rows: Vec<Vec<String>> = history.revisions.iter().map(|item| cells(item, &history.name)).collect();
+    let rows: Vec<Vec<String>> = history.items.iter().map(|item| cells(item, &history.name)).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|row| table.row(output, row))?;
-    if history.more {
+    if history.next_cursor.is_some() {
         let most = limits::REVISIONS;
         output.advise(&format!("\nThere are older ones: repeat with a higher --limit, of up to {most}."))?;
     }

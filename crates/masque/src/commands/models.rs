@@ -1,7 +1,7 @@
 //! `masque models`: who could answer.
 
 use app::ErrorKind;
-use app::running::ProviderModels;
+use app::running::{ModelList, ProviderModels};
 
 use crate::cli::ModelsArgs;
 use crate::failure::{Failure, Result};
@@ -23,7 +23,7 @@ pub(super) async fn run(args: &ModelsArgs, session: &Session, output: &mut Outpu
     }
     let answers = all.iter().any(|found| found.error.is_none());
     if output.is_json() {
-        output.json(&all)?;
+        output.json(&ModelList { items: all })?;
     } else {
         print(&all, output)?;
     }

@@ -59,7 +59,7 @@ pub(super) async fn run(
 async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
     let ListSessionsArgs { persona, limit, all } = args;
     let mut wanted = if all { usize::MAX } else { limit.map_or(LISTED, |limit| limit as usize) };
-    let mut listed = SessionList { sessions: Vec::new(), next_cursor: None };
+    let mut listed = SessionList { items: Vec::new(), next_cursor: None };
     loop {
         let input = ListSessions {
             persona: persona.clone(),
@@ -67,8 +67,8 @@ async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) ->
             cursor: listed.next_cursor.take(),
         };
         let page = runtime.sessions(input).await?;
-        wanted = wanted.saturating_sub(page.sessions.len());
-        listed.sessions.extend(page.sessions);
+        wanted = wanted.saturating_sub(page.items.len());
+        listed.items.extend(page.items);
         listed.next_cursor = page.next_cursor;
         if wanted == 0 || listed.next_cursor.is_none() {
             break;
@@ -77,12 +77,12 @@ async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) ->
     if output.is_json() {
         return output.json(&listed);
     }
-    if listed.sessions.is_empty() {
+    if listed.items.is_empty() {
         let name = persona.map_or_else(|| "mentor".to_owned(), |persona| persona.to_string());
         return output.advise(&format!("There is no session yet; begin one with `masque chat {name}`."));
     }
-    let shown = opening::short_ids(runtime, &listed.sessions).await?;
-    let rows: Vec<Vec<String>> = listed.sessions.iter().map(|session| cells(session, shown)).collect();
+    let shown = opening::short_ids(runtime, &listed.items).await?;
+    let rows: Vec<Vec<String>> = listed.items.iter().map(|session| cells(session, shown)).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|row| table.row(output, row))?;

@@ -1,8 +1,6 @@
 //! `masque update`.
 
-use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Skill, TestInput, ToolPreset, Trait,
-};
+use persona::{CharacterArc, Guardrail, Kind, Part, Skill, Trait};
 use serde::de::DeserializeOwned;
 
 use super::{whole, written};
@@ -23,10 +21,10 @@ pub(super) async fn run(kind: UpdateKind, session: &Session, output: &mut Output
             library.update::<Guardrail>(author, input(args, Kind::Guardrail)?).await?
         }
         UpdateKind::Arc(args) => library.update::<CharacterArc>(author, input(args, Kind::Arc)?).await?,
-        UpdateKind::ToolPreset(args) => whole::amend::<ToolPreset, _>(args, session).await?,
-        UpdateKind::BiasProfile(args) => whole::amend::<BiasProfile, _>(args, session).await?,
-        UpdateKind::ContextPreset(args) => whole::amend::<ContextPreset, _>(args, session).await?,
-        UpdateKind::TestInput(args) => whole::amend::<TestInput, _>(args, session).await?,
+        UpdateKind::ToolPreset(args) => whole::amend(Kind::ToolPreset, args, session).await?,
+        UpdateKind::BiasProfile(args) => whole::amend(Kind::BiasProfile, args, session).await?,
+        UpdateKind::ContextPreset(args) => whole::amend(Kind::ContextPreset, args, session).await?,
+        UpdateKind::TestInput(args) => whole::amend(Kind::TestInput, args, session).await?,
     };
     let (kind, name) = (written.kind.spoken(), &written.name);
     let done = format!("updated {kind} {name}");

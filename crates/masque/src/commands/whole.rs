@@ -1,8 +1,8 @@
-//! Presets and test inputs, which are kept whole: create, and change some fields.
+//! Presets and test inputs: create, and change some fields.
 
-use app::inputs::{GetEntity, SaveEntity};
-use app::outputs::{Document, Piece, Written};
-use persona::{AnyEntity, Entity, Scope};
+use app::inputs::{AmendEntity, SaveEntity};
+use app::outputs::Written;
+use persona::{AnyEntity, Entity, Kind, Scope};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -28,45 +28,24 @@ where
     Ok(session.library.save_entity(&session.author, input).await?)
 }
 
-pub(super) async fn amend<T, F>(mut args: Amend<F>, session: &Session) -> Result<Written>
-where
-    T: Entity + DeserializeOwned + Into<AnyEntity>,
-    F: Fields,
-{
+pub(super) async fn amend<F: Fields>(kind: Kind, mut args: Amend<F>, session: &Session) -> Result<Written> {
     args.fields.read_files()?;
     let mut definition = Definition::read(args.file.as_deref(), &args.fields, Purpose::Update)?;
     let stated = definition.take_revision()?;
     if definition.is_empty() {
-        return Err(nothing_to_change(T::KIND));
+        return Err(nothing_to_change(kind));
     }
-    let (kind, name, scope) = (T::KIND, args.name, args.change.scope);
-    let get = async |scope| {
-        session.library.get_entity(&GetEntity { kind, name: name.clone(), revision: None, scope }).await
+    // A file may have another name: the argument says what is changed.
+    definition.set("name", &Some(&args.name))?;
+    let input = AmendEntity {
+        kind,
+        name: args.name,
+        entity: definition.into_fields(),
+        if_revision: args.if_revision.or(stated),
+        message: args.why.message,
+        scope: args.change.scope,
     };
-    let Document { entity: old, meta } = match get(scope).await {
-        // It is copied to the scope that is named.
-        Err(app::Error::Elsewhere { found: Scope::Builtin, .. }) => get(Some(Scope::Builtin)).await?,
-        found => found?,
-    };
-    definition.set("name", &Some(&name))?;
-    definition.spell_out(T::KIND);
-    let new: AnyEntity = definition.over(old.to_json()).into_input::<T>()?.into();
-    let builtin = meta.scope == Scope::Builtin;
-    let actual = if builtin { 0 } else { meta.revision };
-    // Between reading and writing nobody else may have been faster, asked for or not.
-    let expected = args.if_revision.or(stated).unwrap_or(actual);
-    if expected != actual {
-        return Err(app::Error::Stale { kind, name, expected, actual }.into());
-    }
-    if new == old {
-        return Ok(Written::unchanged(kind, name, meta.scope, meta.revision));
-    }
-    let input = save(&new, expected, args.why.message, scope);
-    let mut written = session.library.save_entity(&session.author, input).await?;
-    if builtin {
-        written.copied.push(Piece { kind, name });
-    }
-    Ok(written)
+    Ok(session.library.amend_entity(&session.author, input).await?)
 }
 
 fn save(entity: &AnyEntity, revision: i64, message: Option<String>, scope: Option<Scope>) -> SaveEntity {

@@ -123,7 +123,7 @@ fn a_bundle_goes_to_another_library() {
     );
     contains(&other.ok(&["import", "bundle.toml", "--yes"]), &["unchanged", "there is nothing to import"]);
     let history = other.json(&["history", "reviewer"]);
-    assert_eq!(history["revisions"].as_array().unwrap().len(), 1);
+    assert_eq!(history["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_preview_names_the_fields_that_change() {
     assert_eq!(import(&["--yes", "--message", "from a friend"])["imported"], true);
     assert_eq!(home.json(&["show", "skill", "look"])["content"], "Look twice.");
     let history = home.json(&["history", "skill", "look"]);
-    assert_eq!(history["revisions"][0]["message"], "from a friend");
+    assert_eq!(history["items"][0]["message"], "from a friend");
     let text = home.run_with_input(&["import", "-", "--scope", "global", "--dry-run"], bundle).ok();
     contains(&text, &["create, in place of shared's\n"]);
     let plan = import(&["--scope", "global", "--dry-run"]);

@@ -38,7 +38,7 @@ fn an_edit_is_saved() {
         (home.read("name").as_str(), home.read("mode").as_str()),
         ("calm.part.toml\n", "drwx------\n")
     );
-    assert_eq!(home.json(&["history", "part", "calm"])["revisions"][0]["message"], "slower");
+    assert_eq!(home.json(&["history", "part", "calm"])["items"][0]["message"], "slower");
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn references_follow_a_rename() {
     contains(&home.read("shop/personas.toml"), &["[personas.ours] # keep\n", "\"quiet\""]);
     contains(&home.fails(3, &["show", "part", "calm"]), &["no part"]);
     let history = home.json(&["history", "part", "quiet"]);
-    assert_eq!(history["revisions"].as_array().unwrap().len(), 2, "the history survives: {history}");
+    assert_eq!(history["items"].as_array().unwrap().len(), 2, "the history survives: {history}");
     let same = "persona helper has this name already; nothing changed (shared, revision 2)\n";
     assert_eq!(home.ok(&["rename", "helper", "helper"]), same);
     let builtin = home.ok(&["rename", "part", "plain-tone", "plainer-tone"]);

@@ -38,7 +38,7 @@ fn nothing_in_conflict_is_said() {
     let home = Home::new();
     contains(&home.ok(&["conflicts"]), &["No name is defined by several scopes."]);
     contains(&home.ok(&["conflicts", "mentor", "--check"]), &["Nothing named mentor"]);
-    assert_eq!(home.json(&["conflicts"]), json!({ "conflicts": [] }));
+    assert_eq!(home.json(&["conflicts"]), json!({ "items": [] }));
     contains(
         &home.fails(3, &["conflicts", "mentor", "--use", "shared"]),
         &["nothing named mentor is defined by several scopes"],
@@ -55,7 +55,7 @@ fn what_takes_a_builtins_place_is_no_conflict() {
     contains(&home.fails(3, &in_shop(&["conflicts", "mentor", "--use", "project"])), &[said]);
     let over = json!([{ "scope": "project", "kind": "persona", "name": "mentor" }]);
     let answer = home.json(&in_shop(&["conflicts", "mentor"]));
-    assert_eq!(answer, json!({ "conflicts": [], "overrides": over }));
+    assert_eq!(answer, json!({ "items": [], "overrides": over }));
     contains(&home.ok(&in_shop(&["conflicts", "mentor", "--kind", "part"])), &["Nothing named mentor"]);
 }
 
@@ -73,7 +73,7 @@ fn fields_are_compared() {
     );
     assert!(!text.contains("traits"), "what is the same is no conflict: {text}");
     let answer = home.json(&in_shop(&["conflicts", "reviewer", "--kind", "persona"]));
-    let conflict = &answer["conflicts"][0];
+    let conflict = &answer["items"][0];
     assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));
     assert_eq!((&conflict["in_force"], &conflict["identical"]), (&json!("project"), &json!(false)));
     assert_eq!(
@@ -87,7 +87,7 @@ fn fields_are_compared() {
             } },
         ])
     );
-    assert_eq!(home.json(&in_shop(&["conflicts", "--kind", "part"])), json!({ "conflicts": [] }));
+    assert_eq!(home.json(&in_shop(&["conflicts", "--kind", "part"])), json!({ "items": [] }));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn one_definition_is_kept() {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         home.ok(&in_shop(&words));
     }
-    let conflict = &home.json(&in_shop(&["conflicts"]))["conflicts"][0];
+    let conflict = &home.json(&in_shop(&["conflicts"]))["items"][0];
     assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));
     assert_eq!(conflict["fields"][1]["values"]["shared"], "You review for all.");
 }

@@ -82,6 +82,6 @@ fn a_server_keeps_as_much_history_as_the_user_wants() {
     home.write(".config/masque/config.toml", "[history]\nkeep = 1\n");
     let _server = Server::start_with(&home, &[]);
     let kept =
-        || home.json(&["history", "skill", "look"])["revisions"].as_array().unwrap().len().to_string().into();
+        || home.json(&["history", "skill", "look"])["items"].as_array().unwrap().len().to_string().into();
     until(kept, "1");
 }

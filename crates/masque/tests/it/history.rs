@@ -15,7 +15,7 @@ fn calm() -> Home {
 }
 
 fn numbers(history: &Value) -> Vec<i64> {
-    history["revisions"].as_array().unwrap().iter().map(|item| item["revision"].as_i64().unwrap()).collect()
+    history["items"].as_array().unwrap().iter().map(|item| item["revision"].as_i64().unwrap()).collect()
 }
 
 #[test]
@@ -26,15 +26,15 @@ fn a_history_says_who_when_and_why() {
     let history = home.json(&["history", "part", "calm"]);
     assert_eq!(numbers(&history), [3, 2, 1]);
     assert_eq!(
-        (&history["scope"], &history["revisions"][1]["message"]),
+        (&history["scope"], &history["items"][1]["message"]),
         (&json!("shared"), &json!("more of it"))
     );
     let newest = home.json(&["history", "part", "calm", "--limit", "1"]);
-    assert_eq!((numbers(&newest), &newest["more"]), (vec![3], &json!(true)));
+    assert_eq!((numbers(&newest), &newest["next_cursor"]), (vec![3], &json!("1")));
     let more = "There are older ones: repeat with a higher --limit";
     contains(&home.run(&["history", "part", "calm", "--limit", "2"]).stderr, &[more]);
     let whole = home.run(&["history", "part", "calm"]).stderr;
-    assert!(!whole.contains(more) && history["more"].is_null(), "{whole}");
+    assert!(!whole.contains(more) && history["next_cursor"].is_null(), "{whole}");
     for limit in ["0", "10001"] {
         let refused = home.fails(2, &["history", "part", "calm", "--limit", limit]);
         contains(&refused, &[&format!("the limit of a history is 1 to 10000, not {limit}")]);
@@ -66,7 +66,7 @@ fn an_edit_by_hand_is_a_revision() {
     let history: Value =
         serde_json::from_str(&home.run_in("shop", &["history", "skill", "look", "--json"]).ok()).unwrap();
     assert_eq!(numbers(&history), [2, 1]);
-    let newest = &history["revisions"][0];
+    let newest = &history["items"][0];
     assert_eq!((&history["scope"], &newest["front"]), (&json!("project"), &json!("file")), "{history:#}");
     contains(&home.run_in("shop", &["rollback", "skill", "look", "1"]).ok(), &["(project, revision 3)"]);
     assert_eq!(home.read("shop/personas.toml"), "[skills.look]\ncontent = \"Look.\"\n");
@@ -130,7 +130,7 @@ fn an_unlinking_is_not_a_linking() {
     home.ok(&["link", "x", "part", "calm"]);
     home.ok(&["unlink", "x", "part", "calm"]);
     let history = home.json(&["history", "x"]);
-    let actions = history["revisions"].as_array().unwrap().iter().map(|revision| &revision["action"]);
+    let actions = history["items"].as_array().unwrap().iter().map(|revision| &revision["action"]);
     assert_eq!(actions.collect::<Vec<_>>(), ["unlink", "link", "create"]);
 }
 
@@ -158,7 +158,7 @@ fn a_rollback_is_a_new_revision() {
     assert_eq!((&part["content"], &part["tags"]), (&json!("You speak slowly."), &json!([])));
     let history = home.json(&["history", "part", "calm"]);
     assert_eq!(
-        (&history["revisions"][0]["message"], numbers(&history)),
+        (&history["items"][0]["message"], numbers(&history)),
         (&json!("it was better"), vec![4, 3, 2, 1])
     );
     contains(&home.ok(&["rollback", "part", "calm", "1"]), &["is as it was at 1; nothing changed"]);
@@ -207,7 +207,7 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
         &["production is revision 2"],
     );
     contains(&home.ok(&["history", "helper"]), &["production (tester: it passed)"]);
-    let tagged = &home.json(&["history", "helper"])["revisions"];
+    let tagged = &home.json(&["history", "helper"])["items"];
     let tagged = tagged.as_array().unwrap().iter().find(|item| item["revision"] == 2).unwrap();
     assert_eq!(tagged["tags"], json!(["production"]));
     assert_eq!(

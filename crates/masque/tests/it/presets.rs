@@ -160,7 +160,7 @@ fn a_builtin_is_copied_before_it_is_changed() {
     let updated = home.ok(&["update", "bias-profile", "balanced", "--description", "Mine."]);
     contains(
         &updated,
-        &["updated bias profile balanced (shared, revision 1)", "copied from the builtins first"],
+        &["updated bias profile balanced (shared, revision 2)", "copied from the builtins first"],
     );
     assert_eq!(home.json(&["show", "bias_profile", "balanced"])["scope"], "shared");
     contains(

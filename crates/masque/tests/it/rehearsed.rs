@@ -81,7 +81,7 @@ impl Rehearsed {
     #[track_caller]
     pub(crate) fn session(&self) -> String {
         let list: Value = serde_json::from_str(&self.ok(&["sessions", "--json"])).unwrap();
-        let sessions = list["sessions"].as_array().unwrap();
+        let sessions = list["items"].as_array().unwrap();
         assert_eq!(sessions.len(), 1, "{list:#}");
         sessions[0]["id"].as_str().unwrap().to_owned()
     }

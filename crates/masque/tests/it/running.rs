@@ -129,7 +129,7 @@ fn what_is_piped_in_is_context() {
     contains(&rehearsed.run(&["run", "worker"]).fails(2), &["nothing to say", "masque run mentor"]);
     assert_eq!(rehearsed.requests().len(), 2, "what was refused reached no model");
     let list: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "--json"])).unwrap();
-    assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "and left no session behind");
+    assert_eq!(list["items"].as_array().unwrap().len(), 2, "and left no session behind");
 }
 
 #[test]

@@ -32,7 +32,7 @@ text = "You said {{last_user}}."
 
 fn ids(rehearsed: &Rehearsed) -> Vec<String> {
     let list: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "list", "--json"])).unwrap();
-    list["sessions"]
+    list["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -161,8 +161,9 @@ fn models_that_answer_are_listed_and_others_with_what_to_do() {
     rehearsed.home.write(".config/masque/config.toml", &format!("{config}{dead}"));
     contains(&rehearsed.ok(&["models"]), &["test/scripted", "dead does not answer", "masque doctor"]);
     let json: Value = serde_json::from_str(&rehearsed.ok(&["models", "--json"])).unwrap();
-    let found =
-        |name: &str| json.as_array().unwrap().iter().find(|found| found["name"] == name).unwrap().clone();
+    let found = |name: &str| {
+        json["items"].as_array().unwrap().iter().find(|found| found["name"] == name).unwrap().clone()
+    };
     assert_eq!(found("test")["models"][0]["id"], "scripted");
     assert!(found("dead")["error"].is_string(), "{json:#}");
     let only = rehearsed.run(&["models", "dead"]);

@@ -11,7 +11,7 @@ const KEYLESS: &str = "[providers.k]\nkind = \"openai-chat\"\nbase_url = \"http:
      api_key_env = \"KKEY\"\nheaders_env = { x-account = \"ACC\" }\n";
 
 fn sessions(home: &Home) -> usize {
-    home.json(&["sessions"])["sessions"].as_array().unwrap().len()
+    home.json(&["sessions"])["items"].as_array().unwrap().len()
 }
 
 #[test]

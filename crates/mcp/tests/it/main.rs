@@ -4,7 +4,6 @@ mod http_client;
 mod schema;
 mod wire;
 
-mod documentation;
 mod entities;
 mod errors;
 mod http;

@@ -78,7 +78,7 @@ async fn a_change_names_the_user_and_the_client() {
         wire.call("create_agent_part", part).await;
         let name = Name::parse(name).expect("a name");
         let history = fixture.library.history(Kind::Part, &name, None, None).await.expect("a history");
-        let made = &history.revisions[0];
+        let made = &history.items[0];
         assert_eq!(
             (made.author.as_str(), made.front.as_str(), made.message.as_deref()),
             ("ada with wire 1.0", "mcp", Some("a try"))

@@ -1,6 +1,6 @@
 //! Entities of any kind. Presets and test inputs have no other operations.
 
-use app::inputs::{DeleteEntity, GetEntity, ListLibrary, SaveEntity};
+use app::inputs::{AmendEntity, DeleteEntity, GetEntity, ListLibrary, SaveEntity};
 use app::outputs::{Deleted, Document, Page, Written};
 use persona::{AnyEntity, Meta, Name};
 use schemars::JsonSchema;
@@ -34,4 +34,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(delete_entity, Remove, "Delete an entity of any kind; refused while something uses it, unless forced",
         tool(Author), delete("/api/library/{kind}/{name}"), command("delete"),
         DeleteEntity => Deleted, |cx, input| cx.library.delete_entity(&cx.author(), input)),
+    op!(amend_entity, Overwrite, r#"Change the given fields of an entity of any kind; "" or [] clears one"#,
+        no_tool("the kinds that agents change have update tools of their own"), patch("/api/library/{kind}/{name}"), command("update"),
+        AmendEntity => Written, |cx, input| cx.library.amend_entity(&cx.author(), input)),
 ];

@@ -6,6 +6,7 @@ use app::LoadedPersona;
 use app::inputs::{ByName, CreatePersona, Delete, GetPersona, List, Search, UpdatePersona};
 use app::outputs::{CompiledPersona, Deleted, Manifest, Page, PersonaView, Written};
 use persona::Kind;
+use persona::explain::Explanation;
 
 use super::prelude::*;
 use crate::Context;
@@ -35,6 +36,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(delete_agent_persona, Remove, "Delete a persona",
         tool(Author), http_through("delete_entity"), command("delete"),
         Delete => Deleted, |cx, input| cx.library.delete(&cx.author(), Kind::Persona, input)),
+    op!(explain_persona, Read, "Say which layer and scope each field and part of a persona comes from",
+        no_tool("people ask this when a persona surprises them"), get("/api/personas/{name}/explanation"), command("show"),
+        ByName => Explanation, |cx, input| cx.library.explain(&input)),
 ];
 
 /// A manifest with hints in the caller's terms.

@@ -188,7 +188,9 @@ pub(crate) fn redact(value: &mut Value) {
                     "created_at" | "updated_at" | "createdAt" | "answered_since" | "asked_at" => {
                         *value = "[time]".into();
                     }
-                    "inputTokens" | "outputTokens" => *value = "[tokens]".into(),
+                    "inputTokens" | "outputTokens" | "input_tokens" | "output_tokens" => {
+                        *value = "[tokens]".into()
+                    }
                     "root" => *value = "[root]".into(),
                     _ => redact(value),
                 }

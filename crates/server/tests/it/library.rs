@@ -6,9 +6,11 @@ use crate::client::ask;
 use crate::running::Running;
 
 mod checking;
+mod conditions;
 mod loading;
 mod mending;
 mod refusing;
+mod table;
 mod writing;
 
 async fn get(running: &Running, path: &str) -> Value {

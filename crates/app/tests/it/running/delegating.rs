@@ -117,7 +117,7 @@ async fn a_delegate_works_in_a_session_of_its_own_and_reports() {
             assert_eq!(theirs["messages"].as_array().unwrap().len(), 2);
             assert_eq!(system(theirs).contains("<system-reminder>"), mode == Mode::Plan);
         }
-        assert_eq!(stage.runtime.sessions(Default::default()).await.unwrap().sessions.len(), 2);
+        assert_eq!(stage.runtime.sessions(Default::default()).await.unwrap().items.len(), 2);
     })
     .await;
 }

@@ -134,7 +134,7 @@ async fn whoever_looks_or_changes_it_finds_it_idle() {
         runtime.set_persona(persona, name("ada"), None).await.unwrap();
         let switched = runtime.set_mode(mode, Mode::Plan).await.unwrap().session;
         assert_eq!((switched.status, switched.mode), (SessionStatus::Idle, Mode::Plan));
-        let list = runtime.sessions(Default::default()).await.unwrap().sessions;
+        let list = runtime.sessions(Default::default()).await.unwrap().items;
         assert!(list.len() == 5 && list.iter().all(|session| session.status == SessionStatus::Idle));
         for id in [seen, listed, model, persona, mode] {
             is_ended(stage, id, End::Failed).await;

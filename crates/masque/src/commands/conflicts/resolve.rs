@@ -159,7 +159,7 @@ async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output)
 /// The command that brings back what was deleted.
 async fn way_back(kind: Kind, name: &Name, scope: Scope, session: &Session) -> Option<String> {
     let history = session.library.history(kind, name, Some(scope), Some(RECENT)).await.ok()?;
-    let last = history.revisions.iter().find(|revision| revision.action != "delete")?.revision;
+    let last = history.items.iter().find(|revision| revision.action != "delete")?.revision;
     let kind = if kind == Kind::Persona { String::new() } else { format!("{kind} ") };
     Some(format!("masque rollback {kind}{name} {last} --scope {scope}"))
 }

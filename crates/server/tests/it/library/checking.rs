@@ -98,7 +98,7 @@ async fn conflicts_are_seen_and_settled() {
     let text = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Ours.\"\n";
     let running = start_with_project(text).await;
     let port = running.port;
-    assert_eq!(get(&running, "/api/conflicts").await, json!({ "conflicts": [] }));
+    assert_eq!(get(&running, "/api/conflicts").await, json!({ "items": [] }));
     let mut shared = tone("Theirs.");
     shared["scope"] = "shared".into();
     shared["entity"]["description"] = "For all.".into();
@@ -122,7 +122,7 @@ async fn conflicts_are_seen_and_settled() {
         ("?name=loud", false),
     ] {
         let expected = if found { json!([conflict]) } else { json!([]) };
-        assert_eq!(get(&running, &format!("/api/conflicts{query}")).await["conflicts"], expected, "{query}");
+        assert_eq!(get(&running, &format!("/api/conflicts{query}")).await["items"], expected, "{query}");
     }
     let settle = async |body: Value| ask(port, "POST", "/api/conflicts/part/calm", Some(&body)).await;
     let (status, problem) = settle(json!({ "use": "global" })).await;
@@ -136,11 +136,11 @@ async fn conflicts_are_seen_and_settled() {
         (status, &resolved["kept"], &resolved["deleted"], &resolved["written"]["scope"]),
         (200, &json!("project"), &json!(["shared"]), &json!("project"))
     );
-    assert_eq!(get(&running, "/api/conflicts").await, json!({ "conflicts": [] }));
+    assert_eq!(get(&running, "/api/conflicts").await, json!({ "items": [] }));
     let calm = get(&running, "/api/library/part/calm").await;
     assert_eq!((&calm["summary"], &calm["description"]), (&json!("Ours."), &json!("For all.")));
     let history = get(&running, "/api/library/part/calm/history?scope=shared").await;
-    let last = &history["revisions"][0];
+    let last = &history["items"][0];
     assert_eq!(
         (&last["action"], &last["message"], &last["author"], &last["front"]),
         (&json!("delete"), &json!("both are right"), &json!("tester"), &json!("http"))

@@ -16,8 +16,11 @@ async fn an_entity_is_made_read_changed_and_deleted() {
     body["message"] = "we shouted too much".into();
     let made = open(port, "PUT", CALM, &[], Some(&body.to_string())).await;
     assert_eq!((made.status, made.header("location")), (201, Some("/api/library/part/calm?scope=shared")));
-    let written = |revision: i64, changed: bool| json!({ "kind": "part", "name": "calm", "scope": "shared", "revision": revision, "changed": changed });
-    assert_eq!(made.json().await, written(1, true));
+    let written = |revision: i64, action: &str| {
+        let changed = action != "unchanged";
+        json!({ "kind": "part", "name": "calm", "scope": "shared", "revision": revision, "action": action, "changed": changed })
+    };
+    assert_eq!(made.json().await, written(1, "created"));
 
     let mut read = get(&running, CALM).await;
     assert_eq!(
@@ -26,11 +29,11 @@ async fn an_entity_is_made_read_changed_and_deleted() {
     );
     // What was read can be sent back as it is, and changes nothing.
     let (status, same) = ask(port, "PUT", CALM, Some(&json!({ "entity": read }))).await;
-    assert_eq!((status, same), (200, written(1, false)));
+    assert_eq!((status, same), (200, written(1, "unchanged")));
     read["summary"] = "Slow.".into();
     let change = json!({ "entity": read, "if_revision": 1, "message": "slower" });
     let (status, changed) = ask(port, "PUT", CALM, Some(&change)).await;
-    assert_eq!((status, changed), (200, written(2, true)));
+    assert_eq!((status, changed), (200, written(2, "changed")));
     assert_eq!(get(&running, &format!("{CALM}?revision=1")).await["summary"], "Calm.");
 
     // Whoever comes second is told.
@@ -73,14 +76,14 @@ async fn the_history_says_who_and_why_and_leads_back() {
     }
     let history = get(&running, &format!("{CALM}/history")).await;
     assert_eq!((&history["kind"], &history["scope"]), (&json!("part"), &json!("shared")));
-    let revisions = &history["revisions"];
+    let revisions = &history["items"];
     assert_eq!(each(revisions, "revision"), [2, 1]);
     assert_eq!(each(revisions, "message"), ["slower", "first"]);
     assert_eq!(each(revisions, "author"), ["tester", "tester"]);
     assert_eq!(each(revisions, "front"), ["http", "http"]);
     assert_eq!(each(revisions, "action"), ["update", "create"]);
     let newest = get(&running, &format!("{CALM}/history?limit=1")).await;
-    assert_eq!(each(&newest["revisions"], "revision"), [2]);
+    assert_eq!(each(&newest["items"], "revision"), [2]);
 
     for query in ["", "?from=1", "?from=1&to=2"] {
         let diff = get(&running, &format!("{CALM}/diff{query}")).await;
@@ -98,7 +101,7 @@ async fn the_history_says_who_and_why_and_leads_back() {
     let (status, written) = ask(port, "POST", &format!("{CALM}/rollback"), Some(&back)).await;
     assert_eq!((status, &written["revision"], &written["scope"]), (200, &json!(3), &json!("shared")));
     assert_eq!(get(&running, CALM).await["summary"], "Calm.");
-    let newest = &get(&running, &format!("{CALM}/history?limit=1")).await["revisions"][0];
+    let newest = &get(&running, &format!("{CALM}/history?limit=1")).await["items"][0];
     assert_eq!((&newest["message"], &newest["author"]), (&json!("it was better"), &json!("tester")));
 
     // Not if somebody else was faster.
@@ -207,7 +210,7 @@ async fn a_write_goes_into_the_file_of_its_scope() {
     assert_eq!(get(&running, &format!("{path}?scope=shared")).await["content"], "Look.");
     let history = get(&running, &format!("{path}/history")).await;
     assert_eq!(
-        (&history["scope"], &history["revisions"][0]["message"], &history["revisions"][0]["author"]),
+        (&history["scope"], &history["items"][0]["message"], &history["items"][0]["author"]),
         (&json!("project"), &json!("for this project"), &json!("tester"))
     );
     let (status, problem) = ask(port, "GET", &format!("{CALM}?scope=shared"), None).await;

@@ -76,7 +76,7 @@ async fn another_model_or_persona_may_go_on() {
 }
 
 fn ids(list: &Value) -> Vec<String> {
-    let sessions = list["sessions"].as_array().expect("sessions");
+    let sessions = list["items"].as_array().expect("sessions");
     sessions.iter().map(|session| session["id"].as_str().expect("an id").to_owned()).collect()
 }
 
@@ -172,7 +172,7 @@ async fn models_are_listed_with_their_providers() {
     let opened = world.open("GET", "/api/models", None).await;
     let (status, text) = (opened.status, opened.text().await);
     let answer: Value = serde_json::from_str(&text).expect("JSON");
-    let providers = answer["providers"].as_array().expect("providers");
+    let providers = answer["items"].as_array().expect("providers");
     let stage = providers.iter().find(|provider| provider["name"] == "stage").expect("the configured one");
     assert_eq!((status, &stage["kind"], stage.get("error")), (200, &json!("anthropic"), None), "{answer}");
     assert_eq!(stage["models"][0]["id"], "actor", "{stage}");

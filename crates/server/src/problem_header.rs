@@ -1,5 +1,5 @@
-//! A header that every answer has while a file has a mistake: the answer itself is of what was last
-//! good there, and looks as if all were well.
+//! A header that every response of the library has while a file has a mistake: the response itself
+//! shows the last valid version, as if all were well.
 
 use app::{Library, Problem, ProblemLevel};
 use axum::extract::{Request, State};
@@ -12,7 +12,7 @@ use crate::limits::{HEADER_CHARS, HEADER_PROBLEMS};
 
 const HEADER: HeaderName = HeaderName::from_static("masque-problem");
 
-pub(super) async fn tell(State(library): State<Library>, request: Request, next: Next) -> Response {
+pub(crate) async fn tell(State(library): State<Library>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     // Looked at afterwards: the request itself may have had the file read again.
     if library.has_errors() {

@@ -1,7 +1,7 @@
-//! A session's events as the body of an answer.
+//! A session's events as the body of a response.
 //!
-//! Everything that is ready goes out as one piece: a viewer that reads slowly, or comes late, costs
-//! no write per event.
+//! All events that are ready go out in one piece: a slow or late viewer does not cost a write per
+//! event.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ const STILL_HERE: &[u8] = b": still here\n\n";
 
 /// How a stream begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(crate) enum Opening {
     Plain,
     /// Says when to come back after it broke off.
     Resumable,
@@ -36,7 +36,7 @@ pub(super) enum Opening {
 
 /// Answers with what a subscription hears, until it is over, the server stops or the client is gone.
 /// The subscription goes with the answer: whoever goes away watches no longer.
-pub(super) fn answer(
+pub(crate) fn answer(
     subscription: Subscription,
     stopping: CancellationToken,
     slot: OwnedSemaphorePermit,

@@ -1,0 +1,56 @@
+//! Changes of some fields of an entity, whatever its kind.
+
+use files::document::spell_out;
+use persona::{AnyEntity, Meta, Scope, with_kind};
+use serde_json::{Map, Value};
+use store::Action;
+
+use crate::change::Opened;
+use crate::diff::same;
+use crate::entities::{self, META};
+use crate::inputs::AmendEntity;
+use crate::outputs::Written;
+use crate::{Author, Error, Library, Result};
+
+impl Library {
+    /// Changes the given fields of an entity in one transaction. A builtin is copied first.
+    pub async fn amend_entity(&self, author: &Author, input: AmendEntity) -> Result<Written> {
+        let AmendEntity { kind, name, mut entity, if_revision, message, scope } = input;
+        // What was read may be sent back.
+        entity.retain(|field, value| {
+            !META.contains(&field.as_str()) && (field != "name" || *value != *name.as_str())
+        });
+        if entity.is_empty() {
+            return Err(Error::Invalid("entity: there is nothing to change; give a field".to_owned()));
+        }
+        let scope = self.scope_for_change(kind, &name, scope).await?;
+        let mut write = self.scopes.write(scope, author.because(message)?).await?;
+        let (old, meta, mut copied, is_builtin): (AnyEntity, Meta, _, _) = with_kind!(kind, T => {
+            let Opened { held, copied, builtin } =
+                self.open_for_change::<T>(&mut write, &name, if_revision).await?;
+            (held.stored.entity.into(), held.stored.meta, copied, builtin)
+        });
+        spell_out(kind, &mut entity);
+        let new = entities::parse(kind, name.as_str(), over(entity, old.to_json()))?;
+        if same(&old, &new) {
+            // Dropped without a commit: a builtin that was copied for nothing is not copied.
+            let (scope, revision) =
+                if is_builtin { (Scope::Builtin, 0) } else { (meta.scope, meta.revision) };
+            return Ok(Written::unchanged(kind, name, scope, revision));
+        }
+        let written = self.put_any(&mut write, &new, Action::Update, None, &mut copied).await?;
+        write.commit().await?;
+        Ok(Written { copied, ..written })
+    }
+}
+
+/// Fills in the fields that are not given. An empty text clears a field, null leaves it alone.
+fn over(mut fields: Map<String, Value>, there_is: Value) -> Map<String, Value> {
+    fields.retain(|_, value| !value.is_null());
+    if let Value::Object(there_is) = there_is {
+        for (field, value) in there_is {
+            fields.entry(field).or_insert(value);
+        }
+    }
+    fields
+}

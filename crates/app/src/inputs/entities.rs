@@ -1,0 +1,175 @@
+//! Inputs of the operations that work alike on entities of every kind.
+
+use std::collections::BTreeMap;
+
+use persona::{Kind, Name, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::RevisionText;
+use crate::{Error, Promotion, Resolution, Result};
+
+/// Declares inputs that share the derives and the refusal of unknown fields.
+macro_rules! inputs {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })+) => {
+        $($(#[$meta])*
+        #[derive(Debug, Clone, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+        })+
+    };
+}
+
+inputs! {
+    EntityHistory {
+        kind: Kind,
+        name: Name,
+        /// Revisions in one page, newest first: 1 to 10,000, by default 1,000
+        limit: Option<u32>,
+        /// `next_cursor` of the page before
+        cursor: Option<String>,
+        scope: Option<Scope>,
+    }
+
+    CompareRevisions {
+        kind: Kind,
+        name: Name,
+        /// A revision or tag; default: the one before the newest
+        from: Option<RevisionText>,
+        /// A revision or tag; default: the newest
+        to: Option<RevisionText>,
+        scope: Option<Scope>,
+    }
+
+    TagRevision {
+        kind: Kind,
+        name: Name,
+        tag: String,
+        /// Default: the entity as it is now
+        revision: Option<RevisionText>,
+        /// Why, for the history
+        message: Option<String>,
+        scope: Option<Scope>,
+    }
+
+    UntagRevision {
+        kind: Kind,
+        name: Name,
+        tag: String,
+        scope: Option<Scope>,
+    }
+
+    RenameEntity {
+        kind: Kind,
+        name: Name,
+        new_name: Name,
+        /// Why, for the history
+        message: Option<String>,
+        scope: Option<Scope>,
+    }
+
+    DuplicateEntity {
+        kind: Kind,
+        name: Name,
+        new_name: Name,
+        /// The scope of the copy; default: that of the original
+        to: Option<Scope>,
+        /// Why, for the history
+        message: Option<String>,
+        /// The scope of the original
+        scope: Option<Scope>,
+    }
+
+    PromoteEntity {
+        kind: Kind,
+        name: Name,
+        /// The scope to move to
+        to: Scope,
+        /// Keep the original
+        #[serde(default)]
+        copy: bool,
+        /// Replace definitions of the same names
+        #[serde(default)]
+        replace: bool,
+        /// Why, for the history
+        message: Option<String>,
+        /// The scope to move from
+        scope: Option<Scope>,
+    }
+
+    ExportEntities {
+        kind: Kind,
+        /// Each is exported with everything that it refers to
+        names: Vec<Name>,
+        scope: Option<Scope>,
+    }
+
+    ImportEntities {
+        /// The text of a personas.toml
+        toml: String,
+        /// Only say what would change
+        #[serde(default)]
+        dry_run: bool,
+        /// Why, for the history
+        message: Option<String>,
+        scope: Option<Scope>,
+    }
+
+    CreateFromTemplate {
+        /// A builtin persona
+        template: Name,
+        name: Name,
+        /// Why, for the history
+        message: Option<String>,
+        scope: Option<Scope>,
+    }
+
+    ListConflicts {
+        kind: Option<Kind>,
+        name: Option<Name>,
+    }
+
+    ResolveConflict {
+        kind: Kind,
+        name: Name,
+        /// Keep this scope's definition and delete the others
+        #[serde(rename = "use")]
+        use_scope: Option<Scope>,
+        /// Merge: field → the scope that it is taken from
+        take: Option<BTreeMap<String, Scope>>,
+        /// Why, for the history
+        message: Option<String>,
+    }
+
+    WatchLibrary {}
+
+    LintLibrary {
+        /// Default: the files, or shared if there are none
+        scopes: Option<Vec<Scope>>,
+    }
+}
+
+impl From<PromoteEntity> for Promotion {
+    fn from(input: PromoteEntity) -> Self {
+        let PromoteEntity { kind, name, to, copy, replace, message, scope } = input;
+        Self { kind, name, from: scope, to, copy, replace, message }
+    }
+}
+
+impl ResolveConflict {
+    /// Fails unless exactly one of `use` and `take` is given.
+    pub fn resolution(&self) -> Result<Resolution> {
+        match (self.use_scope, &self.take) {
+            (Some(scope), None) => Ok(Resolution::Use(scope)),
+            (None, Some(take)) => Ok(Resolution::Merge(take.clone())),
+            (None, None) => Err(Error::Invalid(
+                r#"how is it settled? send {"use": "project"}, or {"take": {"summary": "global"}} for each field that differs"#
+                    .to_owned(),
+            )),
+            (Some(_), Some(_)) => {
+                Err(Error::Invalid("use keeps one definition, take merges them; send one of the two".to_owned()))
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Inputs of the operations on sessions.
+
+use agent::{Mode, limits};
+use llm::ModelRef;
+use persona::Name;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use uuid::Uuid;
+
+use crate::running::{Approvals, Decision, SendOptions};
+use crate::{Error, Result};
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BySession {
+    pub id: Uuid,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListModels {}
+
+/// Changes the persona, the model or both; the session must be idle.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateSession {
+    pub id: Uuid,
+    /// Continues the session; overrides are dropped
+    #[serde(default)]
+    pub persona: Option<Name>,
+    /// `provider/model`; null leaves the choice to the persona
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<ModelRef>")]
+    pub model: Option<Option<ModelRef>>,
+}
+
+/// Tells null from absent.
+fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<ModelRef>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetSessionMode {
+    pub id: Uuid,
+    /// plan or build
+    pub mode: String,
+}
+
+impl SetSessionMode {
+    pub fn mode(&self) -> Result<Mode> {
+        self.mode.parse().map_err(|error: agent::ModeError| Error::Invalid(error.to_string()))
+    }
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendMessage {
+    pub id: Uuid,
+    pub content: String,
+    /// Continue when no viewer is left
+    #[serde(default)]
+    pub detached: bool,
+    /// Replies of this run that may call tools, from 1 to 1,000; default: the persona's limit
+    #[serde(default)]
+    pub max_tool_rounds: Option<u32>,
+    /// Decides calls that need permission; default: viewers are asked
+    #[serde(default)]
+    pub approve: Option<Approve>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Approve {
+    /// Wait for an answer, even if no viewer is left.
+    Ask,
+    /// Allow calls that only read, refuse others.
+    Read,
+    /// Allow every call.
+    All,
+}
+
+impl SendMessage {
+    pub fn options(&self) -> Result<SendOptions> {
+        if self.max_tool_rounds.is_some_and(|rounds| !(1..=limits::MOST_TOOL_ROUNDS).contains(&rounds)) {
+            let most = limits::MOST_TOOL_ROUNDS;
+            return Err(Error::Invalid(format!("max_tool_rounds: must be from 1 to {most}")));
+        }
+        let approvals = match self.approve {
+            None => Approvals::AskViewer,
+            Some(Approve::Ask) => Approvals::Ask,
+            Some(Approve::Read) => Approvals::Read,
+            Some(Approve::All) => Approvals::All,
+        };
+        Ok(SendOptions { approvals, detached: self.detached, max_tool_rounds: self.max_tool_rounds })
+    }
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WatchSession {
+    pub id: Uuid,
+    /// The id of the last event seen, such as 12 or 12.3; default: only new events
+    #[serde(default)]
+    pub after: Option<String>,
+}
+
+/// Answers a call that needs permission. `"approve": true` and `"reject": true` are other spellings
+/// of `decision`; exactly one of the three is given.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecideCall {
+    pub id: Uuid,
+    pub call_id: String,
+    #[serde(default)]
+    pub decision: Option<Verdict>,
+    #[serde(default)]
+    pub approve: Option<bool>,
+    #[serde(default)]
+    pub reject: Option<bool>,
+    /// Told to the model if the call is rejected
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Applies to this tool until the session ends
+    #[serde(default)]
+    pub remember: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Verdict {
+    Approve,
+    Reject,
+}
+
+impl DecideCall {
+    /// Fails unless exactly one spelling of the decision is given.
+    pub fn decision(&self) -> Result<Decision> {
+        let decision = self.decision.map(|verdict| verdict == Verdict::Approve);
+        let given: Vec<bool> =
+            [decision, self.approve, self.reject.map(|reject| !reject)].into_iter().flatten().collect();
+        match given[..] {
+            [approved] => Ok(Decision { approved, reason: self.reason.clone(), remember: self.remember }),
+            [] => Err(Error::Invalid(
+                r#"what is decided? send {"decision": "approve"} or {"decision": "reject"}"#.to_owned(),
+            )),
+            _ => {
+                Err(Error::Invalid("decision, approve and reject say the same; send one of them".to_owned()))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecidePlan {
+    pub id: Uuid,
+    pub decision: PlanVerdict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum PlanVerdict {
+    Approve,
+    SendBack,
+}
+
+impl DecidePlan {
+    pub fn is_approved(&self) -> bool {
+        self.decision == PlanVerdict::Approve
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::inputs::parse;
+
+fn decided(body: &Value) -> std::result::Result<(bool, Option<String>, bool), String> {
+    let mut fields = body.as_object().expect("an object").clone();
+    fields.insert("id".to_owned(), json!(Uuid::nil()));
+    fields.insert("call_id".to_owned(), json!("toolu_1"));
+    let input: DecideCall = parse(&fields)?;
+    let decision = input.decision().map_err(|error| error.to_string())?;
+    Ok((decision.approved, decision.reason, decision.remember))
+}
+
+#[test]
+fn every_spelling_of_a_decision_is_accepted() {
+    for (body, approved) in [
+        (json!({ "decision": "approve" }), true),
+        (json!({ "decision": "reject" }), false),
+        (json!({ "approve": true }), true),
+        (json!({ "approve": false }), false),
+        (json!({ "reject": true }), false),
+        (json!({ "reject": false }), true),
+    ] {
+        assert_eq!(decided(&body), Ok((approved, None, false)), "{body}");
+    }
+    let whole = json!({ "decision": "reject", "reason": "not there", "remember": true });
+    assert_eq!(decided(&whole), Ok((false, Some("not there".to_owned()), true)));
+}
+
+#[test]
+fn anything_else_is_refused() {
+    for (body, told) in [
+        (json!({}), "what is decided"),
+        (json!({ "reason": "because" }), "what is decided"),
+        (json!({ "decision": "approve", "reject": true }), "one of them"),
+        (json!({ "approve": true, "reject": false }), "one of them"),
+        (json!({ "decision": "maybe" }), "decision: unknown variant `maybe`"),
+        (json!({ "aprove": true }), "did you mean \"approve\"?"),
+    ] {
+        let refused = decided(&body).expect_err("no decision");
+        assert!(refused.contains(told), "{body}: {refused}");
+    }
+}
+
+#[test]
+fn null_and_absent_models_differ() {
+    let parsed =
+        |body: Value| parse::<UpdateSession>(body.as_object().expect("an object")).expect("an input");
+    let id = Uuid::nil();
+    assert_eq!(parsed(json!({ "id": id })).model, None);
+    assert_eq!(parsed(json!({ "id": id, "model": null })).model, Some(None));
+    assert!(matches!(parsed(json!({ "id": id, "model": "a/b" })).model, Some(Some(_))));
+}

@@ -1,0 +1,16 @@
+//! Commands that are no operations, each with the reason.
+
+/// What only the command line has.
+pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
+    ("edit", "opens an editor on this machine; other fronts read, change and save an entity"),
+    ("db", "backs up, copies, prunes or describes the database that the server itself holds open"),
+    ("serve", "starts the HTTP front"),
+    ("mcp", "starts the MCP front"),
+    ("connect", "writes the configuration of a client on this machine"),
+    ("trust", "only the person at this machine may trust a project"),
+    ("doctor", "checks the configuration of this machine"),
+    ("rehearse", "plays a scripted model, for tests"),
+    ("schema", "prints the JSON Schema of personas.toml, for editors"),
+    ("completions", "prints a completion script for a shell"),
+    ("sessions export", "prints the turns of a session, which get_session has"),
+];

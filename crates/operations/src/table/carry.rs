@@ -1,0 +1,68 @@
+//! Entities under other names, in other scopes, out of the library and into it.
+
+use app::inputs::{
+    CreateFromTemplate, DuplicateEntity, ExportEntities, ImportEntities, PromoteEntity, RenameEntity,
+};
+use app::outputs::{Exported, ImportPlan, Promoted, Written};
+use app::{Library, TomlText};
+use persona::{Kind, Name};
+
+use super::prelude::*;
+use crate::Context;
+
+/// Messages call the text of an import by this name.
+const IMPORTED: &str = "toml";
+
+const FOR_PEOPLE: Mcp = no_tool("people arrange a library, and every tool costs an agent context");
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    op!(create_persona_from_template, Create, "Create a persona from a builtin one",
+        no_tool("get_agent_persona and create_agent_persona do it in two calls"), post("/api/templates/{template}"), command("new"),
+        CreateFromTemplate => Written, |cx, input| from_template(cx, input)),
+    op!(rename_entity, Overwrite, "Rename an entity; what refers to it follows",
+        no_tool("the update tools take new_name"), post("/api/library/{kind}/{name}/rename"), command("rename"),
+        RenameEntity => Written, |cx, input| rename(cx, input)),
+    op!(duplicate_entity, Create, "Copy an entity under another name, or into another scope",
+        no_tool("get_entity and save_entity do it in two calls"), post("/api/library/{kind}/{name}/duplicate"), command("duplicate"),
+        DuplicateEntity => Written, |cx, input| duplicate(cx, input)),
+    op!(promote_entity, Overwrite, "Move or copy an entity into another scope, with everything that it refers to",
+        FOR_PEOPLE, post("/api/library/{kind}/{name}/promote"), command("promote"),
+        PromoteEntity => Promoted, |cx, input| cx.library.promote(&cx.author(), input.into())),
+    op!(export_entities, Read, "Export entities with everything that they refer to, as one personas.toml",
+        FOR_PEOPLE, get("/api/export/{kind}"), command("export"),
+        ExportEntities => Exported, |cx, input| export(cx.library, input)),
+    op!(import_entities, Overwrite, "Import the entities of a personas.toml, all or none; a dry run only lists the changes",
+        FOR_PEOPLE, post("/api/import"), command("import"),
+        ImportEntities => ImportPlan, |cx, input| import(cx, input)),
+];
+
+async fn from_template(cx: &Context<'_>, input: CreateFromTemplate) -> app::Result<Written> {
+    let CreateFromTemplate { template, name, message, scope } = input;
+    cx.library.new_from_template(&cx.author(), &template, name, scope, message).await
+}
+
+async fn rename(cx: &Context<'_>, input: RenameEntity) -> app::Result<Written> {
+    let RenameEntity { kind, name, new_name, message, scope } = input;
+    cx.library.rename(&cx.author(), kind, &name, new_name, scope, message).await
+}
+
+async fn duplicate(cx: &Context<'_>, input: DuplicateEntity) -> app::Result<Written> {
+    let DuplicateEntity { kind, name, new_name, to, message, scope } = input;
+    cx.library.duplicate(&cx.author(), kind, &name, new_name, scope, to, message).await
+}
+
+async fn export(library: &Library, input: ExportEntities) -> app::Result<Exported> {
+    let ExportEntities { kind, names, scope } = input;
+    let names: Vec<(Kind, Name)> = names.into_iter().map(|name| (kind, name)).collect();
+    let (toml, missing) = library.export(&names, scope).await?;
+    Ok(Exported { toml, missing })
+}
+
+async fn import(cx: &Context<'_>, input: ImportEntities) -> app::Result<ImportPlan> {
+    let ImportEntities { toml, dry_run, message, scope } = input;
+    let text = TomlText::named(IMPORTED, &toml);
+    if dry_run {
+        return cx.library.plan_import(text, scope).await;
+    }
+    cx.library.import(&cx.author(), text, scope, message).await
+}

@@ -1,0 +1,4 @@
+mod documentation;
+mod openapi;
+mod rows;
+mod use_cases;

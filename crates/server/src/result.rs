@@ -1,0 +1,93 @@
+//! The result of a request.
+
+use http::StatusCode;
+use operations::Refusal;
+
+use crate::problem::Problem;
+
+pub(crate) type ApiResult<T> = Result<T, Problem>;
+
+/// Runs work to its end even if the client disconnects, so that nothing is left half done.
+pub(crate) async fn run_to_completion<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+) -> Result<T, Refused> {
+    match tokio::spawn(work).await {
+        Ok(done) => done.map_err(Refused::Operation),
+        Err(error) => {
+            tracing::error!(%error, "a request failed");
+            Err(Refused::Crashed)
+        }
+    }
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    Operation(Refusal),
+    Crashed,
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Operation(refusal) => refusal.into(),
+            Refused::Crashed => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed; its log says more")
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Input(detail) => Self::invalid(detail),
+            Refusal::NoSessions => Self::new(StatusCode::NOT_FOUND, Refusal::NoSessions.to_string()),
+            Refusal::Library(error) => error.into(),
+            Refusal::Answer(error) => {
+                tracing::error!(%error, "an answer could not be written");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+    use tokio::time::timeout;
+
+    use super::*;
+    use axum::response::IntoResponse as _;
+
+    #[tokio::test]
+    async fn work_outlives_its_client() {
+        let (go, gone) = oneshot::channel::<()>();
+        let (tell, told) = oneshot::channel();
+        let work = run_to_completion(async move {
+            let _ = gone.await;
+            let _ = tell.send("done");
+            Ok(())
+        });
+        assert!(timeout(Duration::from_millis(20), work).await.is_err(), "the client hangs up");
+        go.send(()).expect("it is still at work");
+        assert_eq!(timeout(Duration::from_secs(5), told).await.expect("in time"), Ok("done"));
+    }
+
+    #[tokio::test]
+    async fn kinds_of_errors_have_their_statuses() {
+        for (error, status) in [
+            (app::Error::Absent("none".to_owned()), 404),
+            (app::Error::Running("busy".to_owned()), 409),
+            (app::Error::Invalid("wrong".to_owned()), 400),
+            (app::Error::Denied("no".to_owned()), 403),
+        ] {
+            let said = error.to_string();
+            let response = run_to_completion::<()>(async { Err(error.into()) }).await.expect_err("an error");
+            let response = Problem::from(response).into_response();
+            assert_eq!(response.status().as_u16(), status, "{said}");
+        }
+    }
+}
