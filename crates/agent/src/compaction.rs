@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use llm::ToolCall;
 use uuid::Uuid;
 
 use crate::{Turn, TurnBody};
@@ -76,8 +77,8 @@ pub fn transcript(turns: &[Turn], through: Uuid) -> String {
         let _ = match &turn.body {
             TurnBody::User { content } => writeln!(text, "User: {content}\n"),
             TurnBody::AssistantText { content } => writeln!(text, "Assistant: {content}\n"),
-            TurnBody::ToolCall { tool_name, input, .. } => {
-                writeln!(text, "Assistant calls {tool_name}: {}\n", serde_json::Value::Object(input.clone()))
+            TurnBody::ToolCall { call: ToolCall { name, input, .. }, .. } => {
+                writeln!(text, "Assistant calls {name}: {}\n", serde_json::Value::Object(input.clone()))
             }
             TurnBody::ToolResult { output, is_error, .. } => {
                 let answered = if *is_error { "Tool failed" } else { "Tool answered" };
@@ -110,7 +111,7 @@ fn answered(turn: &Turn) -> Option<&str> {
 
 fn called(turn: &Turn) -> Option<&str> {
     match &turn.body {
-        TurnBody::ToolCall { tool_use_id, .. } => Some(tool_use_id),
+        TurnBody::ToolCall { call, .. } => Some(&call.id),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
 /// What to do about a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum NextAttempt {
     /// The same model again, after [`backoff`] of this many retries.
     Retry(u32),
     /// The next model, at once.
@@ -49,15 +49,15 @@ impl Escalation {
         (self.start + self.moved) % self.models
     }
 
-    pub fn on_failure(&mut self, kind: FailureKind, retry_after: Option<Duration>) -> Verdict {
+    pub fn on_failure(&mut self, kind: FailureKind, retry_after: Option<Duration>) -> NextAttempt {
         if kind.is_transport() && self.retries < RETRIES {
             self.retries += 1;
-            return Verdict::Retry(self.retries);
+            return NextAttempt::Retry(self.retries);
         }
         if self.moved + 1 < self.models {
             self.moved += 1;
             self.retries = 0;
-            return Verdict::MoveOn;
+            return NextAttempt::MoveOn;
         }
         match (kind, retry_after) {
             (FailureKind::RateLimited | FailureKind::Transport, Some(wait))
@@ -65,9 +65,9 @@ impl Escalation {
             {
                 self.waits += 1;
                 self.retries = 0;
-                Verdict::Wait(wait)
+                NextAttempt::Wait(wait)
             }
-            _ => Verdict::GiveUp,
+            _ => NextAttempt::GiveUp,
         }
     }
 }

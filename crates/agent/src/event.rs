@@ -1,18 +1,18 @@
-//! What viewers of a session are told, as it happens.
+//! Events: what viewers of a session receive as it happens.
 
-use llm::{FailureKind, ModelRef, Usage};
+use llm::{FailureKind, ModelRef, ToolCall, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{End, Entry, Mode, Note, TurnBody};
+use crate::{End, Entry, Mode, Note, Refusal, TurnBody};
 
-/// One event. Its `type` is also the name under which it is streamed.
+/// One event. Its `type` is also its name in the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
-    /// What the user said, for those who did not say it.
+    /// The user's message, for the other viewers.
     User {
         id: Uuid,
         content: String,
@@ -29,9 +29,8 @@ pub enum Event {
     },
     ToolCall {
         id: Uuid,
-        tool_use_id: String,
-        tool_name: String,
-        input: Map<String, Value>,
+        #[serde(flatten)]
+        call: ToolCall,
     },
     ToolResult {
         id: Uuid,
@@ -39,17 +38,21 @@ pub enum Event {
         output: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
+        /// Why the tool did not run to its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<Refusal>,
     },
+    /// A tool reports something beside its text.
     ToolEvent {
         tool_use_id: String,
         event: Value,
     },
-    /// `session_id` is the session that has to be answered: a delegate's requests are shown here too.
+    /// A call needs approval. `session_id` names the session to answer: a delegate's requests appear in
+    /// the events of the sessions above it too.
     ApprovalRequest {
         session_id: Uuid,
-        tool_use_id: String,
-        tool_name: String,
-        input: Map<String, Value>,
+        #[serde(flatten)]
+        call: ToolCall,
     },
     ApprovalAnswered {
         tool_use_id: String,
@@ -66,8 +69,7 @@ pub enum Event {
         code: ErrorCode,
         message: String,
     },
-    /// The model is asked again after so many seconds, because of what went wrong. It is told in
-    /// passing and not kept.
+    /// The model failed and is called again after so many seconds. Not stored.
     Waiting {
         provider: String,
         model: String,
@@ -75,8 +77,8 @@ pub enum Event {
         code: ErrorCode,
         message: String,
     },
-    /// All text since the last turn that is not among these is void, and so are these: an attempt
-    /// failed, or somebody took a message back.
+    /// Voids these turns and all text since the last turn that is not among them: an attempt failed, or
+    /// a message was taken back.
     TextDiscarded {
         turn_ids: Vec<Uuid>,
     },
@@ -128,7 +130,7 @@ pub enum SelectionReason {
     Rehearsal,
 }
 
-/// What went wrong, for programs.
+/// What went wrong. Programs match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -153,7 +155,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Whether a run goes on after it: it says what the run has to do without.
+    /// True if the run continues: the code names something that the run lacks.
     pub fn is_warning(self) -> bool {
         matches!(self, Self::Persona | Self::Tools)
     }
@@ -173,7 +175,7 @@ impl From<FailureKind> for ErrorCode {
 }
 
 impl Event {
-    /// The name under which it is streamed.
+    /// The event's name in the stream.
     pub fn name(&self) -> &'static str {
         match self {
             Self::User { .. } => "user",
@@ -198,7 +200,7 @@ impl Event {
         }
     }
 
-    /// Whether it ends a run: nothing follows until the next message.
+    /// True if the event ends a run: nothing follows until the next message.
     pub fn is_last(&self) -> bool {
         matches!(self, Self::Done { .. })
     }
@@ -217,11 +219,9 @@ fn of_turn(id: Uuid, body: &TurnBody) -> Event {
     match body.clone() {
         TurnBody::User { content } => Event::User { id, content },
         TurnBody::AssistantText { content } => Event::TextComplete { id, content },
-        TurnBody::ToolCall { tool_use_id, tool_name, input, malformed: _ } => {
-            Event::ToolCall { id, tool_use_id, tool_name, input }
-        }
-        TurnBody::ToolResult { tool_use_id, output, is_error } => {
-            Event::ToolResult { id, tool_use_id, output, is_error: is_error.then_some(true) }
+        TurnBody::ToolCall { call, malformed: _ } => Event::ToolCall { id, call },
+        TurnBody::ToolResult { tool_use_id, output, is_error, refusal } => {
+            Event::ToolResult { id, tool_use_id, output, is_error: is_error.then_some(true), refusal }
         }
         TurnBody::Summary { content, through } => Event::Summary { id, content, through },
     }
@@ -238,9 +238,7 @@ fn of_note(note: &Note) -> Event {
             Event::Usage { provider, model, usage, request_id }
         }
         Note::ModeChanged { mode } => Event::ModeChanged { mode },
-        Note::ApprovalRequest { session, tool_use_id, tool_name, input } => {
-            Event::ApprovalRequest { session_id: session, tool_use_id, tool_name, input }
-        }
+        Note::ApprovalRequest { session, call } => Event::ApprovalRequest { session_id: session, call },
         Note::ApprovalAnswered { tool_use_id, approved } => Event::ApprovalAnswered { tool_use_id, approved },
         Note::PlanReady { plan } => Event::PlanReady { plan },
         Note::ToolEvent { tool_use_id, event } => Event::ToolEvent { tool_use_id, event },

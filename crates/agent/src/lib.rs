@@ -1,13 +1,17 @@
 //! Running a persona: turns, sessions, modes and the loop.
 //!
-//! Pure machines: what happened goes in, the next step comes out. No clock, no I/O, no async:
-//! `app` calls the model, runs the tools and keeps the log, and tells this crate what came of it.
-//! This crate must not know where a session is kept, nor which protocol a model speaks.
+//! Pure machines: events go in, the next step comes out. No clock, no I/O, no async. `app` calls the
+//! model, runs the tools, writes the log and reports the results back. This crate must not know where
+//! sessions are stored or which protocol a model speaks.
 
 pub mod limits;
 
 mod turn;
+pub use llm::ToolCall;
 pub use turn::{Turn, TurnBody, open_calls};
+
+mod refusal;
+pub use refusal::{Refusal, Refused};
 
 mod mode;
 pub use mode::{Mode, ModeError};
@@ -32,7 +36,16 @@ mod messages;
 pub use messages::messages;
 
 mod selection;
-pub use selection::{Chosen, Permission, Selected, select};
+pub use selection::{Chosen, Permission, Selected, admits_prefix, select, select_below};
+
+mod trust;
+pub use trust::auto_counts;
+
+mod policy;
+pub use policy::{ApprovalPolicy, ApprovalPolicyError};
+
+mod verdict;
+pub use verdict::{Circumstances, Decisions, Verdict, check_mode};
 
 mod strategy;
 pub use strategy::{Lean, strategy};
@@ -41,7 +54,7 @@ mod reminder;
 pub use reminder::{GUARDRAIL, plan_reminder};
 
 mod escalation;
-pub use escalation::{Escalation, Verdict, backoff, cooled_down};
+pub use escalation::{Escalation, NextAttempt, backoff, cooled_down};
 
 mod compaction;
 pub use compaction::{SUMMARY_PROMPT, cut, in_force, transcript};

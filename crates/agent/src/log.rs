@@ -1,18 +1,18 @@
-//! A session's log: its turns, and beside them what happened that is no turn.
+//! A session's log: its turns and, between them, notes of everything else that happened.
 //!
-//! Everything that a viewer is told except passing text is an entry of the log, in order, so that
-//! one who comes later or comes back reads what the others saw.
+//! Every event except passing ones (deltas, progress, waits) is an entry of the log, in order. A
+//! viewer that comes later or comes back reads what the others saw.
 
 use chrono::{DateTime, Utc};
-use llm::{ModelRef, Usage};
+use llm::{ModelRef, ToolCall, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{ErrorCode, Mode, SelectionReason, Turn};
 
-/// An entry in its place; places count up from 1 and may have gaps.
+/// An entry and its place. Places count up from 1 and may have gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogEntry {
     pub seq: i64,
@@ -25,7 +25,7 @@ pub enum Entry {
     Note { at: DateTime<Utc>, note: Note },
 }
 
-/// What happened that is no turn.
+/// Something that happened in a session and is no turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Note {
@@ -39,7 +39,7 @@ pub enum Note {
         code: ErrorCode,
         message: String,
     },
-    /// Turns of an attempt that failed, or that somebody took back; they are no longer in the log.
+    /// These turns left the log: their attempt failed, or their message was taken back.
     TextDiscarded {
         turns: Vec<Uuid>,
     },
@@ -54,9 +54,8 @@ pub enum Note {
     },
     ApprovalRequest {
         session: Uuid,
-        tool_use_id: String,
-        tool_name: String,
-        input: Map<String, Value>,
+        #[serde(flatten)]
+        call: ToolCall,
     },
     ApprovalAnswered {
         tool_use_id: String,
@@ -65,7 +64,7 @@ pub enum Note {
     PlanReady {
         plan: String,
     },
-    /// A tool said something besides its text.
+    /// A tool reported something beside its text.
     ToolEvent {
         tool_use_id: String,
         event: Value,

@@ -1,15 +1,15 @@
 //! Flat turns as the messages that every protocol wants: user, assistant, user, assistant.
 
-use llm::{Block, Message, ToolCall, ToolInput, ToolResult};
+use llm::{Block, CallBlock, Message, ToolResult};
 
 use crate::{Turn, TurnBody, in_force};
 
-/// What a model says of a call that nobody answered; after a crash the log says so itself.
+/// The result of a call that has none in the log.
 const INTERRUPTED: &str = "This tool was interrupted and has no result.";
 
 /// The messages that the turns make up, from the last summary on. Every call has its result in the
-/// message that follows it, and results stand in the order of their calls: tools that ran at once
-/// finished in any order, and some protocols tell results apart by their places alone.
+/// next message, in the order of the calls: tools that ran in parallel finished in any order, and
+/// some protocols match results by position alone.
 pub fn messages(turns: &[Turn]) -> Vec<Message> {
     let mut messages = Messages::default();
     for turn in in_force(turns) {
@@ -22,16 +22,16 @@ pub fn messages(turns: &[Turn]) -> Vec<Message> {
 #[derive(Default)]
 struct Messages {
     made: Vec<Message>,
-    /// Calls of the last assistant's message, in its order, until their results are said.
+    /// Calls of the last assistant's message, in order, until their results are added.
     calls: Vec<Called>,
-    /// Whether one of them has a result: what comes next is another reply.
+    /// True if one of them has a result: the next block belongs to another reply.
     is_answered: bool,
 }
 
 struct Called {
     id: String,
     tool_name: String,
-    /// What came back, and whether it was an error.
+    /// The output, and whether it is an error.
     result: Option<(String, bool)>,
 }
 
@@ -46,17 +46,13 @@ impl Messages {
                 let state = turn.provider_state.clone();
                 self.block(Block::Text { text: content.clone(), state });
             }
-            TurnBody::ToolCall { tool_use_id, tool_name, input, malformed: _ } => {
-                self.block(Block::ToolCall(ToolCall {
-                    id: tool_use_id.clone(),
-                    name: tool_name.clone(),
-                    input: ToolInput::Object(input.clone()),
-                    state: turn.provider_state.clone(),
-                }));
-                let (id, tool_name) = (tool_use_id.clone(), tool_name.clone());
+            TurnBody::ToolCall { call, malformed: _ } => {
+                let (call, state) = (call.clone(), turn.provider_state.clone());
+                let (id, tool_name) = (call.id.clone(), call.name.clone());
+                self.block(Block::ToolCall(CallBlock { call, malformed: None, state }));
                 self.calls.push(Called { id, tool_name, result: None });
             }
-            TurnBody::ToolResult { tool_use_id, output, is_error } => {
+            TurnBody::ToolResult { tool_use_id, output, is_error, refusal: _ } => {
                 self.result(tool_use_id, output, *is_error);
             }
         }
@@ -78,7 +74,7 @@ impl Messages {
         self.made.push(Message::Assistant(vec![block]));
     }
 
-    /// A result whose call is not there, because it was summed up, says nothing to anybody.
+    /// Drops a result without a call: the call was summed up.
     fn result(&mut self, call_id: &str, output: &str, is_error: bool) {
         let mut open = self.calls.iter_mut().filter(|call| call.result.is_none());
         let Some(call) = open.find(|call| call.id == call_id) else { return };
@@ -86,7 +82,7 @@ impl Messages {
         self.is_answered = true;
     }
 
-    /// Says what came of the last reply's calls.
+    /// Adds the results of the last reply's calls.
     fn answer(&mut self) {
         self.is_answered = false;
         for Called { id: call_id, tool_name, result } in std::mem::take(&mut self.calls) {
@@ -95,7 +91,7 @@ impl Messages {
         }
     }
 
-    /// The user's message that is being made.
+    /// The user's message under construction.
     fn user(&mut self) -> (&mut Vec<ToolResult>, &mut Vec<String>) {
         if !matches!(self.made.last(), Some(Message::User { .. })) {
             self.made.push(Message::User { results: Vec::new(), texts: Vec::new() });

@@ -1,4 +1,4 @@
-//! Whether a session may act, or plans first.
+//! Plan or build.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Nothing but tools that only read.
+    /// Read-only tools only.
     Plan,
     #[default]
     Build,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no mode; there are plan and build")]
+#[error("unknown mode {0:?} (expected plan or build)")]
 pub struct ModeError(String);
 
 impl Mode {

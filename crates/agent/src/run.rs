@@ -1,25 +1,25 @@
 //! The loop: from a user's message to a named end.
 //!
-//! The caller performs each [`Step`] and reports what came of it; what has to be kept comes back
-//! as turns, in order. A run is also put together again from the turns that it left behind, which
-//! is how it goes on after somebody answered an approval request hours later.
+//! The caller performs each [`Step`] and reports the result; the machine returns the turns to store,
+//! in order. A run can be rebuilt from the turns that it left behind, so it resumes hours later, in
+//! any process, when an approval request is answered.
 
-use llm::{ProviderState, StopReason, ToolInput};
-use serde_json::{Map, Value};
+use llm::{CallBlock, ProviderState, StopReason, ToolCall};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{End, PLAN_EXIT, Turn, TurnBody, limits};
+use crate::{End, PLAN_EXIT, Refusal, Refused, Turn, TurnBody, limits};
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     CallModel,
-    /// Run what [`Run::pending`] holds.
+    /// Run the calls of [`Run::pending`].
     RunTools,
     Finished(End),
 }
 
-/// A turn that is to be kept now; it gets its id and time from the caller.
+/// A turn to store now. The caller gives it an id and a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTurn {
     pub body: TurnBody,
@@ -35,9 +35,8 @@ impl From<TurnBody> for NewTurn {
 /// A call without a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
-    pub tool_use_id: String,
-    pub tool_name: String,
-    pub input: Map<String, Value>,
+    pub call: ToolCall,
+    /// What was wrong with the arguments, if they could not be read.
     pub malformed: Option<String>,
 }
 
@@ -46,10 +45,10 @@ type BatchHash = [u8; 32];
 #[derive(Debug, Clone)]
 pub struct Run {
     max_tool_rounds: u32,
-    /// Replies so far that had the model called again.
+    /// Replies so far after which the model is called again.
     rounds: u32,
     last_batch: Option<BatchHash>,
-    /// How often the last batch came in a row.
+    /// Occurrences of the last batch in a row.
     repeats: u32,
     /// Of the reply that is arriving.
     text: String,
@@ -76,8 +75,8 @@ impl Run {
         }
     }
 
-    /// The run that left these turns behind, where it stopped. One that handed a plan over ends with
-    /// the calls of that reply, as it would have.
+    /// Rebuilds the run that left these turns behind. A run that handed a plan over ends with the calls
+    /// of that reply.
     pub fn resume(max_tool_rounds: u32, turns: &[Turn]) -> Self {
         let mut run = Self::new(max_tool_rounds);
         let is_user = |turn: &Turn| matches!(turn.body, TurnBody::User { .. });
@@ -86,31 +85,26 @@ impl Run {
         let mut is_answered = false;
         for turn in &turns[start..] {
             match &turn.body {
-                TurnBody::ToolCall { tool_use_id, tool_name, input, malformed } => {
+                TurnBody::ToolCall { call, malformed } => {
                     if std::mem::take(&mut is_answered) {
                         run.count(&std::mem::take(&mut reply));
                     }
-                    reply.push(PendingCall {
-                        tool_use_id: tool_use_id.clone(),
-                        tool_name: tool_name.clone(),
-                        input: input.clone(),
-                        malformed: malformed.clone(),
-                    });
+                    reply.push(PendingCall { call: call.clone(), malformed: malformed.clone() });
                 }
                 TurnBody::ToolResult { .. } => is_answered = true,
                 TurnBody::AssistantText { .. } | TurnBody::User { .. } | TurnBody::Summary { .. } => {}
             }
         }
         run.count(&reply);
-        // Only what follows the reply answers it: some providers use the same ids again.
+        // Only turns after the reply answer it: some providers use ids again.
         let is_call = |turn: &Turn| matches!(turn.body, TurnBody::ToolCall { .. });
         let answers = turns.iter().rposition(is_call).map_or(turns.len(), |at| at + 1).max(start);
         run.pending = reply;
         for turn in &turns[answers..] {
             if let TurnBody::ToolResult { tool_use_id, is_error, .. } = &turn.body {
                 let answered = run.answer(tool_use_id);
-                // A plan was handed over; whatever else the reply asked for is still done.
-                if !is_error && answered.is_some_and(|call| call.tool_name == PLAN_EXIT) {
+                // A plan was handed over. The reply's other calls still run.
+                if !is_error && answered.is_some_and(|pending| pending.call.name == PLAN_EXIT) {
                     run.ends_after_tools = Some(End::EndTurn);
                 }
             }
@@ -132,16 +126,16 @@ impl Run {
         &self.pending
     }
 
-    /// A piece of text, for callers that still need it; see [`Run::on_event`].
+    /// Takes a piece of text by reference; see [`Run::on_event`].
     pub fn on_text(&mut self, text: &str) {
         if self.step() == Step::CallModel {
             self.text.push_str(text);
         }
     }
 
-    /// What the caller hears from the model; returns what is to be kept at once.
+    /// Takes an event of the model; returns the turns to store at once.
     ///
-    /// Nothing is kept of what arrives when no reply is waited for, as after a cancellation.
+    /// Ignores events when no reply is expected, as after a cancellation.
     pub fn on_event(&mut self, event: llm::Event) -> Vec<NewTurn> {
         if self.step() != Step::CallModel {
             return Vec::new();
@@ -158,12 +152,12 @@ impl Run {
         }
     }
 
-    /// How many bytes of text have arrived since the last turn.
+    /// Bytes of text since the last turn.
     pub fn text_bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Forgets the reply that was arriving: its attempt failed.
+    /// Drops the reply that was arriving: its attempt failed.
     pub fn discard(&mut self) {
         self.text.clear();
         self.arrived.clear();
@@ -175,29 +169,28 @@ impl Run {
         self.end_without_pending();
     }
 
-    /// Takes one call with this id away: a reply may use an id twice, and then has two results.
+    /// Removes one call with this id. A reply may use an id twice; it gets two results then.
     fn answer(&mut self, tool_use_id: &str) -> Option<PendingCall> {
-        let at = self.pending.iter().position(|call| call.tool_use_id == tool_use_id)?;
+        let at = self.pending.iter().position(|pending| pending.call.id == tool_use_id)?;
         Some(self.pending.remove(at))
     }
 
     fn end_without_pending(&mut self) {
-        // A reply that is arriving is heard out: its calls are pending when it is complete.
+        // A reply that is arriving completes first: its calls become pending then.
         let is_idle = self.pending.is_empty() && self.arrived.is_empty() && self.text.is_empty();
         if is_idle && self.end.is_none() {
             self.end = self.ends_after_tools.take();
         }
     }
 
-    /// The run ends when the pending calls have results, at once if all have theirs, without another
-    /// call of the model.
+    /// Ends the run once the pending calls have results, without another call of the model.
     pub fn end_after_tools(&mut self, end: End) {
         self.ends_after_tools = Some(end);
         self.end_without_pending();
     }
 
-    /// Ends the run: what had arrived of a text is kept, and no call stays without a result. A run
-    /// that has ended keeps its end.
+    /// Ends the run. Text that arrived becomes a turn, and every call gets a result. A run that has
+    /// ended keeps its end.
     pub fn cancel(&mut self) -> Vec<NewTurn> {
         if self.end.is_some() {
             return Vec::new();
@@ -205,20 +198,21 @@ impl Run {
         self.end = Some(End::Cancelled);
         let text = self.flush(None);
         let calls = std::mem::take(&mut self.pending).into_iter().chain(std::mem::take(&mut self.arrived));
-        let results =
-            calls.map(|call| refusal(&call, "The run was cancelled before this tool had answered."));
+        let refused =
+            Refused::new(Refusal::Cancelled, "The run was cancelled before this tool had answered.");
+        let results = calls.map(|pending| refuse(&pending, &refused));
         text.into_iter().chain(results).collect()
     }
 
-    /// Ends the run because no model answers, and discards what was arriving. No call stays without
-    /// a result. A run that has ended keeps its end.
+    /// Ends the run because no model answers, and drops the reply that was arriving. Every call gets a
+    /// result. A run that has ended keeps its end.
     pub fn fail(&mut self) -> Vec<NewTurn> {
         self.discard();
         if self.end.is_some() {
             return Vec::new();
         }
         self.end = Some(End::Failed);
-        self.refuse_pending("The run failed before this tool was run.")
+        self.refuse_pending(&Refused::new(Refusal::RunFailed, "The run failed before this tool was run."))
     }
 
     fn flush(&mut self, state: Option<ProviderState>) -> Option<NewTurn> {
@@ -229,27 +223,16 @@ impl Run {
         Some(NewTurn { body: TurnBody::AssistantText { content }, provider_state: state })
     }
 
-    fn arrive(&mut self, call: llm::ToolCall) -> NewTurn {
-        let llm::ToolCall { id, name, input, state } = call;
-        let (input, malformed) = match input {
-            ToolInput::Object(input) => (input, None),
-            ToolInput::Malformed { text, reason } => {
-                let shown: String = text.chars().take(MALFORMED_CHARS).collect();
-                (Map::new(), Some(format!("{reason}; what arrived was: {shown}")))
-            }
-        };
-        let call = PendingCall { tool_use_id: id, tool_name: name, input, malformed };
-        let body = TurnBody::ToolCall {
-            tool_use_id: call.tool_use_id.clone(),
-            tool_name: call.tool_name.clone(),
-            input: call.input.clone(),
-            malformed: call.malformed.clone(),
-        };
-        self.arrived.push(call);
-        NewTurn { body, provider_state: state }
+    fn arrive(&mut self, CallBlock { call, malformed, state }: CallBlock) -> NewTurn {
+        let malformed = malformed.map(|malformed| {
+            let shown: String = malformed.text.chars().take(MALFORMED_CHARS).collect();
+            format!("{}; what arrived was: {shown}", malformed.reason)
+        });
+        self.arrived.push(PendingCall { call: call.clone(), malformed: malformed.clone() });
+        NewTurn { body: TurnBody::ToolCall { call, malformed }, provider_state: state }
     }
 
-    /// The reply is complete: what comes next?
+    /// Completes the reply and decides what comes next.
     fn finish(&mut self, stop: StopReason) -> Vec<NewTurn> {
         let mut turns: Vec<NewTurn> = self.flush(None).into_iter().collect();
         self.pending = std::mem::take(&mut self.arrived);
@@ -289,20 +272,21 @@ impl Run {
             }
         };
         self.end = Some(end);
-        turns.extend(self.refuse_pending(&why));
+        turns.extend(self.refuse_pending(&Refused::new(Refusal::RunEnded, why)));
         turns
     }
 
-    /// A reply with more calls than anybody can mean: the first are run, the others are told.
+    /// Refuses the calls of a reply beyond the limit.
     fn refuse_surplus(&mut self) -> Vec<NewTurn> {
         let most = limits::CALLS_PER_REPLY;
         let surplus = self.pending.split_off(most.min(self.pending.len()));
         let why = format!("This tool was not run: one reply may call {most} tools.");
-        surplus.iter().map(|call| refusal(call, &why)).collect()
+        let refused = Refused::new(Refusal::TooManyCalls, why);
+        surplus.iter().map(|call| refuse(call, &refused)).collect()
     }
 
-    fn refuse_pending(&mut self, why: &str) -> Vec<NewTurn> {
-        std::mem::take(&mut self.pending).iter().map(|call| refusal(call, why)).collect()
+    fn refuse_pending(&mut self, refused: &Refused) -> Vec<NewTurn> {
+        std::mem::take(&mut self.pending).iter().map(|call| refuse(call, refused)).collect()
     }
 
     /// Counts a reply's calls as a round, and notices when they repeat.
@@ -317,25 +301,24 @@ impl Run {
     }
 }
 
-/// How much of arguments that could not be read is shown to the model again.
+/// Characters of malformed arguments that the model is shown again.
 const MALFORMED_CHARS: usize = 500;
 
-fn refusal(call: &PendingCall, why: &str) -> NewTurn {
-    let tool_use_id = call.tool_use_id.clone();
-    NewTurn::from(TurnBody::ToolResult { tool_use_id, output: why.to_owned(), is_error: true })
+fn refuse(pending: &PendingCall, refused: &Refused) -> NewTurn {
+    NewTurn::from(TurnBody::refused(pending.call.id.as_str(), refused.clone()))
 }
 
-/// What two batches have in common when they are the same; the ids of calls differ each time.
+/// Equal for equal batches. The ids of calls are left out: they differ each time.
 fn hash(calls: &[PendingCall]) -> BatchHash {
     let mut hash = Sha256::new();
     let mut put = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     };
-    for call in calls {
-        put(&call.tool_name);
-        put(call.malformed.as_deref().unwrap_or_default());
-        // Keys are sorted, so that equal arguments are equal texts.
+    for PendingCall { call, malformed } in calls {
+        put(&call.name);
+        put(malformed.as_deref().unwrap_or_default());
+        // Keys are sorted, so equal arguments are equal texts.
         put(&Value::Object(call.input.clone()).to_string());
     }
     hash.finalize().into()

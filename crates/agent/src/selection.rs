@@ -1,7 +1,7 @@
-//! Which tools a model is offered, in which words, and which of them need permission.
+//! Selects the tools that a model is offered, words them, and says which of them need approval.
 //!
-//! Decided anew before every call of a model. What is not chosen does not exist: a call of it is
-//! looked up in the same list that the model was shown.
+//! The selection is made before every call of a model, and calls are looked up in it: a tool that is
+//! not in it does not exist.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::strategy::{Lean, category_of};
 use crate::{Mode, Tool};
 
-/// What decides, besides the tools themselves.
+/// What a selection depends on besides the tools.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen<'a> {
     pub mode: Mode,
@@ -20,8 +20,8 @@ pub struct Chosen<'a> {
     pub bias: Option<&'a BiasProfile>,
     /// Patterns of the persona's guardrails.
     pub deny: &'a [String],
-    /// Whether a preset's `auto` counts. It does not where somebody else's project says it: then
-    /// tools that only read are allowed and all others ask.
+    /// True if a preset's `auto` counts; see [`crate::auto_counts`]. If not, read-only tools are allowed
+    /// and all others ask.
     pub auto_counts: bool,
 }
 
@@ -36,23 +36,51 @@ pub enum Permission {
 pub struct Selected {
     pub tool: Arc<Tool>,
     pub permission: Permission,
-    /// As the model is told of it.
+    /// The tool as the model sees it.
     pub spec: ToolSpec,
     /// The preset's category, or the tool's own.
     pub category: String,
     pub lean: Lean,
 }
 
-/// What is offered of some tools, in their order.
+/// The tools that are offered, in their order.
 pub fn select(tools: &[Arc<Tool>], chosen: &Chosen<'_>) -> Vec<Selected> {
     tools.iter().filter_map(|tool| choose(tool, chosen)).collect()
+}
+
+/// The tools that are offered to a delegate: those that every persona above it is offered too, each
+/// with the strictest of their permissions.
+pub fn select_below(tools: &[Arc<Tool>], own: &Chosen<'_>, above: &[Chosen<'_>]) -> Vec<Selected> {
+    let mut offered = select(tools, own);
+    for above in above {
+        offered.retain_mut(|selected| match choose(&selected.tool, above) {
+            Some(theirs) => {
+                selected.permission = selected.permission.max(theirs.permission);
+                true
+            }
+            None => false,
+        });
+    }
+    offered
+}
+
+/// True if a preset can offer tools whose names begin with a prefix.
+pub fn admits_prefix(preset: Option<&ToolPreset>, prefix: &str) -> bool {
+    let names_some = |preset: &ToolPreset| {
+        let mut names = preset.categories.values().flatten().map(|tool| tool.name.as_str());
+        names.any(|name| match name.split_once('*') {
+            Some((before, _)) => before.starts_with(prefix) || prefix.starts_with(before),
+            None => name.starts_with(prefix),
+        })
+    };
+    preset.is_none_or(names_some)
 }
 
 fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
     let read_only = tool.annotations.read_only_hint;
     let is_hidden = match chosen.mode {
         Mode::Plan => !read_only,
-        // The plan is handed over while planning.
+        // Plans are handed over in plan mode.
         Mode::Build => tool.set == PLAN_SET,
     };
     if is_hidden || chosen.deny.iter().any(|pattern| matches(pattern, &tool.name)) {
@@ -62,8 +90,8 @@ fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
     let entries = entries(chosen.preset, &tool.name);
     let permission = match chosen.preset {
         None => unset,
-        // What belongs to the runtime is there whatever a preset names: the plan's way out, and
-        // the content of skills that the system prompt speaks of.
+        // The runtime's own tools are offered whatever a preset names: the exit from plan mode, and
+        // the content of skills that the system prompt mentions.
         Some(_) if entries.is_empty() && [PLAN_SET, SKILLS_SET].contains(&tool.set) => unset,
         Some(_) => {
             let permissions = entries.iter().map(|(_, entry)| match entry.approval {
@@ -72,11 +100,11 @@ fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
                 Some(Approval::Auto) if chosen.auto_counts => Some(Permission::Allow),
                 Some(Approval::Auto) | None => Some(unset),
             });
-            // Deny before ask before allow; a tool that no entry names is not there.
+            // Deny before ask before allow. A tool that no entry names is not offered.
             permissions.collect::<Option<Vec<_>>>()?.into_iter().max()?
         }
     };
-    // The entry that names the tool most exactly says how much the persona leans to it.
+    // The entry that names the tool most exactly sets the lean.
     let nearest = entries.iter().max_by_key(|(_, entry)| exactness(&entry.name));
     let category = nearest.map_or_else(|| category_of(tool), |(category, _)| *category);
     let lean = Lean::of(nearest.map(|(_, entry)| *entry), category, chosen.bias);
@@ -100,8 +128,8 @@ fn exactness(pattern: &str) -> (bool, usize) {
     (!pattern.contains('*'), pattern.len())
 }
 
-/// The tool as the model is told of it: a tag where the persona leans to it or away from it, and
-/// what the preset says about its parameters.
+/// The tool as the model sees it, with a tag if the persona leans to it or away from it, and with the
+/// preset's hints for its parameters.
 fn spec(tool: &Tool, lean: Lean, entry: Option<&PresetTool>) -> ToolSpec {
     let mut description = match lean.tag() {
         Some(tag) => format!("[{tag}] {}", tool.description),
@@ -128,14 +156,14 @@ fn spec(tool: &Tool, lean: Lean, entry: Option<&PresetTool>) -> ToolSpec {
     ToolSpec { name: tool.name.clone(), description, input_schema }
 }
 
-/// A text with a sentence behind it; whoever wrote the text may have left its stop out.
+/// A text followed by a sentence. Adds the full stop that the text may lack.
 fn followed(text: &str, sentence: &str) -> String {
     let text = text.trim_end();
     let stop = if text.is_empty() || text.ends_with(['.', '!', '?', ':', ';']) { "" } else { "." };
     format!("{text}{stop} {sentence}")
 }
 
-/// Whether a pattern, in which `*` stands for any characters, fits a name.
+/// True if a pattern, in which `*` stands for any characters, matches a name.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use llm::{ModelRef, Usage};
+use llm::{ModelRef, ToolCall, Usage};
 use persona::{Name, PartType, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::Mode;
 
-/// What is known of a session besides its log.
+/// A session without its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     pub id: Uuid,
@@ -22,12 +22,12 @@ pub struct Session {
     pub scope: Option<Scope>,
     pub mode: Mode,
     pub status: SessionStatus,
-    /// What the caller wants instead of the persona's own choice.
+    /// Replaces the persona's own choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<PartType, Name>,
-    /// The directory that file tools are confined to; none has no files.
+    /// The directory that file tools are confined to. Without one, the session has no file tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// The session that delegated to this one, and the call by which it did.
@@ -35,7 +35,7 @@ pub struct Session {
     pub parent: Option<Uuid>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_call: Option<String>,
-    /// How many sessions stand above this one.
+    /// The number of sessions above this one.
     #[serde(default)]
     pub depth: u32,
     /// The beginning of the first message.
@@ -52,7 +52,7 @@ pub struct Session {
     #[serde(default, serialize_with = "snake_case")]
     #[schemars(with = "SessionUsage")]
     pub usage: Usage,
-    /// The place of the last entry of its log; a viewer asks for what comes after it.
+    /// The place of the last entry of its log.
     #[serde(default)]
     pub last_seq: i64,
     pub created_at: DateTime<Utc>,
@@ -78,11 +78,11 @@ fn snake_case<S: Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::E
 pub enum SessionStatus {
     Idle,
     Running,
-    /// For the answer to an approval request, its own or a delegate's.
+    /// Waiting for an answer to an approval request, its own or a delegate's.
     Waiting,
 }
 
-/// What `plan_exit` handed over.
+/// A plan that `plan_exit` handed to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     pub content: String,
@@ -98,17 +98,26 @@ pub enum PlanStatus {
     SentBack,
 }
 
-/// A call that waits for, or got, somebody's permission.
+/// A request to approve a call, and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     pub session: Uuid,
-    /// The call's `tool_use_id`.
-    pub call_id: String,
-    pub tool_name: String,
-    pub input: Map<String, Value>,
+    #[serde(flatten, with = "ApprovalCall")]
+    pub call: ToolCall,
     pub asked_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<ApprovalAnswer>,
+}
+
+/// A call as requests spell it, in the database and on `/api`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "ToolCall")]
+struct ApprovalCall {
+    #[serde(rename = "call_id")]
+    id: String,
+    #[serde(rename = "tool_name")]
+    name: String,
+    input: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -116,7 +125,7 @@ pub struct ApprovalAnswer {
     pub approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Holds for this tool until the session ends.
+    /// The answer counts for the tool until the session ends.
     #[serde(default)]
     pub remember: bool,
     pub answered_at: DateTime<Utc>,

@@ -1,13 +1,14 @@
 //! A conversation is a flat list of turns.
 
 use chrono::{DateTime, Utc};
-use llm::ProviderState;
+use llm::{ProviderState, ToolCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// One turn. Its JSON is what fronts show; the provider's state is kept beside it and never shown.
+use crate::{Refusal, Refused};
+
+/// One turn. Fronts show its JSON; the provider's state is stored beside it and never shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
@@ -29,11 +30,9 @@ pub enum TurnBody {
         content: String,
     },
     ToolCall {
-        /// The provider's name for the call, which the result repeats.
-        tool_use_id: String,
-        tool_name: String,
-        input: Map<String, Value>,
-        /// What was wrong with the arguments, where they could not be read; `input` is empty then.
+        #[serde(flatten)]
+        call: ToolCall,
+        /// What was wrong with the arguments, if they could not be read; the input is empty then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         malformed: Option<String>,
     },
@@ -42,21 +41,32 @@ pub enum TurnBody {
         output: String,
         #[serde(default, skip_serializing_if = "is_false")]
         is_error: bool,
+        /// Why the tool did not run to its end. Absent in logs of older releases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<Refusal>,
     },
-    /// Stands for all turns up to and including `through`, which stay readable.
+    /// Replaces all turns up to and including `through`, which stay readable.
     Summary {
         content: String,
         through: Uuid,
     },
 }
 
-/// The ids of calls that have no result, in the order of the calls. A result answers the first call of
-/// its id that is still open: some providers use an id again.
+impl TurnBody {
+    /// The result of a call that was not run.
+    pub fn refused(tool_use_id: impl Into<String>, Refused { refusal, message }: Refused) -> Self {
+        let tool_use_id = tool_use_id.into();
+        Self::ToolResult { tool_use_id, output: message, is_error: true, refusal: Some(refusal) }
+    }
+}
+
+/// The ids of calls without a result, in the order of the calls. A result answers the first open call
+/// of its id: some providers use an id again.
 pub fn open_calls(turns: &[Turn]) -> Vec<&str> {
     let mut open: Vec<&str> = Vec::new();
     for turn in turns {
         match &turn.body {
-            TurnBody::ToolCall { tool_use_id, .. } => open.push(tool_use_id),
+            TurnBody::ToolCall { call, .. } => open.push(&call.id),
             TurnBody::ToolResult { tool_use_id, .. } => {
                 if let Some(at) = open.iter().position(|id| id == tool_use_id) {
                     open.remove(at);

@@ -12,6 +12,7 @@ mod drive;
 mod gone;
 mod live;
 mod models;
+mod own_tools;
 mod prepare;
 mod room;
 mod sessions;
@@ -33,7 +34,7 @@ use agent::{Mode, Session};
 use chrono::Utc;
 use providers::Providers;
 use tokio_util::sync::CancellationToken;
-use tools::McpServers;
+use tools::{FixedTools, McpServers, ToolSource, Workspace};
 use uuid::Uuid;
 
 use crate::Library;
@@ -41,13 +42,12 @@ use begin::LEASE;
 use live::Live;
 
 pub use ::sessions::IdPrefix;
-pub use calls::NOBODY_TO_ASK;
-pub use drive::Approvals;
+pub use agent::ApprovalPolicy;
 pub use live::{EventId, Told};
 pub use models::{ModelList, ProviderModels};
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
 pub use subscription::Subscription;
-pub use toolset::DELEGATE;
+pub use own_tools::DELEGATE;
 
 /// How often this process says that it still runs what it runs.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -59,8 +59,10 @@ pub struct RuntimeOptions {
     pub providers: Providers,
     pub mcp_servers: McpServers,
     pub shell: tools::ShellSettings,
-    /// None: there is no tool that opens addresses.
+    /// None: no tool opens addresses.
     pub fetch: Option<tools::FetchSettings>,
+    /// Further sources of tools, after files, commands, addresses and MCP servers.
+    pub sources: Vec<Arc<dyn ToolSource>>,
     /// The names that `${env.NAME}` may stand for.
     pub env_allow: BTreeSet<String>,
     pub environment: Lookup,
@@ -85,6 +87,7 @@ impl RuntimeOptions {
             mcp_servers: McpServers::new(BTreeMap::new()),
             shell: tools::ShellSettings::default(),
             fetch: None,
+            sources: Vec::new(),
             env_allow: BTreeSet::new(),
             environment: Arc::new(|_| None),
             root: None,
@@ -92,6 +95,18 @@ impl RuntimeOptions {
             cooldown: Self::COOLDOWN,
             max_tool_rounds: None,
         }
+    }
+}
+
+impl RuntimeOptions {
+    fn tool_sources(&self) -> Vec<Arc<dyn ToolSource>> {
+        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(Workspace::new(self.shell.clone()))];
+        if let Some(settings) = &self.fetch {
+            sources.push(Arc::new(FixedTools::fetch(settings)));
+        }
+        sources.push(Arc::new(self.mcp_servers.clone()));
+        sources.extend(self.sources.iter().cloned());
+        sources
     }
 }
 
@@ -113,8 +128,8 @@ struct Inner {
     /// This process, as the database knows it: a new name each time it starts.
     node: String,
     lives: Mutex<HashMap<Uuid, Weak<Live>>>,
-    /// Directories with their tools, as far as they were used.
-    roots: Mutex<HashMap<String, (tools::Root, tools::Toolbox)>>,
+    /// Where the tools of runs come from.
+    sources: Vec<Arc<dyn ToolSource>>,
     beats: AtomicBool,
     /// The process ends: nothing is waited for any more.
     stopping: CancellationToken,
@@ -125,9 +140,9 @@ impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let node = Uuid::now_v7().to_string();
         let sessions = Sessions::new(library.scopes.database().engine().clone());
-        let (lives, roots, beats) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let (lives, sources, beats) = (Mutex::default(), options.tool_sources(), AtomicBool::new(false));
         let (stopping, fallback) = (CancellationToken::new(), models::Fallback::default());
-        Self(Arc::new(Inner { library, sessions, options, node, lives, roots, beats, stopping, fallback }))
+        Self(Arc::new(Inner { library, sessions, options, node, lives, sources, beats, stopping, fallback }))
     }
 
     pub fn library(&self) -> &Library {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -61,53 +62,71 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     Text { text: String, state: Option<ProviderState> },
-    ToolCall(ToolCall),
+    ToolCall(CallBlock),
 }
 
-/// The provider's own name for a call, which its result repeats.
+/// The provider's name for a call. The call's result repeats it.
 pub type CallId = String;
 
-/// A tool that the model wants to be run.
-#[derive(Debug, Clone, PartialEq)]
+/// A call of a tool. It has this shape from the model's answer to the tool, the log and the fronts;
+/// its JSON is the one of turns and events.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
+    #[serde(rename = "toolUseId")]
     pub id: CallId,
+    #[serde(rename = "toolName")]
     pub name: String,
-    pub input: ToolInput,
+    pub input: Map<String, Value>,
+}
+
+/// A call as a piece of an assistant's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallBlock {
+    pub call: ToolCall,
+    /// Set if the arguments could not be read; the call's input is empty then.
+    pub malformed: Option<Malformed>,
     pub state: Option<ProviderState>,
+}
+
+/// Arguments that are not a JSON object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// The arguments as the model wrote them.
+    pub text: String,
+    pub reason: String,
 }
 
 /// The arguments of a call. Protocols want an object; models sometimes write something else.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolInput {
     Object(Map<String, Value>),
-    /// What was written, and what is wrong with it.
-    Malformed {
-        text: String,
-        reason: String,
-    },
+    Malformed(Malformed),
 }
 
 impl ToolInput {
-    /// Reads arguments that arrived as text; nothing at all is an empty object.
+    /// Parses arguments that arrived as text. Blank text is an empty object.
     pub fn parse(text: &str) -> Self {
         if text.trim().is_empty() {
             return Self::Object(Map::new());
         }
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Self::Object(object),
-            Ok(other) => Self::Malformed {
-                text: text.to_owned(),
-                reason: format!("expected a JSON object, not {}", kind_of(&other)),
-            },
-            Err(error) => Self::Malformed { text: text.to_owned(), reason: error.to_string() },
+            Ok(other) => {
+                Self::malformed(text, format!("expected a JSON object, not {}", kind_of(&other)))
+            }
+            Err(error) => Self::malformed(text, error.to_string()),
         }
     }
 
-    /// The object that a protocol is sent: an empty one in place of what could not be read.
-    pub fn object(&self) -> Map<String, Value> {
+    pub fn malformed(text: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Malformed(Malformed { text: text.into(), reason: reason.into() })
+    }
+
+    /// The object, empty if the arguments could not be read, and what was wrong with them.
+    pub fn into_parts(self) -> (Map<String, Value>, Option<Malformed>) {
         match self {
-            Self::Object(object) => object.clone(),
-            Self::Malformed { .. } => Map::new(),
+            Self::Object(object) => (object, None),
+            Self::Malformed(malformed) => (Map::new(), Some(malformed)),
         }
     }
 }

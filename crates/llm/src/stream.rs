@@ -7,7 +7,7 @@ use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, ProviderState, ToolCall};
+use crate::{CallBlock, Failure, ProviderState};
 
 /// An answer as it arrives. It ends after [`Event::Finished`] or the first failure; a stream that
 /// ends without either was cut, and the adapter says so with a failure.
@@ -26,7 +26,7 @@ pub enum Event {
     /// Thinking that the provider shows.
     ReasoningDelta(String),
     /// A whole call.
-    ToolCall(ToolCall),
+    ToolCall(CallBlock),
     /// The last event.
     Finished { stop: StopReason, usage: Usage },
 }

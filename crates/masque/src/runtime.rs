@@ -36,6 +36,7 @@ pub(crate) async fn open(session: &Session) -> Result<Runtime> {
         mcp_servers: McpServers::new(reach.mcp_servers),
         shell: shell(config),
         fetch: config.fetch.clone(),
+        sources: Vec::new(),
         env_allow: config.env_allow.clone(),
         environment: Arc::new(environment),
         root,

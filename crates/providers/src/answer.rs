@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use llm::{Event, ProviderState, StopReason, ToolCall, ToolInput, Usage};
+use llm::{CallBlock, Event, ProviderState, StopReason, ToolCall, ToolInput, Usage};
 use serde_json::Value;
 
 /// The events of one answer, in the order and form that [`llm::Event`] promises.
@@ -74,7 +74,9 @@ impl Answer {
     pub(crate) fn call(&mut self, id: String, name: String, input: ToolInput, state: Option<Value>) {
         self.calls += 1;
         let state = self.state(state);
-        self.events.push_back(Event::ToolCall(ToolCall { id, name, input, state }));
+        let (input, malformed) = input.into_parts();
+        let call = ToolCall { id, name, input };
+        self.events.push_back(Event::ToolCall(CallBlock { call, malformed, state }));
     }
 
     pub(crate) fn finish(&mut self, stop: StopReason, usage: Usage) {

@@ -21,7 +21,7 @@ impl CallIds {
         for message in &request.messages {
             let Message::Assistant(blocks) = message else { continue };
             taken.extend(blocks.iter().filter_map(|block| match block {
-                Block::ToolCall(call) => Some(call.id.clone()),
+                Block::ToolCall(block) => Some(block.call.id.clone()),
                 Block::Text { .. } => None,
             }));
         }

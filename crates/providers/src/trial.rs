@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm::{
-    Block, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason, System,
+    Block, CallBlock, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason, System,
     ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
 };
 use serde_json::{Value, json};
@@ -108,12 +108,9 @@ pub(crate) fn text(text: &str) -> Block {
 }
 
 pub(crate) fn call(id: &str, name: &str, input: &Value) -> Block {
-    Block::ToolCall(ToolCall {
-        id: id.into(),
-        name: name.into(),
-        input: ToolInput::parse(&input.to_string()),
-        state: None,
-    })
+    let (input, malformed) = ToolInput::parse(&input.to_string()).into_parts();
+    let call = ToolCall { id: id.into(), name: name.into(), input };
+    Block::ToolCall(CallBlock { call, malformed, state: None })
 }
 
 pub(crate) fn user(text: &str) -> Message {
@@ -194,7 +191,7 @@ pub(crate) fn json_of(body: &impl serde::Serialize) -> Value {
 /// The same blocks as if another provider had made them.
 pub(crate) fn of_another(mut blocks: Vec<Block>) -> Vec<Block> {
     for block in &mut blocks {
-        let (Block::Text { state, .. } | Block::ToolCall(ToolCall { state, .. })) = block;
+        let (Block::Text { state, .. } | Block::ToolCall(CallBlock { state, .. })) = block;
         if let Some(ProviderState { provider, .. }) = state {
             *provider = "another".into();
         }

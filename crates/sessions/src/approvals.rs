@@ -1,7 +1,5 @@
 //! Calls that wait for somebody's permission, as rows: nobody's task waits with them.
 
-use std::collections::BTreeMap;
-
 use agent::{Approval, ApprovalAnswer, Entry};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -37,9 +35,9 @@ pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[
             let answer = request.answer.as_ref().map(serde_json::to_string).transpose()?;
             values.extend([
                 Value::Int(seq),
-                Value::from(request.call_id.as_str()),
-                Value::from(request.tool_name.as_str()),
-                Value::Text(serde_json::to_string(&request.input)?),
+                Value::from(request.call.id.as_str()),
+                Value::from(request.call.name.as_str()),
+                Value::Text(serde_json::to_string(&request.call.input)?),
                 Value::Time(request.asked_at),
                 Value::MaybeText(answer),
             ]);
@@ -148,20 +146,5 @@ impl Sessions {
         let pending = pending(&mut work, session).await?;
         work.commit().await?;
         Ok(Answered::Recorded { seq, pending })
-    }
-
-    /// What was said about tools for the rest of the session; the latest answer counts.
-    pub async fn remembered_approvals(&self, session: Uuid) -> Result<Vec<(String, bool)>> {
-        let mut answers: Vec<(ApprovalAnswer, String)> = self
-            .approvals(session, false)
-            .await?
-            .into_iter()
-            .filter_map(|request| Some((request.answer?, request.tool_name)))
-            .filter(|(answer, _)| answer.remember)
-            .collect();
-        answers.sort_by_key(|(answer, _)| answer.answered_at);
-        let latest: BTreeMap<String, bool> =
-            answers.into_iter().map(|(answer, tool)| (tool, answer.approved)).collect();
-        Ok(latest.into_iter().collect())
     }
 }

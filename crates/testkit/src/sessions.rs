@@ -4,8 +4,8 @@
 use std::ops::Deref;
 
 use agent::{
-    Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Session, SessionStatus, Turn,
-    TurnBody,
+    Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused, Session,
+    SessionStatus, ToolCall, Turn, TurnBody,
 };
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use llm::{ModelRef, ProviderState, Usage};
@@ -137,16 +137,10 @@ pub fn turns() -> Vec<Entry> {
         user("Hello\0there"),
         Entry::Turn(with_state),
         turn(TurnBody::ToolCall {
-            tool_use_id: "call_1".to_owned(),
-            tool_name: "read_file".to_owned(),
-            input,
+            call: ToolCall { id: "call_1".to_owned(), name: "read_file".to_owned(), input },
             malformed: None,
         }),
-        turn(TurnBody::ToolResult {
-            tool_use_id: "call_1".to_owned(),
-            output: "no".to_owned(),
-            is_error: true,
-        }),
+        turn(TurnBody::refused("call_1", Refused::new(Refusal::NobodyToAsk, "no"))),
         turn(TurnBody::Summary { content: "short".to_owned(), through: Uuid::now_v7() }),
     ]
 }
@@ -180,9 +174,11 @@ pub fn end(then: After) -> RunChange {
 pub fn request(session: Uuid, call_id: &str, tool: &str) -> Approval {
     Approval {
         session,
-        call_id: call_id.to_owned(),
-        tool_name: tool.to_owned(),
-        input: json!({"command": "ls\0"}).as_object().unwrap().clone(),
+        call: ToolCall {
+            id: call_id.to_owned(),
+            name: tool.to_owned(),
+            input: json!({"command": "ls\0"}).as_object().unwrap().clone(),
+        },
         asked_at: now(),
         answer: None,
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use agent::{Annotations, Schema, Tool};
+use futures::future::BoxFuture;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, Url};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use crate::input::{object, parsed};
 use crate::text::{is_binary, shortened};
-use crate::{Answer, Call, Handler, Registered, Reply, limits};
+use crate::{Handler, Invocation, Outcome, Registered, limits};
 
 mod html;
 mod network;
@@ -95,28 +96,28 @@ struct Input {
 }
 
 impl Handler for FetchUrl {
-    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+    fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let input: Input = match parsed(call.input) {
+            let input: Input = match parsed(invocation.call.input) {
                 Ok(input) => input,
-                Err(message) => return Answer::error(message),
+                Err(message) => return Outcome::error(message),
             };
             let most = input.max_bytes.unwrap_or(limits::FETCH_BYTES).min(limits::MOST_FETCH_BYTES);
             let fetched = tokio::select! {
                 fetched = tokio::time::timeout(limits::FETCH_TIME, self.page(&input.url, most)) => fetched,
-                () = call.cancelled.cancelled() => return Answer::error("cancelled"),
+                () = invocation.cancelled.cancelled() => return Outcome::error("cancelled"),
             };
             match fetched {
                 Ok(Ok(answer)) => answer,
-                Ok(Err(message)) => Answer::error(message),
-                Err(_) => Answer::error(format!("no whole answer within {} s", limits::FETCH_TIME.as_secs())),
+                Ok(Err(message)) => Outcome::error(message),
+                Err(_) => Outcome::error(format!("no whole answer within {} s", limits::FETCH_TIME.as_secs())),
             }
         })
     }
 }
 
 impl FetchUrl {
-    async fn page(&self, given: &str, most: usize) -> Result<Answer, String> {
+    async fn page(&self, given: &str, most: usize) -> Result<Outcome, String> {
         let client = self.client.as_ref().map_err(|error| format!("no HTTP client: {error}"))?;
         let mut url = Url::parse(given)
             .map_err(|error| format!("the address cannot be read: {error}; it must begin with https://"))?;
@@ -186,7 +187,7 @@ fn failed(url: &Url, error: &reqwest::Error) -> String {
     format!("{host} could not be reached: {}", shortened(&innermost, 300))
 }
 
-async fn read(url: &Url, mut response: Response, most: usize) -> Result<Answer, String> {
+async fn read(url: &Url, mut response: Response, most: usize) -> Result<Outcome, String> {
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.to_ascii_lowercase();
@@ -213,7 +214,7 @@ async fn read(url: &Url, mut response: Response, most: usize) -> Result<Answer, 
     let cut = if is_cut { format!("\n[cut: only the first {most} bytes were read]") } else { String::new() };
     let said = if status.is_success() { String::new() } else { format!("HTTP status {status}; ") };
     let text = format!("[{said}{url}, written by others]\n{text}{cut}");
-    Ok(Answer { text, is_error: !status.is_success(), events: Vec::new() })
+    Ok(Outcome { text, is_error: !status.is_success(), ..Outcome::default() })
 }
 
 fn is_text(essence: &str) -> bool {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use agent::{Annotations, Schema, Tool};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::input::object;
-use crate::{Answer, Call, Handler, Registered, Reply, limits};
+use crate::{Handler, Invocation, Outcome, Registered, limits};
 
 mod root;
 pub use root::{Root, RootError};
@@ -161,18 +162,18 @@ struct OfFiles {
 }
 
 impl Handler for OfFiles {
-    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+    fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let cancelled = call.cancelled.child_token();
+            let cancelled = invocation.cancelled.child_token();
             let watch = Watch::new(cancelled.clone());
             // Dropping this future tells the thread, which nothing else would stop.
             let _stops = cancelled.drop_guard();
             let (root, run) = (self.root.clone(), self.run);
-            match tokio::task::spawn_blocking(move || run(&root, call.input, &watch)).await {
-                Ok(Ok(text)) => Answer::text(text),
-                Ok(Err(message)) => Answer::error(message),
+            match tokio::task::spawn_blocking(move || run(&root, invocation.call.input, &watch)).await {
+                Ok(Ok(text)) => Outcome::text(text),
+                Ok(Err(message)) => Outcome::error(message),
                 Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                Err(_) => Answer::error("the program is shutting down"),
+                Err(_) => Outcome::error("the program is shutting down"),
             }
         })
     }

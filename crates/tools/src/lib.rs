@@ -1,14 +1,15 @@
 //! Tools and what runs them: files, commands, addresses and MCP servers.
 //!
-//! A tool is a description (`agent::Tool`) and a handler. This crate checks what a model sends, runs
-//! the handler within its limits and cuts what comes back; a failure is an answer for the model to
-//! read. It must not know personas, presets, modes or sessions: which tools exist for whom, and which
-//! need permission, is decided in `agent` before anything here is called.
+//! A tool is a description (`agent::Tool`) and a [`Handler`]; a [`ToolSource`] provides the tools of a
+//! run. This crate checks a model's input, runs the handler within its limits and cuts long output; a
+//! failure is an [`Outcome`] for the model to read. It must not know personas, presets, modes or
+//! sessions: `agent` decides which tools exist for whom, and which need approval, before anything
+//! here is called.
 
 pub mod limits;
 
-mod answer;
-pub use answer::{Answer, Call, Handler, Reply};
+mod outcome;
+pub use outcome::{Effect, EventSender, Handler, Invocation, Outcome, ToolEvent};
 
 mod registered;
 pub use registered::Registered;
@@ -34,6 +35,9 @@ pub use shell::{ShellSettings, shell};
 
 mod fetch;
 pub use fetch::{FetchSettings, fetch};
+
+mod source;
+pub use source::{FixedTools, Provided, RunContext, ToolSource, Workspace};
 
 mod mcp;
 pub use mcp::{McpServers, ServerProblem, ServerSettings, Transport};

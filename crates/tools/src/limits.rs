@@ -124,3 +124,9 @@ pub const MOST_FETCH_BYTES: usize = 5 * 1024 * 1024;
 pub const URL_CHARS: usize = 2_048;
 /// Characters of a link that is shown with a page's text.
 pub const LINK_CHARS: usize = 200;
+/// Directories whose tools are kept open.
+pub const OPEN_ROOTS: usize = 64;
+/// Events of running calls that wait to be received.
+pub const WAITING_EVENTS: usize = 64;
+/// Characters of a message about a call's progress.
+pub const PROGRESS_CHARS: usize = 500;

@@ -16,6 +16,7 @@ mod connection;
 mod lenient;
 mod log;
 mod names;
+mod progress;
 mod result;
 mod server;
 use server::Server;
@@ -55,9 +56,12 @@ impl McpServers {
         self.servers.is_empty()
     }
 
-    /// The tools of all servers. Starts, at the same time, those that do not run. Asked again it
-    /// answers from memory, unless a server has ended or has said that its tools changed.
-    pub async fn tools(&self) -> (Vec<Registered>, Vec<ServerProblem>) {
+    /// How the names of all their tools begin.
+    pub const PREFIX: &str = "mcp__";
+
+    /// Lists the tools of all servers. Starts, in parallel, those that do not run. Answers from memory
+    /// the next time, unless a server has ended or has announced that its tools changed.
+    pub async fn list(&self) -> (Vec<Registered>, Vec<ServerProblem>) {
         let mut tools = Vec::new();
         let mut problems = Vec::new();
         for (of_server, its_problems) in join_all(self.servers.iter().map(Server::tools)).await {

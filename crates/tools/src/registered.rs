@@ -1,26 +1,27 @@
-//! A tool together with what runs it.
+//! A tool with its handler.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-use agent::Tool;
+use agent::{Refusal, Tool};
 use futures::FutureExt;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use crate::limits;
 use crate::text::{presentable, shortened};
-use crate::{Answer, Call, Handler};
+use crate::{Handler, Invocation, Outcome};
 
 /// A tool that can be called. Cloning it shares everything.
 #[derive(Clone)]
 pub struct Registered {
     pub tool: Arc<Tool>,
     handler: Arc<dyn Handler>,
-    /// Compiled with the first call: most tools of a session are never called.
-    validator: Arc<OnceLock<Result<Validator, String>>>,
+    /// Compiled with the first call: most tools of a session are never called. None for tools that
+    /// check their input themselves.
+    validator: Option<Arc<OnceLock<Result<Validator, String>>>>,
 }
 
 impl fmt::Debug for Registered {
@@ -31,42 +32,51 @@ impl fmt::Debug for Registered {
 
 impl Registered {
     pub fn new(tool: impl Into<Arc<Tool>>, handler: Arc<dyn Handler>) -> Self {
-        Self { tool: tool.into(), handler, validator: Arc::default() }
+        Self { tool: tool.into(), handler, validator: Some(Arc::default()) }
     }
 
-    /// Runs the tool: checks the input, turns a panic into an error, cuts what is too long.
+    /// A tool of the runtime itself. Its handler checks its input, ends by itself when it is
+    /// cancelled, and does not panic: nothing guards it.
+    pub fn trusted(tool: impl Into<Arc<Tool>>, handler: Arc<dyn Handler>) -> Self {
+        Self { tool: tool.into(), handler, validator: None }
+    }
+
+    /// Runs the tool: checks the input, turns a panic into an error, cuts output that is too long.
     ///
-    /// Answers within [`limits::CANCEL_GRACE`] of the call's cancellation.
-    pub async fn call(&self, mut call: Call) -> Answer {
-        if call.cancelled.is_cancelled() {
-            return Answer::error("cancelled before it began");
+    /// Returns within [`limits::CANCEL_GRACE`] of the call's cancellation.
+    pub async fn call(&self, mut invocation: Invocation) -> Outcome {
+        let Some(validator) = &self.validator else { return self.handler.call(invocation).await };
+        if invocation.cancelled.is_cancelled() {
+            return Outcome::refused(Refusal::Cancelled, "cancelled before it began");
         }
-        let input = Value::Object(std::mem::take(&mut call.input));
-        if let Err(message) = self.check(&input) {
-            return Answer::error(message);
+        let input = Value::Object(std::mem::take(&mut invocation.call.input));
+        if let Err(message) = self.check(validator, &input) {
+            return Outcome::refused(Refusal::InvalidArguments, message);
         }
         if let Value::Object(input) = input {
-            call.input = input;
+            invocation.call.input = input;
         }
-        let cancelled = call.cancelled.clone();
+        let cancelled = invocation.cancelled.clone();
         let overdue = async {
             cancelled.cancelled().await;
             tokio::time::sleep(limits::CANCEL_GRACE).await;
         };
-        let mut answer = tokio::select! {
+        let called = AssertUnwindSafe(async { self.handler.call(invocation).await }).catch_unwind();
+        let mut outcome = tokio::select! {
             biased;
-            answer = AssertUnwindSafe(async { self.handler.call(call).await }).catch_unwind() => {
-                answer.unwrap_or_else(|panic| self.of_panic(panic.as_ref()))
-            }
-            () = overdue => Answer::error("cancelled; what it had begun may be done in part"),
+            outcome = called => outcome.unwrap_or_else(|panic| self.of_panic(panic.as_ref())),
+            () = overdue => Outcome::error("cancelled; the work may be done in part"),
         };
-        answer.text = presentable(answer.text);
-        answer
+        if outcome.is_error && cancelled.is_cancelled() {
+            outcome.refusal.get_or_insert(Refusal::Cancelled);
+        }
+        outcome.text = presentable(outcome.text);
+        outcome
     }
 
-    fn check(&self, input: &Value) -> Result<(), String> {
+    fn check(&self, validator: &OnceLock<Result<Validator, String>>, input: &Value) -> Result<(), String> {
         let name = &self.tool.name;
-        let validator = match self.validator.get_or_init(|| compile(&self.tool.input_schema)) {
+        let validator = match validator.get_or_init(|| compile(&self.tool.input_schema)) {
             Ok(validator) => validator,
             Err(problem) => {
                 return Err(format!(
@@ -90,19 +100,19 @@ impl Registered {
         ))
     }
 
-    fn of_panic(&self, panic: &(dyn Any + Send)) -> Answer {
+    fn of_panic(&self, panic: &(dyn Any + Send)) -> Outcome {
         let name = &self.tool.name;
         let message = panic.downcast_ref::<&str>().copied();
         let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         tracing::error!(tool = %name, message = message.unwrap_or("no message"), "a tool panicked");
-        Answer::error(format!(
-            "{name} broke down. That is a fault of the tool, not of its input; what it had begun may be done in part."
+        Outcome::error(format!(
+            "{name} broke down. That is a fault of the tool, not of its input; the work may be done in part."
         ))
     }
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {
-    // A server's schema is somebody else's: its patterns are bounded, and its references reach nothing.
+    // A server's schema is not ours: bound its patterns, and resolve no references.
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(limits::PATTERN_BACKTRACKS)
         .size_limit(limits::PATTERN_BYTES)
@@ -121,7 +131,7 @@ fn describe(error: &jsonschema::ValidationError<'_>) -> String {
     format!("- {place}: {}", shortened(&error.to_string(), limits::VIOLATION_CHARS))
 }
 
-/// The names that the schema knows, so that a model need not guess a second time.
+/// The names that the schema has, so that the model need not guess again.
 fn expected(schema: &Value) -> String {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Annotations, Schema, Tool};
+use futures::future::BoxFuture;
 use process_wrap::tokio::ChildWrapper;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::input::{object, parsed};
 use crate::process::Family;
-use crate::{Answer, Call, Handler, Registered, Reply, Root, environment, limits};
+use crate::{Handler, Invocation, Outcome, Registered, Root, environment, limits};
 
 mod output;
 use output::Output;
@@ -93,20 +94,20 @@ struct Input {
 }
 
 impl Handler for RunCommand {
-    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+    fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let input: Input = match parsed(call.input) {
+            let input: Input = match parsed(invocation.call.input) {
                 Ok(input) => input,
-                Err(message) => return Answer::error(message),
+                Err(message) => return Outcome::error(message),
             };
             if input.command.contains('\0') {
-                return Answer::error("a command cannot hold a NUL character");
+                return Outcome::error("a command cannot hold a NUL character");
             }
             let time = input.timeout_s.map_or(self.default_time, Duration::from_secs);
             let time = time.min(limits::MOST_COMMAND_TIME);
             match self.start(&input.command) {
-                Ok(running) => running.finish(time, &call.cancelled).await,
-                Err(error) => Answer::error(format!("the command could not be started: {error}")),
+                Ok(running) => running.finish(time, &invocation.cancelled).await,
+                Err(error) => Outcome::error(format!("the command could not be started: {error}")),
             }
         })
     }
@@ -171,7 +172,7 @@ enum Ended {
 }
 
 impl Running {
-    async fn finish(mut self, time: Duration, cancelled: &CancellationToken) -> Answer {
+    async fn finish(mut self, time: Duration, cancelled: &CancellationToken) -> Outcome {
         let mut ended = self.watch(time, cancelled).await;
         let report = self.family.let_go(self.child.as_mut()).await;
         if let (Ended::Exited(_), Some(report)) = (&ended, report) {
@@ -200,7 +201,7 @@ impl Running {
             Ended::Cancelled => ("cancelled".to_owned(), true),
             Ended::Flood => (format!("ended after it had written {} MiB", limits::OUTPUT_BYTES >> 20), true),
         };
-        Answer { text: format!("{first}\n{}", self.output.into_text()), is_error, events: Vec::new() }
+        Outcome { text: format!("{first}\n{}", self.output.into_text()), is_error, ..Outcome::default() }
     }
 
     async fn watch(&mut self, time: Duration, cancelled: &CancellationToken) -> Ended {

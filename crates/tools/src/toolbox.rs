@@ -1,17 +1,17 @@
-//! The tools that are there, by name.
+//! Tools by name.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use agent::Tool;
+use agent::{Refusal, Tool};
 
-use crate::{Answer, Call, Registered};
+use crate::{Invocation, Outcome, Registered};
 
 #[cfg(test)]
 mod tests;
 
-/// Tools by name, always in the same order: a model's prompt cache lives on that.
+/// Tools by name, in a stable order: a model's prompt cache depends on it.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: BTreeMap<String, Registered>,
@@ -22,8 +22,8 @@ impl Toolbox {
         Self::default()
     }
 
-    /// Adds the tools of a set. A name that is taken stays with the tool that has it; the names that
-    /// were refused come back.
+    /// Adds tools. A name that is taken stays with the tool that has it; returns the names of the tools
+    /// that were left out.
     pub fn add(&mut self, set: impl IntoIterator<Item = Registered>) -> Vec<String> {
         let mut refused = Vec::new();
         for registered in set {
@@ -39,6 +39,10 @@ impl Toolbox {
 
     pub fn get(&self, name: &str) -> Option<&Registered> {
         self.tools.get(name)
+    }
+
+    pub fn into_tools(self) -> impl Iterator<Item = Registered> {
+        self.tools.into_values()
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
@@ -58,10 +62,10 @@ impl Toolbox {
     }
 
     /// Runs the tool of that name; see [`Registered::call`].
-    pub async fn call(&self, name: &str, call: Call) -> Answer {
+    pub async fn call(&self, name: &str, invocation: Invocation) -> Outcome {
         match self.get(name) {
-            Some(registered) => registered.call(call).await,
-            None => Answer::error(self.unknown(name)),
+            Some(registered) => registered.call(invocation).await,
+            None => Outcome::refused(Refusal::NotOffered, self.unknown(name)),
         }
     }
 

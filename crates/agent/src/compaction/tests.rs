@@ -151,7 +151,7 @@ fn any_log() -> impl Strategy<Value = Vec<Turn>> {
 /// The ids of calls, or of results.
 fn ids(turns: &[&Turn], results: bool) -> Vec<String> {
     let id = |turn: &&Turn| match &turn.body {
-        TurnBody::ToolCall { tool_use_id, .. } if !results => Some(tool_use_id.clone()),
+        TurnBody::ToolCall { call, .. } if !results => Some(call.id.clone()),
         TurnBody::ToolResult { tool_use_id, .. } if results => Some(tool_use_id.clone()),
         _ => None,
     };

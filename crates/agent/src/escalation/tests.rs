@@ -32,10 +32,10 @@ fn check(models: usize, start: usize, failures: &str, expected: &str) {
         };
         let wait = wait.map(|wait| Duration::from_secs(wait.parse().expect("seconds")));
         done.push(match escalation.on_failure(kind, wait) {
-            Verdict::Retry(times) => format!("retry{times}"),
-            Verdict::MoveOn => escalation.current().to_string(),
-            Verdict::Wait(wait) => format!("wait{}", wait.as_secs()),
-            Verdict::GiveUp => "give-up".to_owned(),
+            NextAttempt::Retry(times) => format!("retry{times}"),
+            NextAttempt::MoveOn => escalation.current().to_string(),
+            NextAttempt::Wait(wait) => format!("wait{}", wait.as_secs()),
+            NextAttempt::GiveUp => "give-up".to_owned(),
         });
     }
     assert_eq!(done.join(" "), expected, "{failures}");
@@ -152,20 +152,20 @@ proptest! {
             let is_last = moved + 1 >= models;
             let retry_after = seconds.map(Duration::from_secs);
             match escalation.on_failure(kind, retry_after) {
-                Verdict::Retry(times) => {
+                NextAttempt::Retry(times) => {
                     prop_assert!(kind.is_transport() && times <= RETRIES);
                     prop_assert_eq!(escalation.current(), at);
                 }
-                Verdict::MoveOn => {
+                NextAttempt::MoveOn => {
                     prop_assert!(!is_last);
                     prop_assert_eq!(escalation.current(), (at + 1) % models);
                     moved += 1;
                 }
-                Verdict::Wait(wait) => {
+                NextAttempt::Wait(wait) => {
                     prop_assert!(is_last && Some(wait) == retry_after && wait <= LONGEST_WAIT);
                     prop_assert_eq!(escalation.current(), at);
                 }
-                Verdict::GiveUp => {
+                NextAttempt::GiveUp => {
                     prop_assert!(is_last);
                     gave_up = true;
                     break;

@@ -1,11 +1,11 @@
 //! The JSON of events, and which of them an entry of the log becomes.
 
 use chrono::DateTime;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::Turn;
-use crate::turn::tests::id;
+use crate::turn::tests::{call, id};
 
 const ID: &str = "00000000-0000-0000-0000-000000000001";
 
@@ -81,18 +81,18 @@ fn turns() {
         TurnBody::AssistantText { content: "Hello".into() },
         json!({"type": "text_complete", "id": ID, "content": "Hello"}),
     );
-    let body = TurnBody::ToolCall {
-        tool_use_id: "toolu_1".into(),
-        tool_name: "read_file".into(),
-        input: input(),
-        malformed: None,
-    };
+    let called = ToolCall { input: input(), ..call("toolu_1", "read_file") };
+    let body = TurnBody::ToolCall { call: called, malformed: None };
     check_turn(
         body,
         json!({"type": "tool_call", "id": ID, "toolUseId": "toolu_1", "toolName": "read_file", "input": {"path": "a.md"}}),
     );
-    let result =
-        |is_error| TurnBody::ToolResult { tool_use_id: "toolu_1".into(), output: "x".into(), is_error };
+    let result = |is_error| TurnBody::ToolResult {
+        tool_use_id: "toolu_1".into(),
+        output: "x".into(),
+        is_error,
+        refusal: None,
+    };
     check_turn(
         result(false),
         json!({"type": "tool_result", "id": ID, "toolUseId": "toolu_1", "output": "x"}),
@@ -100,6 +100,13 @@ fn turns() {
     check_turn(
         result(true),
         json!({"type": "tool_result", "id": ID, "toolUseId": "toolu_1", "output": "x", "isError": true}),
+    );
+    check_turn(
+        TurnBody::refused("toolu_1", crate::Refused::new(Refusal::NobodyToAsk, "x")),
+        json!({
+            "type": "tool_result", "id": ID, "toolUseId": "toolu_1", "output": "x", "isError": true,
+            "refusal": "nobody_to_ask",
+        }),
     );
     check_turn(
         TurnBody::Summary { content: "Short".into(), through: id(1) },
@@ -139,9 +146,7 @@ fn notes_about_the_run() {
     check_note(
         Note::ApprovalRequest {
             session: id(1),
-            tool_use_id: "toolu_1".into(),
-            tool_name: "edit_file".into(),
-            input: input(),
+            call: ToolCall { input: input(), ..call("toolu_1", "edit_file") },
         },
         json!({"type": "approval_request", "sessionId": ID, "toolUseId": "toolu_1", "toolName": "edit_file", "input": {"path": "a.md"}}),
     );

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+use llm::ToolCall;
+
 use super::*;
 use crate::turn::tests::turns;
 
@@ -21,7 +23,7 @@ fn shown(messages: &[Message]) -> String {
             let blocks = blocks.iter().map(|block| match block {
                 Block::Text { text, state: None } => text.clone(),
                 Block::Text { text, state: Some(_) } => format!("{text}+"),
-                Block::ToolCall(call) => format!("{}?", call.id),
+                Block::ToolCall(block) => format!("{}?", block.call.id),
             });
             format!("assistant({})", blocks.collect::<Vec<_>>().join(", "))
         }
@@ -107,22 +109,13 @@ fn a_summary_stands_for_what_it_covers() {
 fn a_call_is_sent_back_as_it_came() {
     let mut turns = turns("u:hi c:a");
     let input: serde_json::Map<_, _> = [("path".to_owned(), "a.md".into())].into_iter().collect();
-    turns[1].body = TurnBody::ToolCall {
-        tool_use_id: "a".into(),
-        tool_name: "read_file".into(),
-        input: input.clone(),
-        malformed: None,
-    };
+    let call = ToolCall { id: "a".into(), name: "read_file".into(), input };
+    turns[1].body = TurnBody::ToolCall { call: call.clone(), malformed: None };
     let state = llm::ProviderState { provider: "x".into(), data: "signature".into() };
     turns[1].provider_state = Some(state.clone());
     let made = messages(&turns);
-    let call = ToolCall {
-        id: "a".into(),
-        name: "read_file".into(),
-        input: ToolInput::Object(input),
-        state: Some(state),
-    };
-    assert_eq!(made[1], Message::Assistant(vec![Block::ToolCall(call)]));
+    let block = CallBlock { call, malformed: None, state: Some(state) };
+    assert_eq!(made[1], Message::Assistant(vec![Block::ToolCall(block)]));
     let Message::User { results, .. } = &made[2] else { panic!("{made:?}") };
     assert_eq!(results[0].tool_name, "read_file", "some protocols name the tool beside its result");
 }
@@ -166,7 +159,7 @@ proptest! {
                 Message::Assistant(blocks) => {
                     prop_assert!(!blocks.is_empty(), "a message says something");
                     calls.extend(blocks.iter().filter_map(|block| match block {
-                        Block::ToolCall(call) => Some(call.id.as_str()),
+                        Block::ToolCall(block) => Some(block.call.id.as_str()),
                         Block::Text { .. } => None,
                     }));
                 }

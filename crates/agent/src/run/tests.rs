@@ -1,6 +1,6 @@
 use chrono::DateTime;
-use llm::Usage;
-use serde_json::json;
+use llm::{ToolInput, Usage};
+use serde_json::{Map, json};
 
 use super::*;
 use crate::turn::tests::{id, turns};
@@ -41,9 +41,9 @@ impl Driver {
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: &str) {
-        let input = ToolInput::parse(arguments);
-        let call = llm::ToolCall { id: id.to_owned(), name: name.to_owned(), input, state: None };
-        self.event(llm::Event::ToolCall(call));
+        let (input, malformed) = ToolInput::parse(arguments).into_parts();
+        let call = ToolCall { id: id.to_owned(), name: name.to_owned(), input };
+        self.event(llm::Event::ToolCall(CallBlock { call, malformed, state: None }));
     }
 
     fn finish(&mut self, stop: StopReason) {
@@ -56,9 +56,13 @@ impl Driver {
     /// The tool of the pending call at this place answers.
     fn answer(&mut self, at: usize) {
         let Some(call) = self.run.pending().get(at) else { return };
-        let tool_use_id = call.tool_use_id.clone();
-        let body =
-            TurnBody::ToolResult { tool_use_id: tool_use_id.clone(), output: "ok".into(), is_error: false };
+        let tool_use_id = call.call.id.clone();
+        let body = TurnBody::ToolResult {
+            tool_use_id: tool_use_id.clone(),
+            output: "ok".into(),
+            is_error: false,
+            refusal: None,
+        };
         self.keep(vec![body.into()]);
         self.run.on_result(&tool_use_id);
         self.reply = self.kept.len();
@@ -355,7 +359,7 @@ fn arguments_that_cannot_be_read_are_a_call_too() {
     check("read{oops calls | text end", "bad ok text => end_turn");
     let driver = play(50, "read{oops calls");
     let call = &driver.run.pending()[0];
-    assert!(call.input.is_empty());
+    assert!(call.call.input.is_empty());
     let malformed = call.malformed.as_deref().expect("it is malformed");
     assert!(malformed.ends_with("; what arrived was: {oops"), "{malformed}");
     let long = play(50, &format!("read{{{} calls", "ä".repeat(100_000)));
@@ -371,32 +375,22 @@ fn what_is_kept_is_what_was_said() {
     driver.event(llm::Event::TextEnd { state: Some(state.clone()) });
     assert_eq!(driver.run.text_bytes(), 0);
     let input: Map<String, Value> = [("path".to_owned(), json!("a.md"))].into_iter().collect();
-    let call = llm::ToolCall {
-        id: "toolu_1".into(),
-        name: "read".into(),
-        input: ToolInput::Object(input.clone()),
-        state: Some(state.clone()),
-    };
-    driver.event(llm::Event::ToolCall(call));
+    let call = ToolCall { id: "toolu_1".into(), name: "read".into(), input };
+    let block = CallBlock { call: call.clone(), malformed: None, state: Some(state.clone()) };
+    driver.event(llm::Event::ToolCall(block));
     driver.finish(StopReason::ToolUse);
     let kept: Vec<_> =
         driver.kept[1..].iter().map(|turn| (turn.body.clone(), turn.provider_state.clone())).collect();
     let text = TurnBody::AssistantText { content: "hello world".into() };
-    let (tool_use_id, tool_name) = ("toolu_1".to_owned(), "read".to_owned());
-    let body = TurnBody::ToolCall {
-        tool_use_id: tool_use_id.clone(),
-        tool_name: tool_name.clone(),
-        input: input.clone(),
-        malformed: None,
-    };
+    let body = TurnBody::ToolCall { call: call.clone(), malformed: None };
     assert_eq!(kept, [(text, Some(state.clone())), (body, Some(state))]);
-    assert_eq!(driver.run.pending(), [PendingCall { tool_use_id, tool_name, input, malformed: None }]);
+    assert_eq!(driver.run.pending(), [PendingCall { call, malformed: None }]);
 }
 
 #[track_caller]
 fn check_resumed(script: &str, expected: &str) {
     let run = Run::resume(50, &turns(script));
-    let pending: Vec<&str> = run.pending().iter().map(|call| call.tool_use_id.as_str()).collect();
+    let pending: Vec<&str> = run.pending().iter().map(|pending| pending.call.id.as_str()).collect();
     let Run { rounds, repeats, .. } = run;
     assert_eq!(format!("{} rounds {rounds} repeats {repeats}", pending.join(",")), expected, "{script}");
 }
@@ -450,4 +444,30 @@ fn a_plan_that_was_handed_over_ends_the_run_that_is_found_again() {
     // Some providers use an id again, and then the first of them is answered first.
     check_planned("u:go x:a c:a r:a", "a", [Step::RunTools, ended]);
     check_planned("u:go c:a x:a r:a", "a", [Step::RunTools, Step::CallModel]);
+}
+
+/// The reasons of the results that a script leaves, and its end.
+#[track_caller]
+fn check_refusals(script: &str, expected: &str) {
+    let driver = play(2, script);
+    let reasons = driver.kept.iter().filter_map(|turn| match &turn.body {
+        TurnBody::ToolResult { refusal: Some(refusal), .. } => Some(refusal.to_string()),
+        TurnBody::ToolResult { refusal: None, .. } => Some("ok".to_owned()),
+        _ => None,
+    });
+    assert_eq!(reasons.collect::<Vec<_>>().join(", "), expected, "{script}");
+}
+
+#[test]
+fn results_say_why_a_tool_was_not_run() {
+    check_refusals("tool calls |", "ok");
+    check_refusals("tool tool calls cancel", "cancelled, cancelled");
+    check_refusals("tool cancel", "cancelled");
+    check_refusals("tool calls fail", "the run failed");
+    check_refusals("tool limit", "the run ended");
+    check_refusals("tool refuse", "the run ended");
+    check_refusals("tool calls | tool calls | tool calls", "ok, ok, the run ended");
+    let surplus = format!("{}calls |", "tool ".repeat(limits::CALLS_PER_REPLY + 1));
+    let expected = format!("too many calls{}", ", ok".repeat(limits::CALLS_PER_REPLY));
+    check_refusals(&surplus, &expected);
 }

@@ -1,7 +1,7 @@
 //! The JSON of turns, and a short notation in which other tests write lists of them.
 
 use chrono::DateTime;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::*;
 
@@ -19,15 +19,10 @@ fn turn(at: usize, word: &str) -> Turn {
     let body = match kind {
         "u" => TurnBody::User { content },
         "t" | "p" => TurnBody::AssistantText { content },
-        "c" => {
-            TurnBody::ToolCall { tool_use_id, tool_name: "look".into(), input: Map::new(), malformed: None }
-        }
-        "x" => {
-            let tool_name = crate::PLAN_EXIT.to_owned();
-            TurnBody::ToolCall { tool_use_id, tool_name, input: Map::new(), malformed: None }
-        }
-        "r" => TurnBody::ToolResult { tool_use_id, output: "ok".into(), is_error: false },
-        "e" => TurnBody::ToolResult { tool_use_id, output: "no".into(), is_error: true },
+        "c" => TurnBody::ToolCall { call: call(text, "look"), malformed: None },
+        "x" => TurnBody::ToolCall { call: call(text, crate::PLAN_EXIT), malformed: None },
+        "r" => TurnBody::ToolResult { tool_use_id, output: "ok".into(), is_error: false, refusal: None },
+        "e" => TurnBody::ToolResult { tool_use_id, output: "no".into(), is_error: true, refusal: None },
         summary => {
             let through = summary.strip_prefix('s').and_then(|through| through.parse().ok());
             TurnBody::Summary { content, through: id(through.expect("a word of the notation")) }
@@ -35,6 +30,10 @@ fn turn(at: usize, word: &str) -> Turn {
     };
     let provider_state = (kind == "p").then(|| ProviderState { provider: "x".into(), data: json!("signed") });
     Turn { id: id(at + 1), created_at: DateTime::UNIX_EPOCH, body, provider_state }
+}
+
+pub(crate) fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall { id: id.to_owned(), name: name.to_owned(), ..ToolCall::default() }
 }
 
 pub(crate) fn id(at: usize) -> Uuid {
@@ -46,7 +45,7 @@ pub(crate) fn word(turn: &Turn) -> String {
     match &turn.body {
         TurnBody::User { content } => format!("u:{content}"),
         TurnBody::AssistantText { content } => format!("t:{content}"),
-        TurnBody::ToolCall { tool_use_id, .. } => format!("c:{tool_use_id}"),
+        TurnBody::ToolCall { call, .. } => format!("c:{}", call.id),
         TurnBody::ToolResult { tool_use_id, is_error: false, .. } => format!("r:{tool_use_id}"),
         TurnBody::ToolResult { tool_use_id, .. } => format!("e:{tool_use_id}"),
         TurnBody::Summary { content, .. } => format!("s:{content}"),
@@ -75,25 +74,25 @@ fn turns_are_flat_objects() {
         TurnBody::AssistantText { content: "Hello".into() },
         json!({"type": "assistant_text", "content": "Hello"}),
     );
-    let (tool_use_id, tool_name) = ("toolu_1".to_owned(), "read_file".to_owned());
-    let body = TurnBody::ToolCall {
-        tool_use_id: tool_use_id.clone(),
-        tool_name: tool_name.clone(),
-        input: input(json!({"path": "a.md"})),
-        malformed: None,
-    };
+    let called = ToolCall { input: input(json!({"path": "a.md"})), ..call("toolu_1", "read_file") };
+    let body = TurnBody::ToolCall { call: called, malformed: None };
     check(
         body,
         json!({"type": "tool_call", "toolUseId": "toolu_1", "toolName": "read_file", "input": {"path": "a.md"}}),
     );
-    let body =
-        TurnBody::ToolResult { tool_use_id: tool_use_id.clone(), output: "# A".into(), is_error: false };
+    let tool_use_id = "toolu_1".to_owned();
+    let body = TurnBody::ToolResult {
+        tool_use_id: tool_use_id.clone(),
+        output: "# A".into(),
+        is_error: false,
+        refusal: None,
+    };
     check(body, json!({"type": "tool_result", "toolUseId": "toolu_1", "output": "# A"}));
     let body =
-        TurnBody::ToolResult { tool_use_id: tool_use_id.clone(), output: "gone".into(), is_error: true };
+        TurnBody::ToolResult { tool_use_id, output: "gone".into(), is_error: true, refusal: None };
     check(body, json!({"type": "tool_result", "toolUseId": "toolu_1", "output": "gone", "isError": true}));
     let body =
-        TurnBody::ToolCall { tool_use_id, tool_name, input: Map::new(), malformed: Some("no JSON".into()) };
+        TurnBody::ToolCall { call: call("toolu_1", "read_file"), malformed: Some("no JSON".into()) };
     check(
         body,
         json!({"type": "tool_call", "toolUseId": "toolu_1", "toolName": "read_file", "input": {}, "malformed": "no JSON"}),
@@ -102,6 +101,24 @@ fn turns_are_flat_objects() {
         TurnBody::Summary { content: "Short".into(), through: id(7) },
         json!({"type": "summary", "content": "Short", "through": "00000000-0000-0000-0000-000000000007"}),
     );
+}
+
+#[test]
+fn refusals() {
+    for refusal in Refusal::ALL {
+        let code = serde_json::to_value(refusal).expect("it serialises");
+        check(
+            TurnBody::refused("toolu_1", Refused::new(*refusal, "No.")),
+            json!({
+                "type": "tool_result", "toolUseId": "toolu_1", "output": "No.", "isError": true, "refusal": code,
+            }),
+        );
+    }
+    let codes: Vec<Value> =
+        Refusal::ALL.iter().map(|refusal| serde_json::to_value(refusal).expect("it serialises")).collect();
+    let expected = "nobody_to_ask rejected_by_user not_offered plan_mode malformed_arguments \
+                    invalid_arguments too_many_calls run_ended run_failed cancelled interrupted";
+    assert_eq!(codes, expected.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
-use crate::running::{Approvals, Decision, SendOptions};
+use crate::running::{ApprovalPolicy, Decision, SendOptions};
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -89,13 +89,13 @@ impl SendMessage {
             let most = limits::MOST_TOOL_ROUNDS;
             return Err(Error::Invalid(format!("max_tool_rounds: must be from 1 to {most}")));
         }
-        let approvals = match self.approve {
-            None => Approvals::AskViewer,
-            Some(Approve::Ask) => Approvals::Ask,
-            Some(Approve::Read) => Approvals::Read,
-            Some(Approve::All) => Approvals::All,
+        let policy = match self.approve {
+            None => ApprovalPolicy::AskViewer,
+            Some(Approve::Ask) => ApprovalPolicy::Ask,
+            Some(Approve::Read) => ApprovalPolicy::Read,
+            Some(Approve::All) => ApprovalPolicy::All,
         };
-        Ok(SendOptions { approvals, detached: self.detached, max_tool_rounds: self.max_tool_rounds })
+        Ok(SendOptions { policy, detached: self.detached, max_tool_rounds: self.max_tool_rounds })
     }
 }
 

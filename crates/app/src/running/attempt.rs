@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{
-    Entry, ErrorCode, Escalation, Event, Mode, Note, SelectionReason, Step, Turn, TurnBody, Verdict, backoff,
+    Entry, ErrorCode, Escalation, Event, Mode, NextAttempt, Note, SelectionReason, Step, Turn, TurnBody, backoff,
     limits, messages, plan_reminder,
 };
 use chrono::Utc;
 use futures::{FutureExt as _, StreamExt as _};
-use llm::{Failure, ModelRef, Request, StopReason, System, Usage};
+use llm::{CallBlock, Failure, ModelRef, Request, StopReason, System, Usage};
 use sessions::{After, RunChange};
 use uuid::Uuid;
 
@@ -70,19 +70,19 @@ impl Driver {
                 Attempt::Failed(failure) => failure,
             };
             self.discard().await?;
-            let verdict = escalation.on_failure(failure.kind, failure.retry_after);
+            let next = escalation.on_failure(failure.kind, failure.retry_after);
             let code = ErrorCode::from(failure.kind);
-            let wait = match verdict {
-                Verdict::Retry(retry) => backoff(retry, rand::random()),
-                Verdict::Wait(wait) => wait,
-                Verdict::MoveOn => {
+            let wait = match next {
+                NextAttempt::Retry(retry) => backoff(retry, rand::random()),
+                NextAttempt::Wait(wait) => wait,
+                NextAttempt::MoveOn => {
                     let (from, to) =
                         (candidate.model.clone(), candidates[escalation.current()].model.clone());
                     self.note(Note::ModelEscalated { from, to, code, message: failure.message }).await?;
                     reason = SelectionReason::Escalated;
                     continue;
                 }
-                Verdict::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
+                NextAttempt::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
                     has_made_room = true;
                     if self.make_room(&candidates, Some(escalation.current())).await? {
                         escalation = Escalation::new(candidates.len(), escalation.current());
@@ -90,7 +90,7 @@ impl Driver {
                     }
                     return self.give_up(code, failure.message).await;
                 }
-                Verdict::GiveUp => return self.give_up(code, with_retry_after(failure)).await,
+                NextAttempt::GiveUp => return self.give_up(code, with_retry_after(failure)).await,
             };
             tracing::info!(model = %candidate.model, %failure, ?wait, "a model is tried again");
             self.tell_wait(candidate, code, failure.message, wait);
@@ -210,13 +210,13 @@ impl Driver {
     /// A call has a name of its own in all of the session: its permission and its delegate are found
     /// by it. Providers look only at what they are shown, and older turns may have been summed up.
     fn name_call(&self, event: &mut llm::Event, ready: &[Entry]) {
-        let llm::Event::ToolCall(call) = event else { return };
+        let llm::Event::ToolCall(CallBlock { call, .. }) = event else { return };
         let ready = ready.iter().filter_map(|entry| match entry {
             Entry::Turn(turn) => Some(turn),
             Entry::Note { .. } => None,
         });
         let is_taken = self.turns.iter().chain(ready).any(
-            |turn| matches!(&turn.body, TurnBody::ToolCall { tool_use_id, .. } if *tool_use_id == call.id),
+            |turn| matches!(&turn.body, TurnBody::ToolCall { call: taken, .. } if taken.id == call.id),
         );
         if is_taken {
             call.id = format!("call_{}", Uuid::now_v7().simple());

@@ -4,16 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{
-    End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Run, Session, Turn, TurnBody, limits, open_calls,
+    ApprovalPolicy, End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Refusal, Refused, Run, Session,
+    Turn, TurnBody, limits, open_calls,
 };
 use chrono::{DateTime, Utc};
 use sessions::{Began, Lease, Started};
 use tokio_util::sync::CancellationToken;
+use tools::Registered;
 use uuid::Uuid;
 
 use super::Inner;
-use super::drive::{Approvals, Driven, Driver, entry, noted};
+use super::delegate::Delegate;
+use super::drive::{Driven, Driver, entry, noted};
 use super::live::Live;
+use super::own_tools;
+use super::prepare::Prepared;
+use super::toolset::{Toolset, collect};
 use crate::{Error, Result};
 
 /// How long a session stays this process's after it was last heard of.
@@ -41,7 +47,7 @@ pub(super) enum Begin {
 
 pub(super) struct Starting {
     pub(super) begin: Begin,
-    pub(super) approvals: Approvals,
+    pub(super) policy: ApprovalPolicy,
     /// Goes on when nobody watches.
     pub(super) detached: bool,
     /// The session that delegated.
@@ -57,10 +63,11 @@ impl Inner {
         session: Session,
         starting: Starting,
     ) -> Result<(Driver, i64)> {
-        let Starting { begin, approvals, detached, parent, cancel } = starting;
+        let Starting { begin, policy, detached, parent, cancel } = starting;
         let id = session.id;
         let mut prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
-        let (toolset, problems) = self.toolset(&session, &prepared).await?;
+        let above = self.prepare_above(&session).await?;
+        let (provided, problems) = collect(&self.sources, session.root.as_deref(), &prepared).await;
         prepared.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
         let mut turns = match session.last_seq {
             0 => Vec::new(),
@@ -104,6 +111,8 @@ impl Inner {
         let rounds = rounds.unwrap_or(limits::MAX_TOOL_ROUNDS);
         let run = Run::resume(rounds, &turns);
         let session = Session { last_seq: started.seq, mode: started.mode, ..session };
+        let own = self.own_tools(&session, &prepared, &live, policy);
+        let toolset = Toolset::new(provided, own, above);
         let attempt_turns = turns.len();
         let driver = Driver {
             runtime: Arc::clone(self),
@@ -115,7 +124,7 @@ impl Inner {
             run,
             prepared,
             toolset,
-            approvals,
+            policy,
             cancel,
             told_model,
             attempt_from: started.seq + 1,
@@ -123,6 +132,34 @@ impl Inner {
             is_over: false,
         };
         Ok((driver, said))
+    }
+
+    /// The personas that delegated to a session, nearest first.
+    async fn prepare_above(&self, session: &Session) -> Result<Vec<Prepared>> {
+        let mut above = Vec::new();
+        let mut parent = session.parent;
+        while let Some(id) = parent {
+            let Some(session) = self.store().session(id).await? else { break };
+            above.push(self.prepare(&session.persona, session.scope, &session.overrides).await?);
+            parent = session.parent;
+        }
+        Ok(above)
+    }
+
+    fn own_tools(
+        self: &Arc<Self>,
+        session: &Session,
+        prepared: &Prepared,
+        live: &Arc<Live>,
+        policy: ApprovalPolicy,
+    ) -> Vec<Registered> {
+        let mut own: Vec<Registered> = own_tools::load_skill(&prepared.skills).into_iter().collect();
+        if session.depth < limits::DELEGATION_DEPTH {
+            let (runtime, live, session) = (Arc::clone(self), Arc::clone(live), session.clone());
+            own.push(own_tools::delegate(Arc::new(Delegate { runtime, live, session, policy })));
+        }
+        own.push(own_tools::plan_exit());
+        own
     }
 
     /// Takes an idle session with a message; calls that a crash left open get their results first. The
@@ -236,8 +273,8 @@ impl Inner {
 /// Results for the calls that have none: their run was cut off.
 pub(super) fn interrupted_calls(turns: &[Turn]) -> impl Iterator<Item = Entry> {
     open_calls(turns).into_iter().map(|tool_use_id| {
-        let (tool_use_id, output) = (tool_use_id.to_owned(), INTERRUPTED.to_owned());
-        entry(NewTurn::from(TurnBody::ToolResult { tool_use_id, output, is_error: true }))
+        let refused = Refused::new(Refusal::Interrupted, INTERRUPTED);
+        entry(NewTurn::from(TurnBody::refused(tool_use_id, refused)))
     })
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agent::{End, Entry, ErrorCode, Event, Mode, NewTurn, Note, Run, Session, Step, Turn, TurnBody};
+use agent::{
+    ApprovalPolicy, End, Entry, ErrorCode, Event, Mode, NewTurn, Note, Run, Session, Step, Turn, TurnBody,
+};
 use chrono::Utc;
 use llm::ModelRef;
 use sessions::{After, Appended, RunChange};
@@ -12,23 +14,8 @@ use uuid::Uuid;
 use super::Inner;
 use super::live::Live;
 use super::prepare::Prepared;
-use super::toolset::{DELEGATE, Toolset};
-
-/// What happens to a call that needs permission.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Approvals {
-    /// The run waits until somebody answers.
-    #[default]
-    Ask,
-    /// The same where somebody watches when it comes to that; else it is refused.
-    AskViewer,
-    /// Nobody is there: it is refused.
-    Refuse,
-    /// It is allowed if the tool only reads, otherwise refused.
-    Read,
-    /// It is allowed.
-    All,
-}
+use super::own_tools::DELEGATE;
+use super::toolset::Toolset;
 
 /// How a drive came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +43,7 @@ pub(super) struct Driver {
     pub(super) run: Run,
     pub(super) prepared: Prepared,
     pub(super) toolset: Toolset,
-    pub(super) approvals: Approvals,
+    pub(super) policy: ApprovalPolicy,
     pub(super) cancel: CancellationToken,
     /// The model that viewers were told of last.
     pub(super) told_model: Option<ModelRef>,
@@ -135,7 +122,7 @@ impl Driver {
 
     /// Whether somebody else's work is waited for.
     pub(super) fn delegates(&self) -> bool {
-        self.run.pending().iter().any(|call| call.tool_name == DELEGATE)
+        self.run.pending().iter().any(|pending| pending.call.name == DELEGATE)
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -181,14 +168,14 @@ impl Driver {
         }
         Ok(())
     }
+}
 
-    /// The last text of the persona since the user's message: what a delegate reports.
-    pub(super) fn last_text(turns: &[Turn]) -> Option<String> {
-        turns.iter().rev().find_map(|turn| match &turn.body {
-            TurnBody::AssistantText { content } if !content.trim().is_empty() => Some(content.clone()),
-            _ => None,
-        })
-    }
+/// The persona's last text: what a delegate reports.
+pub(super) fn last_text(turns: &[Turn]) -> Option<String> {
+    turns.iter().rev().find_map(|turn| match &turn.body {
+        TurnBody::AssistantText { content } if !content.trim().is_empty() => Some(content.clone()),
+        _ => None,
+    })
 }
 
 /// How many turns a note of the entries takes back.

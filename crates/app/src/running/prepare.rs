@@ -1,6 +1,7 @@
 //! A persona made ready to run: resolved once for a message, and not again before the next.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use agent::{ErrorCode, Mode};
 use llm::{Failure, Message};
@@ -12,7 +13,7 @@ use persona::{
 use store::Keep;
 
 use super::Inner;
-use super::toolset::LOAD_SKILL;
+use super::own_tools::LOAD_SKILL;
 use crate::{Library, Result};
 
 /// Everything about a persona that a run needs.
@@ -28,7 +29,7 @@ pub(super) struct Prepared {
     /// Whether a preset's `auto` counts.
     pub(super) auto_counts: bool,
     /// What skills say, as their authors wrote it: it is kept in the session's turns.
-    pub(super) skills: BTreeMap<Name, String>,
+    pub(super) skills: Arc<BTreeMap<Name, String>>,
     /// Skills with placeholders: what is written, and what a model is sent instead.
     expanded_skills: Vec<(String, String)>,
     pub(super) models: Vec<PreferredModel>,
@@ -108,11 +109,9 @@ impl Inner {
         let told = |problems: Vec<PromptProblem>| {
             problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
         };
-        let is_foreign = |scope: Scope| scope == Scope::Project && !self.options.is_trusted;
-        let auto_counts = !is_foreign(bundle.meta.scope)
-            && !bundle.bases.iter().any(|base| is_foreign(base.meta.scope))
-            && !preset.as_ref().is_some_and(|(_, scope)| is_foreign(*scope))
-            && !plan_preset.as_ref().is_some_and(|(_, scope)| is_foreign(*scope));
+        let presets = [&preset, &plan_preset].into_iter().flatten().map(|(_, scope)| *scope);
+        let scopes = bundle.bases.iter().map(|base| base.meta.scope).chain([bundle.meta.scope]);
+        let auto_counts = agent::auto_counts(scopes.chain(presets), self.options.is_trusted);
         Ok(Prepared {
             prompt: persona::prompt(&assembled),
             deny: assembled
@@ -125,7 +124,7 @@ impl Inner {
                 .filter_map(|(name, written)| Some((written.clone(), expanded.get(name)?.clone())))
                 .filter(|(written, expanded)| written != expanded)
                 .collect(),
-            skills: written,
+            skills: Arc::new(written),
             models: assembled.persona.preferred_models.clone(),
             plan_model: plan.and_then(|plan| plan.model.clone()),
             plan_instruction: plan.and_then(|plan| plan.instruction.clone()),

@@ -127,8 +127,8 @@ fn said(turn: &Turn) -> Cow<'_, str> {
         | TurnBody::AssistantText { content }
         | TurnBody::Summary { content, .. } => Cow::Borrowed(content),
         TurnBody::ToolResult { output, .. } => Cow::Borrowed(output),
-        TurnBody::ToolCall { tool_name, input, .. } => {
-            Cow::Owned(format!("{tool_name} {}", serde_json::Value::Object(input.clone())))
+        TurnBody::ToolCall { call, .. } => {
+            Cow::Owned(format!("{} {}", call.name, serde_json::Value::Object(call.input.clone())))
         }
     }
 }

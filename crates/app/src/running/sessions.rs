@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::{
-    Approval, Entry, Event, LogEntry, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits,
+    Approval, ApprovalPolicy, Entry, Event, LogEntry, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits,
 };
 use chrono::{SubsecRound as _, Utc};
 use llm::{ModelRef, Usage};
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::begin::{Begin, Starting, busy, missing};
-use super::drive::{Approvals, noted};
+use super::drive::noted;
 use super::live::EventId;
 use super::subscription::{Subscription, Until};
 use super::{Inner, Runtime};
@@ -80,7 +80,7 @@ pub struct SessionList {
 /// How a message is answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SendOptions {
-    pub approvals: Approvals,
+    pub policy: ApprovalPolicy,
     /// Goes on when nobody watches.
     pub detached: bool,
     /// In place of what the persona says.
@@ -165,7 +165,7 @@ impl Runtime {
         let watched = live.watch();
         let starting = Starting {
             begin: Begin::Message { content, max_tool_rounds: options.max_tool_rounds },
-            approvals: options.approvals,
+            policy: options.policy,
             detached: options.detached,
             parent: None,
             cancel: CancellationToken::new(),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, End, ErrorCode, Event, Note, Session, SessionStatus};
+use agent::{ApprovalAnswer, ApprovalPolicy, End, ErrorCode, Event, Note, Session, SessionStatus};
 use chrono::Utc;
 use futures::future::BoxFuture;
 use sessions::{Answered, Parent, SessionFilter};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::Inner;
 use super::begin::{Begin, LEASE, Starting, busy, missing};
-use super::drive::{Approvals, noted};
+use super::drive::noted;
 use super::sessions::Decision;
 use crate::{Error, ErrorKind, Result};
 
@@ -44,7 +44,7 @@ impl Inner {
         }
         let starting = Starting {
             begin: Begin::Resume,
-            approvals: Approvals::Ask,
+            policy: ApprovalPolicy::Ask,
             detached: false,
             parent: None,
             cancel: CancellationToken::new(),
@@ -191,13 +191,13 @@ impl Inner {
         self.cancel_below(id).await;
         let refused = Decision { reason: Some("the run was cancelled".to_owned()), ..Decision::default() };
         for approval in self.store().approvals(id, true).await? {
-            self.decide(id, &approval.call_id, refused.clone()).await?;
+            self.decide(id, &approval.call.id, refused.clone()).await?;
         }
         let cancel = CancellationToken::new();
         cancel.cancel();
         let starting = Starting {
             begin: Begin::Resume,
-            approvals: Approvals::Refuse,
+            policy: ApprovalPolicy::Refuse,
             detached: true,
             parent: None,
             cancel,

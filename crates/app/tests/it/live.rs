@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use agent::{End, Event, Turn, TurnBody};
-use app::running::{Approvals, CreateSession, SendOptions, SessionView};
+use app::running::{ApprovalPolicy, CreateSession, SendOptions, SessionView};
 use app::{Runtime, RuntimeOptions};
 use persona::{Kind as EntityKind, Scope};
 use providers::{Kind, Providers, Settings};
@@ -81,7 +81,7 @@ impl Live {
 
     /// Says something, checks what must hold, and shows what happened.
     async fn say(&self, id: Uuid, content: &str) -> (Vec<Event>, SessionView) {
-        let options = SendOptions { approvals: Approvals::All, ..SendOptions::default() };
+        let options = SendOptions { policy: ApprovalPolicy::All, ..SendOptions::default() };
         let mut events = self.runtime.send(id, content.to_owned(), options).await.unwrap();
         let mut heard = Vec::new();
         while let Some(told) = events.next().await.unwrap() {
@@ -100,7 +100,7 @@ fn shown(events: &[Event]) -> String {
         let _ = match event {
             Event::TextDelta { .. } => continue,
             Event::TextComplete { content, .. } => writeln!(text, "  text: {content}"),
-            Event::ToolCall { tool_name, input, .. } => writeln!(text, "  call {tool_name} {input:?}"),
+            Event::ToolCall { call, .. } => writeln!(text, "  call {} {:?}", call.name, call.input),
             Event::ToolResult { output, is_error, .. } => {
                 writeln!(text, "  result {is_error:?}: {}", output.chars().take(80).collect::<String>())
             }
@@ -130,7 +130,7 @@ fn lawful(events: &[Event], view: &SessionView) {
         ids
     };
     let calls = ids(|turn| match &turn.body {
-        TurnBody::ToolCall { tool_use_id, .. } => Some(tool_use_id),
+        TurnBody::ToolCall { call, .. } => Some(&call.id),
         _ => None,
     });
     let results = ids(|turn| match &turn.body {

@@ -22,7 +22,7 @@ mod lines;
 pub(super) use lines::opened;
 
 mod pending;
-pub(super) use pending::{Asked, pending};
+pub(super) use pending::{ApprovalRequest, pending};
 
 mod unsent;
 pub(super) use unsent::unsent;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use agent::{Mode, SessionStatus};
-use app::running::{Approvals, Runtime, SendOptions, SessionView};
+use app::running::{ApprovalPolicy, Runtime, SendOptions, SessionView};
 use uuid::Uuid;
 
 use super::answer::{self, Asks, Outcome, Teller, Viewer, Watch, in_words, unsent};
@@ -161,8 +161,8 @@ impl Chat<'_> {
     async fn say(&mut self, message: String, output: &mut Output) -> Result<Then> {
         let mut next = Some(message);
         while let Some(message) = next.take() {
-            let approvals = if self.is_live { Approvals::Ask } else { Approvals::Refuse };
-            let options = SendOptions { approvals, ..SendOptions::default() };
+            let policy = if self.is_live { ApprovalPolicy::Ask } else { ApprovalPolicy::Refuse };
+            let options = SendOptions { policy, ..SendOptions::default() };
             let mut subscription = match self.watch.send(message, options, output).await? {
                 Ok(subscription) => subscription,
                 Err(error) => {

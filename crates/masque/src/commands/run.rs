@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Read as _};
 
 use agent::limits;
-use app::running::{Approvals, Runtime, SendOptions};
+use app::running::{ApprovalPolicy, Runtime, SendOptions};
 use uuid::Uuid;
 
 use super::answer::{self, Asks, Outcome, Viewer, Watch, opened, unsent};
@@ -95,14 +95,14 @@ pub(super) async fn say(
     output: &mut Output,
 ) -> Result<Outcome> {
     let asks = if ask::can_ask(output) { Asks::Person } else { Asks::Nobody };
-    let approvals = match (allowed.approve, asks) {
-        (Some(Approve::All), _) => Approvals::All,
-        (Some(Approve::Read), _) => Approvals::Read,
-        (None, Asks::Person) => Approvals::Ask,
-        (None, _) => Approvals::Refuse,
+    let policy = match (allowed.approve, asks) {
+        (Some(Approve::All), _) => ApprovalPolicy::All,
+        (Some(Approve::Read), _) => ApprovalPolicy::Read,
+        (None, Asks::Person) => ApprovalPolicy::Ask,
+        (None, _) => ApprovalPolicy::Refuse,
     };
     let mut viewer = Viewer::of_one_answer(verbose, output);
-    let options = SendOptions { approvals, max_tool_rounds: allowed.max_rounds, ..SendOptions::default() };
+    let options = SendOptions { policy, max_tool_rounds: allowed.max_rounds, ..SendOptions::default() };
     let mut watch = Watch::new(runtime, id, asks, ending.clone());
     let mut subscription = match watch.send(message, options, output).await? {
         Ok(subscription) => subscription,

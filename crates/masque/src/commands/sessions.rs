@@ -5,7 +5,7 @@ use app::running::{ListSessions, Runtime, SessionList, SessionView};
 use chrono::{DateTime, Local, Utc};
 use serde_json::json;
 
-use super::answer::{Asked, label, pending};
+use super::answer::{label, pending};
 use super::{chat, opening};
 use crate::cli::{
     ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, Opening, SessionsArgs, SessionsCommand,
@@ -131,9 +131,9 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
     output.field("used", &local(session.updated_at))?;
     let usage = session.usage;
     output.field("tokens", &format!("{} in, {} out", usage.input_tokens, usage.output_tokens))?;
-    for Asked { tool_name, input, call_id, .. } in pending(&view) {
-        let call = label(&tool_name, &input);
-        output.field("waits for", &format!("permission to call {call} ({call_id})"))?;
+    for request in pending(&view) {
+        let (call, id) = (label(&request.call), &request.call.id);
+        output.field("waits for", &format!("permission to call {call} ({id})"))?;
     }
     if let Some(plan) = &session.plan {
         let status = serde_json::to_value(plan.status)

@@ -163,7 +163,7 @@ fn what_a_delegate_was_refused_is_told() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "let the other do it"]);
     contains(&answer.stderr, &["refused, because", "delegate other", "--approve"]);
-    contains(&answer.ok(), &["Nobody allowed it.", "Something was not run: it needs somebody's approval"]);
+    contains(&answer.ok(), &["Nobody allowed it.", "Some calls were not run: they need approval"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llm::{Block, Message, Request, Schema};
+use llm::{Block, CallBlock, Message, Request, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -67,7 +67,7 @@ enum Content<'a> {
         r#type: &'static str,
         id: Cow<'a, str>,
         name: &'a str,
-        input: Map<String, Value>,
+        input: &'a Map<String, Value>,
     },
     ToolResult {
         r#type: &'static str,
@@ -170,7 +170,7 @@ fn wire<'a>(message: &'a Message, target: Target<'_>) -> Option<WireMessage<'a>>
 fn push_block<'a>(block: &'a Block, target: Target<'_>, content: &mut Vec<Content<'a>>) {
     let state = match block {
         Block::Text { state, .. } => state,
-        Block::ToolCall(call) => &call.state,
+        Block::ToolCall(block) => &block.state,
     };
     if let Some(Value::Array(kept)) = target.own(state.as_ref()) {
         content.extend(kept.iter().map(Content::Kept));
@@ -178,11 +178,11 @@ fn push_block<'a>(block: &'a Block, target: Target<'_>, content: &mut Vec<Conten
     match block {
         Block::Text { text: said, .. } if is_blank(said) => {}
         Block::Text { text: said, .. } => content.push(Content::Text(text(said))),
-        Block::ToolCall(call) => content.push(Content::ToolUse {
+        Block::ToolCall(CallBlock { call, .. }) => content.push(Content::ToolUse {
             r#type: "tool_use",
             id: call_ids::plain(&call.id),
             name: &call.name,
-            input: call.input.object(),
+            input: &call.input,
         }),
     }
 }

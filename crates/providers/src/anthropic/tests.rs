@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Message, StopReason, ToolInput, Usage};
+use llm::{Block, Event, FailureKind, Malformed, Message, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -120,10 +120,10 @@ fn reasons_to_stop() {
 #[test]
 fn arguments_that_are_no_json_are_kept_as_they_are() {
     let told = blocks(events(decoder(), &whole(&[tool(0, "t", &["{\"path\": ", "oops"])], "tool_use")));
-    let Block::ToolCall(call) = &told[0] else { panic!("{told:?}") };
+    let Block::ToolCall(block) = &told[0] else { panic!("{told:?}") };
     assert!(
-        matches!(&call.input, ToolInput::Malformed { text, .. } if text == "{\"path\": oops"),
-        "{call:?}"
+        matches!(&block.malformed, Some(Malformed { text, .. }) if text == "{\"path\": oops"),
+        "{block:?}"
     );
 }
 

@@ -147,7 +147,7 @@ fn assistant<'a>(
     for block in blocks {
         let state = match block {
             Block::Text { state, .. } => state,
-            Block::ToolCall(call) => &call.state,
+            Block::ToolCall(block) => &block.state,
         };
         let state = target.own(state.as_ref());
         reasoning = reasoning.or(state.and_then(|state| state.get("reasoning")));
@@ -159,7 +159,7 @@ fn assistant<'a>(
                     Some(before) => Cow::Owned(format!("{before}\n\n{text}")),
                 });
             }
-            Block::ToolCall(call) => message.tool_calls.push(wire_call(call, state)?),
+            Block::ToolCall(block) => message.tool_calls.push(wire_call(&block.call, state)?),
         }
     }
     if message.content.is_none() && message.tool_calls.is_empty() {
@@ -174,7 +174,7 @@ fn assistant<'a>(
 }
 
 fn wire_call<'a>(call: &'a ToolCall, state: Option<&'a Value>) -> Result<WireCall<'a>, Failure> {
-    let arguments = serde_json::to_string(&call.input.object())
+    let arguments = serde_json::to_string(&call.input)
         .map_err(|error| Failure::new(FailureKind::Rejected, error.to_string()))?;
     Ok(WireCall {
         id: &call.id,

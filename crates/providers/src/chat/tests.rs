@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Message, StopReason, ToolInput, Usage};
+use llm::{Block, CallBlock, Event, FailureKind, Malformed, Message, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -110,9 +110,9 @@ fn calls_of_careless_servers() {
         said(body)
             .into_iter()
             .map(|block| match block {
-                Block::ToolCall(call) => {
+                Block::ToolCall(CallBlock { call, .. }) => {
                     assert!(!call.id.is_empty());
-                    (call.name, Value::Object(call.input.object()))
+                    (call.name, Value::Object(call.input))
                 }
                 Block::Text { .. } => panic!("a text"),
             })
@@ -149,7 +149,7 @@ fn an_id_that_the_conversation_has_is_not_used_again() {
     let request = trial::request(vec![Message::Assistant(vec![trial::call("call_0", "a", &json!({}))])]);
     let body = [tool(0, "call_0", "a", "{}"), finish("tool_calls")].concat();
     let said = blocks(events(Decoder::new(NAME, &request), &body));
-    assert!(matches!(&said[0], Block::ToolCall(call) if call.id != "call_0"), "{said:?}");
+    assert!(matches!(&said[0], Block::ToolCall(block) if block.call.id != "call_0"), "{said:?}");
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn reasons_to_stop() {
 fn arguments_that_are_cut_are_kept_as_they_are() {
     let body = [tool(0, "c", "a", "{\"x\": \"long"), finish("length")].concat();
     let said = said(&body);
-    let Block::ToolCall(call) = &said[0] else { panic!("{said:?}") };
-    assert!(matches!(&call.input, ToolInput::Malformed { text, .. } if text == "{\"x\": \"long"));
+    let Block::ToolCall(block) = &said[0] else { panic!("{said:?}") };
+    assert!(matches!(&block.malformed, Some(Malformed { text, .. }) if text == "{\"x\": \"long"));
 }
 
 #[test]

@@ -91,7 +91,7 @@ struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    args: Map<String, Value>,
+    args: &'a Map<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -194,9 +194,9 @@ fn model_parts<'a>(
     for block in blocks {
         match block {
             Block::Text { text, state } => push_text(text, target.own(state.as_ref()), &mut parts),
-            Block::ToolCall(call) => {
-                let state = target.own(call.state.as_ref());
-                let mut part = call_part(call, state, given);
+            Block::ToolCall(block) => {
+                let state = target.own(block.state.as_ref());
+                let mut part = call_part(&block.call, state, given);
                 // Of calls in parallel only the first one is signed.
                 if signed && mem::take(&mut first_call) && part.thought_signature.is_none() {
                     part.thought_signature = Some(NO_SIGNATURE);
@@ -234,7 +234,7 @@ fn call_part<'a>(
         None => given.remove(call.id.as_str()),
     };
     Part {
-        function_call: Some(FunctionCall { id, name: &call.name, args: call.input.object() }),
+        function_call: Some(FunctionCall { id, name: &call.name, args: &call.input }),
         thought_signature: field("thoughtSignature"),
         ..Part::default()
     }

@@ -156,9 +156,9 @@ impl Decoder {
     fn malformed_call(&mut self, message: String) {
         let named = self.tools.iter().filter(|tool| message.contains(tool.as_str()));
         let name = named.max_by_key(|tool| tool.len()).cloned().unwrap_or_else(|| NAMELESS.to_owned());
-        let reason = "the call could not be read; call the tool again with one JSON object".to_owned();
+        let reason = "the call could not be read; call the tool again with one JSON object";
         let id = self.ids.take(None);
-        self.answer.call(id, name, ToolInput::Malformed { text: message, reason }, None);
+        self.answer.call(id, name, ToolInput::malformed(message, reason), None);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llm::{Block, Failure, FailureKind, Message, ProviderState, Request, Schema};
+use llm::{Block, CallBlock, Failure, FailureKind, Message, ProviderState, Request, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -154,13 +154,13 @@ fn push_block<'a>(block: &'a Block, target: Target<'_>, input: &mut Vec<Item<'a>
                 input.push(message("assistant", "output_text", text, phase));
             }
         }
-        Block::ToolCall(call) => {
-            own(&call.state);
+        Block::ToolCall(CallBlock { call, state, .. }) => {
+            own(state);
             input.push(Item::Call {
                 r#type: "function_call",
                 call_id: call_ids::short(&call.id),
                 name: &call.name,
-                arguments: serde_json::to_string(&call.input.object())
+                arguments: serde_json::to_string(&call.input)
                     .map_err(|error| Failure::new(FailureKind::Rejected, error.to_string()))?,
             });
         }

@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Message, StopReason, ToolInput, Usage};
+use llm::{Block, Event, FailureKind, Malformed, Message, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -185,8 +185,8 @@ fn servers_that_send_everything_at_the_end() {
 #[test]
 fn arguments_that_are_no_json_are_kept_as_they_are() {
     let said = blocks(events(decoder(), &whole(&[call("call_1", "[1")])));
-    let Block::ToolCall(call) = &said[0] else { panic!("{said:?}") };
-    assert!(matches!(&call.input, ToolInput::Malformed { text, .. } if text == "[1"));
+    let Block::ToolCall(block) = &said[0] else { panic!("{said:?}") };
+    assert!(matches!(&block.malformed, Some(Malformed { text, .. }) if text == "[1"));
 }
 
 #[test]

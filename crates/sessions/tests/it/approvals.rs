@@ -100,32 +100,6 @@ async fn one_of_many_answers_counts() {
     .await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_remembered_is_the_last_word_on_a_tool() {
-    on_each_engine(async |database| {
-        let store = open(database).await;
-        let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
-        asks(
-            &store,
-            id,
-            &[("a", "run_command"), ("b", "run_command"), ("c", "write_file"), ("d", "edit_file")],
-        )
-        .await;
-        assert_eq!(store.remembered_approvals(id).await.unwrap(), []);
-        for (call, approved, remember) in
-            [("b", true, true), ("c", true, false), ("a", false, true), ("d", true, true)]
-        {
-            let said = answer(approved, remember);
-            store.answer_approval(id, call, &said, &answered(call, approved)).await.unwrap();
-        }
-        let remembered = [("edit_file".to_owned(), true), ("run_command".to_owned(), false)];
-        assert_eq!(store.remembered_approvals(id).await.unwrap(), remembered);
-        store.close().await;
-    })
-    .await;
-}
-
 /// Some providers count their calls from 1 in every reply.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_may_have_the_name_of_an_earlier_one() {

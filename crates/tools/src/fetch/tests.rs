@@ -8,11 +8,12 @@ use axum::response::Redirect;
 use axum::routing::get;
 use futures::FutureExt;
 use reqwest::Url;
-use serde_json::json;
+use agent::ToolCall;
+use serde_json::{Value, json};
 
 use super::network::{Lookup, Network, Public, Refused, is_public};
 use super::{FetchSettings, fetch, fetch_from, html, is_host};
-use crate::{Answer, Call, Registered, limits};
+use crate::{Invocation, Outcome, Registered, limits};
 
 /// A network whose names are given, and in which one port of loopback counts as public.
 #[derive(Debug)]
@@ -58,9 +59,13 @@ fn tool(port: u16, allow_hosts: &[&str]) -> Registered {
     fetch_from(&settings, Arc::new(network)).pop().expect("enabled")
 }
 
-async fn get_url(tool: &Registered, url: &str) -> Answer {
+fn invocation(input: serde_json::Map<String, Value>) -> Invocation {
+    Invocation { call: ToolCall { input, ..ToolCall::default() }, ..Invocation::default() }
+}
+
+async fn get_url(tool: &Registered, url: &str) -> Outcome {
     let input = json!({ "url": url }).as_object().cloned().expect("an object");
-    tool.call(Call { input, ..Call::default() }).await
+    tool.call(invocation(input)).await
 }
 
 fn router() -> Router {
@@ -100,7 +105,7 @@ async fn a_page_is_fetched_as_text() {
     let answer = get_url(&tool, &format!("http://page.test:{port}/hop#part")).await;
     assert_eq!(
         answer,
-        Answer::text(format!("[http://page.test:{port}/, written by others]\n# Hi\n\none two"))
+        Outcome::text(format!("[http://page.test:{port}/, written by others]\n# Hi\n\none two"))
     );
     let answer = get_url(&tool, &format!("http://page.test:{port}/latin")).await;
     assert!(answer.text.ends_with("güt"), "{}", answer.text);
@@ -122,7 +127,7 @@ async fn what_is_no_text_fails_or_is_too_long_is_told() {
     }
     let input = json!({ "url": format!("http://page.test:{port}/large"), "max_bytes": 100 });
     let answer =
-        tool.call(Call { input: input.as_object().cloned().expect("an object"), ..Call::default() }).await;
+        tool.call(invocation(input.as_object().cloned().expect("an object"))).await;
     assert!(
         answer.text.ends_with("x\n[cut: only the first 100 bytes were read]") && !answer.is_error,
         "{}",
@@ -189,7 +194,7 @@ async fn a_cancelled_call_waits_for_nobody() {
     let port = serve(router()).await;
     let tool = tool(port, &[]);
     let input = json!({ "url": format!("http://page.test:{port}/slow") });
-    let call = Call { input: input.as_object().cloned().expect("an object"), ..Call::default() };
+    let call = invocation(input.as_object().cloned().expect("an object"));
     let cancelled = call.cancelled.clone();
     tokio::spawn(async move {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -197,7 +202,7 @@ async fn a_cancelled_call_waits_for_nobody() {
     });
     let answer =
         tokio::time::timeout(std::time::Duration::from_secs(1), tool.call(call)).await.expect("in time");
-    assert_eq!(answer, Answer::error("cancelled"));
+    assert_eq!(answer, Outcome::refused(agent::Refusal::Cancelled, "cancelled"));
 }
 
 #[test]

@@ -17,23 +17,24 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, Peer, ServiceError};
-use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::lenient::Page;
+use super::progress::Progress;
 use super::settings::Transport;
 use super::{log, result};
 use crate::process::Family;
 use crate::text::shortened;
-use crate::{Answer, environment, limits};
+use crate::{Invocation, Outcome, environment, limits};
 
 /// A server that was started, or reached. Dropping it kills what was started.
 #[derive(Debug)]
 pub(super) struct Connection {
     service: RunningService<RoleClient, Client>,
     changed: Arc<AtomicBool>,
+    progress: Progress,
     is_stdio: bool,
     /// Set when a message could not be delivered.
     is_broken: AtomicBool,
@@ -70,9 +71,10 @@ impl Connection {
             tokio::spawn(log::follow(name.to_owned(), stderr));
         }
         let ended = CancellationToken::new();
-        let (changed, transport) = (Arc::default(), AsyncRwTransport::new(stdout, stdin));
+        let (changed, progress) = (Arc::default(), Progress::default());
+        let transport = AsyncRwTransport::new(stdout, stdin);
         let transport = transport.with_max_line_length(limits::SERVER_MESSAGE_BYTES);
-        let client = Client { changed: Arc::clone(&changed) };
+        let client = Client { changed: Arc::clone(&changed), progress: progress.clone() };
         let served = client.serve_with_lifecycle(transport, lifecycle()).await;
         let service = match served {
             Ok(service) => service,
@@ -82,6 +84,7 @@ impl Connection {
         Ok(Self {
             service,
             changed,
+            progress,
             is_stdio: true,
             is_broken: AtomicBool::new(false),
             ended,
@@ -115,14 +118,15 @@ impl Connection {
         let config = StreamableHttpClientTransportConfig::with_uri(url)
             .custom_headers(all)
             .max_sse_event_size(limits::SERVER_MESSAGE_BYTES);
-        let changed = Arc::default();
-        let client = Client { changed: Arc::clone(&changed) };
+        let (changed, progress) = (Arc::default(), Progress::default());
+        let client = Client { changed: Arc::clone(&changed), progress: progress.clone() };
         let transport = StreamableHttpClientTransport::with_client(http, config);
         let service =
             client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| not_begun(&error))?;
         Ok(Self {
             service,
             changed,
+            progress,
             is_stdio: false,
             is_broken: AtomicBool::new(false),
             ended: CancellationToken::new(),
@@ -208,16 +212,17 @@ impl Connection {
     pub(super) async fn call(
         &self,
         tool: &str,
-        input: Map<String, Value>,
+        invocation: &Invocation,
         time: Duration,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<Outcome, Failed> {
+        let input = invocation.call.input.clone();
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
         for round in 0..limits::SERVER_ROUNDS {
-            let wanted = match self.ask(params.clone(), time).await {
-                Ok(ServerResult::CallToolResult(result)) => return Ok(result::answer(result)),
+            let wanted = match self.ask(params.clone(), invocation, time).await {
+                Ok(ServerResult::CallToolResult(result)) => return Ok(result::outcome(result)),
                 Ok(ServerResult::InputRequiredResult(wanted)) => wanted,
                 Ok(_) => {
-                    return Ok(Answer::error(
+                    return Ok(Outcome::error(
                         "the server answered with something that is no result of a tool",
                     ));
                 }
@@ -230,16 +235,21 @@ impl Connection {
             {
                 let message =
                     "the server wants input from a person before it goes on, and there is nobody to give it";
-                return Ok(Answer::error(message));
+                return Ok(Outcome::error(message));
             }
             // It only wants to be asked again, with what it says.
             params.request_state = wanted.request_state;
             tokio::time::sleep(limits::SERVER_ROUND_PAUSE * round).await;
         }
-        Ok(Answer::error(format!("the server did not finish within {} rounds", limits::SERVER_ROUNDS)))
+        Ok(Outcome::error(format!("the server did not finish within {} rounds", limits::SERVER_ROUNDS)))
     }
 
-    async fn ask(&self, params: CallToolRequestParams, time: Duration) -> Result<ServerResult, Failed> {
+    async fn ask(
+        &self,
+        params: CallToolRequestParams,
+        invocation: &Invocation,
+        time: Duration,
+    ) -> Result<ServerResult, Failed> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let peer = self.service.peer();
         let handle =
@@ -247,6 +257,7 @@ impl Connection {
                 Ok(handle) => handle,
                 Err(error) => return Err(Failed::Unsent(said(&error))),
             };
+        let _listening = self.progress.listen(handle.progress_token.clone(), invocation);
         let mut abandoned = Abandoned { peer: peer.clone(), id: Some(handle.id.clone()) };
         let outcome = tokio::select! {
             outcome = handle.await_response() => outcome,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
+use super::McpServers;
 use crate::limits;
 
 /// The part of a name that is the server's own. It holds no `__`, so that no two servers can have a
@@ -16,7 +17,7 @@ pub(crate) fn prefix(server: &str, taken: &mut BTreeSet<String>) -> String {
         name.push_str("server");
     }
     let name = unique(name, server, limits::SERVER_NAME_CHARS, taken);
-    format!("mcp__{name}__")
+    format!("{}{name}__", McpServers::PREFIX)
 }
 
 /// The whole name of a tool.

@@ -1,10 +1,10 @@
-//! What a server answered, as text for a model.
+//! A server's result as text for a model.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-use crate::Answer;
+use crate::Outcome;
 
-pub(super) fn answer(result: CallToolResult) -> Answer {
+pub(super) fn outcome(result: CallToolResult) -> Outcome {
     let is_error = result.is_error.unwrap_or_default();
     let has_text = result.content.iter().any(|block| matches!(block, ContentBlock::Text(_)));
     let mut parts: Vec<String> = result.content.into_iter().map(described).collect();
@@ -12,7 +12,7 @@ pub(super) fn answer(result: CallToolResult) -> Answer {
         parts.insert(0, structured.to_string());
     }
     let text = if parts.is_empty() { "[the tool answered nothing]".to_owned() } else { parts.join("\n") };
-    Answer { text, is_error, events: Vec::new() }
+    Outcome { text, is_error, ..Outcome::default() }
 }
 
 fn described(block: ContentBlock) -> String {

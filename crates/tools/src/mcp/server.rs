@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use agent::{Annotations, Schema, Tool};
+use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -12,7 +13,7 @@ use super::connection::{Connection, Failed};
 use super::settings::{ServerSettings, Transport};
 use super::{ServerProblem, names};
 use crate::text::shortened;
-use crate::{Answer, Call, Handler, Registered, Reply, limits};
+use crate::{Handler, Invocation, Outcome, Registered, limits};
 
 #[derive(Debug)]
 pub(super) struct Server {
@@ -168,8 +169,7 @@ impl Server {
         Registered::new(described, Arc::new(handler))
     }
 
-    async fn call(&self, tool: &str, call: Call) -> Answer {
-        let Call { input, cancelled, .. } = call;
+    async fn call(&self, tool: &str, invocation: Invocation) -> Outcome {
         let work = async {
             let mut restarted = false;
             loop {
@@ -180,8 +180,8 @@ impl Server {
                         Err(message) => return self.failure(message),
                     }
                 };
-                match connection.call(tool, input.clone(), self.settings.call_timeout).await {
-                    Ok(answer) => return answer,
+                match connection.call(tool, &invocation, self.settings.call_timeout).await {
+                    Ok(outcome) => return outcome,
                     Err(Failed::Unsent(_)) if !restarted => restarted = true,
                     Err(Failed::Unsent(message)) => {
                         return self.failure(format!("{message}; nothing was done"));
@@ -191,8 +191,10 @@ impl Server {
             }
         };
         tokio::select! {
-            answer = work => answer,
-            () = cancelled.cancelled() => Answer::error("cancelled; the server was told, and may have done it all the same"),
+            outcome = work => outcome,
+            () = invocation.cancelled.cancelled() => {
+                Outcome::error("cancelled; the server was notified, and may have finished all the same")
+            }
         }
     }
 
@@ -212,8 +214,8 @@ impl Server {
     }
 
     /// A failed call, as the model reads it.
-    fn failure(&self, message: String) -> Answer {
-        Answer::error(format!("MCP server {}: {}", self.name, self.hushed(message)))
+    fn failure(&self, message: String) -> Outcome {
+        Outcome::error(format!("MCP server {}: {}", self.name, self.hushed(message)))
     }
 
     /// A message without what an address may hold besides a place: some servers have their keys there.
@@ -246,11 +248,11 @@ struct OfServer {
 }
 
 impl Handler for OfServer {
-    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
+    fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match self.server.upgrade() {
-                Some(server) => server.call(&self.tool, call).await,
-                None => Answer::error(format!("MCP server {} is no longer there", self.name)),
+                Some(server) => server.call(&self.tool, invocation).await,
+                None => Outcome::error(format!("MCP server {} is no longer there", self.name)),
             }
         })
     }

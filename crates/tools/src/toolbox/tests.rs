@@ -2,31 +2,32 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::limits::TOOL_OUTPUT_BYTES;
-use agent::{Annotations, Tool};
+use agent::{Annotations, Refusal, Tool, ToolCall};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::Toolbox;
-use crate::{Answer, Call, Handler, Registered, Reply};
+use crate::{Handler, Invocation, Outcome, Registered};
 
 /// Does what its input says.
 #[derive(Debug)]
 struct Obedient;
 
 impl Handler for Obedient {
-    fn call<'a>(&'a self, call: Call) -> Reply<'a> {
-        assert_ne!(call.input["do"], "panic at once", "as told");
+    fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
+        assert_ne!(invocation.call.input["do"], "panic at once", "as told");
         Box::pin(async move {
-            match call.input["do"].as_str().unwrap_or_default() {
+            match invocation.call.input["do"].as_str().unwrap_or_default() {
                 "panic" => panic!("as told"),
                 "hang" => std::future::pending().await,
                 "heed" => {
-                    call.cancelled.cancelled().await;
-                    Answer::text("heeded")
+                    invocation.cancelled.cancelled().await;
+                    Outcome::text("heeded")
                 }
-                "flood" => Answer::text("ü".repeat(TOOL_OUTPUT_BYTES)),
-                "nul" => Answer::text("a\0b"),
-                other => Answer::text(format!("did {other}")),
+                "flood" => Outcome::text("ü".repeat(TOOL_OUTPUT_BYTES)),
+                "nul" => Outcome::text("a\0b"),
+                other => Outcome::text(format!("did {other}")),
             }
         })
     }
@@ -61,19 +62,24 @@ fn input(value: Value) -> Map<String, Value> {
     input
 }
 
-async fn call(name: &str, value: Value) -> Answer {
-    toolbox().call(name, Call { input: input(value), ..Call::default() }).await
+fn invocation(value: Value) -> Invocation {
+    Invocation { call: ToolCall { input: input(value), ..ToolCall::default() }, ..Invocation::default() }
+}
+
+async fn call(name: &str, value: Value) -> Outcome {
+    toolbox().call(name, invocation(value)).await
 }
 
 #[tokio::test]
 async fn what_passes_the_schema_reaches_the_handler() {
-    assert_eq!(call("obey", json!({ "do": "it" })).await, Answer::text("did it"));
+    assert_eq!(call("obey", json!({ "do": "it" })).await, Outcome::text("did it"));
 }
 
 #[tokio::test]
 async fn each_violation_is_named_with_its_place_and_what_was_expected() {
     let answer = call("obey", json!({ "do": 5, "times": 0, "tims": 1 })).await;
     assert!(answer.is_error);
+    assert_eq!(answer.refusal, Some(Refusal::InvalidArguments));
     for expected in [
         "/do: 5 is not of type \"string\"",
         "/times: 0 is less than",
@@ -103,14 +109,14 @@ async fn a_pattern_that_backtracks_forever_is_bounded() {
     let schema = json!({ "type": "object", "properties": { "do": { "pattern": "^(?=(a+)+$)(a+)+\\1b$" } } });
     let text = "a".repeat(40) + "!";
     let started = Instant::now();
-    tool("bomb", schema).call(Call { input: input(json!({ "do": text })), ..Call::default() }).await;
+    tool("bomb", schema).call(invocation(json!({ "do": text }))).await;
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
 #[tokio::test]
 async fn a_schema_that_refers_to_the_network_or_to_a_file_is_not_followed() {
     for reference in ["http://127.0.0.1:1/schema.json", "file:///etc/passwd"] {
-        let answer = tool("far", json!({ "$ref": reference })).call(Call::default()).await;
+        let answer = tool("far", json!({ "$ref": reference })).call(Invocation::default()).await;
         assert!(answer.is_error && answer.text.contains("not valid"), "{}", answer.text);
     }
 }
@@ -146,10 +152,10 @@ async fn nul_does_not_reach_the_store() {
 
 #[tokio::test]
 async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
-    for (how, expected) in [("hang", "cancelled; what it had begun"), ("heed", "heeded")] {
+    for (how, expected) in [("hang", "cancelled; the work may be done"), ("heed", "heeded")] {
         let cancelled = CancellationToken::new();
         let call =
-            Call { input: input(json!({ "do": how })), cancelled: cancelled.clone(), ..Call::default() };
+            Invocation { cancelled: cancelled.clone(), ..invocation(json!({ "do": how })) };
         let toolbox = toolbox();
         let answer = toolbox.call("obey", call);
         let later = async {
@@ -160,6 +166,7 @@ async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
             .await
             .expect("within a second");
         assert!(answer.text.starts_with(expected), "{}", answer.text);
+        assert_eq!(answer.refusal, answer.is_error.then_some(Refusal::Cancelled));
     }
 }
 
@@ -167,6 +174,7 @@ async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
 async fn an_unknown_tool_is_told_what_there_is() {
     let answer = call("oby", json!({})).await;
     assert_eq!(answer.text, "There is no tool \"oby\". There are: broken, obey.");
+    assert_eq!(answer.refusal, Some(Refusal::NotOffered));
 }
 
 #[test]

@@ -12,7 +12,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Answer, Call, Root, Toolbox};
+use agent::ToolCall;
+use tools::{Invocation, Outcome, Root, Toolbox};
 
 /// A directory with tools on it.
 struct Project {
@@ -52,7 +53,7 @@ impl Project {
         std::fs::read_to_string(self.root().join(path)).expect("a file")
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> Outcome {
         self.tools.call(tool, called(input)).await
     }
 
@@ -71,7 +72,8 @@ impl Project {
     }
 }
 
-fn called(input: Value) -> Call {
+fn called(input: Value) -> Invocation {
     let Value::Object(input) = input else { panic!("an input is an object") };
-    Call { id: "call_1".to_owned(), input, ..Call::default() }
+    let call = ToolCall { id: "call_1".to_owned(), input, ..ToolCall::default() };
+    Invocation { call, ..Invocation::default() }
 }

@@ -17,7 +17,7 @@ fn one(settings: ServerSettings) -> McpServers {
 }
 
 async fn toolbox(servers: &McpServers) -> Toolbox {
-    let (tools, problems) = servers.tools().await;
+    let (tools, problems) = servers.list().await;
     let problems: Vec<String> = problems.iter().map(ServerProblem::to_string).collect();
     assert_eq!(
         problems,
@@ -129,12 +129,12 @@ async fn a_server_over_http_is_usable() {
 #[tokio::test]
 async fn a_header_may_come_from_the_environment_and_its_value_is_never_told() {
     let url = http_server(Server::new(false)).await;
-    let (tools, problems) = one(over_http(url.clone(), "s3cret")).tools().await;
+    let (tools, problems) = one(over_http(url.clone(), "s3cret")).list().await;
     assert!(tools.is_empty() && problems.len() == 1, "{problems:?}");
     assert!(!problems[0].to_string().contains("s3cret"), "{}", problems[0]);
     let headers_env = BTreeMap::from([("X-Key".to_owned(), "MASQUE_TEST_NO_SUCH_VARIABLE".to_owned())]);
     let transport = Transport::Http { url, headers: BTreeMap::new(), headers_env };
-    let (_, problems) = one(ServerSettings::new(transport)).tools().await;
+    let (_, problems) = one(ServerSettings::new(transport)).list().await;
     let expected =
         "MCP server told: header X-Key is taken from MASQUE_TEST_NO_SUCH_VARIABLE, which is not set";
     assert_eq!(problems[0].to_string(), expected);
@@ -160,7 +160,7 @@ async fn one_odd_tool_takes_no_other_away() {
     for role in ["modern", "legacy"] {
         let edit = r#"s/"readOnlyHint":true/"readOnlyHint":"true"/; s/"name":"get.issue"/"name":7/"#;
         let servers = one(edited_as(role, edit));
-        let (tools, problems) = servers.tools().await;
+        let (tools, problems) = servers.list().await;
         let problems: Vec<String> = problems.iter().map(ServerProblem::to_string).collect();
         assert_eq!(problems.len(), 3, "{problems:?}");
         // One of those whose name is a number stands on each page.
@@ -185,7 +185,7 @@ async fn an_address_is_told_without_what_may_be_a_key() {
     let place = listener.local_addr().expect("an address");
     drop(listener);
     let servers = one(over_http(format!("http://{place}/mcp?key=hunter2"), "x"));
-    let (_, problems) = servers.tools().await;
+    let (_, problems) = servers.list().await;
     let problem = problems[0].to_string();
     assert!(problem.contains(&place.to_string()) && !problem.contains("hunter2"), "{problem}");
     assert!(!problem.contains("rmcp"), "{problem}");
@@ -194,7 +194,7 @@ async fn an_address_is_told_without_what_may_be_a_key() {
 #[tokio::test]
 async fn a_server_that_lists_nothing_says_so() {
     let servers = one(edited_as("legacy", r#"s/"tools":\[/"tolls":[/"#));
-    let (tools, problems) = servers.tools().await;
+    let (tools, problems) = servers.list().await;
     assert!(tools.is_empty());
     let problem = problems[0].to_string();
     let expected = "MCP server told: its tools could not be listed: its answer has no tools";
@@ -216,7 +216,7 @@ async fn nothing_is_started_before_it_is_needed_nor_listed_twice() {
     let id = say(&toolbox, "pid").await;
     let started = Instant::now();
     for _ in 0..1_000 {
-        servers.tools().await;
+        servers.list().await;
     }
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!(say(&toolbox, "pid").await, id, "it is the same process");
@@ -238,7 +238,7 @@ async fn servers_start_at_the_same_time_and_a_broken_one_takes_no_other_down() {
     }
     let servers = McpServers::new(settings);
     let started = Instant::now();
-    let (tools, problems) = servers.tools().await;
+    let (tools, problems) = servers.list().await;
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     for name in ["mcp__one__echo", "mcp__two__echo"] {
         assert!(tools.iter().any(|tool| tool.tool.name == name), "{name}");
@@ -354,7 +354,7 @@ async fn patterns_say_which_tools_there_are() {
     let mut settings = started_as("modern");
     settings.allow_tools = vec!["get*".to_owned(), "echo".to_owned(), "huge".to_owned()];
     settings.deny_tools = vec!["get/*".to_owned(), "huge".to_owned()];
-    let (tools, problems) = one(settings).tools().await;
+    let (tools, problems) = one(settings).list().await;
     let names: Vec<&str> = tools.iter().map(|tool| tool.tool.name.as_str()).collect();
     assert_eq!(names, ["mcp__told__get_issue", "mcp__told__echo"]);
     assert!(problems.is_empty(), "{problems:?}");
@@ -394,5 +394,26 @@ async fn dropping_and_closing_end_a_server_with_its_children() {
         for id in ids {
             assert!(ended(id).await, "{id} is still there");
         }
+    }
+}
+
+#[tokio::test]
+async fn progress_of_a_call_is_reported_while_it_runs() {
+    let (url, servers) = (http_server(Server::new(false)).await, ["modern", "legacy"].map(started_as));
+    let servers = servers.into_iter().chain([over_http(url, "open sesame")]);
+    for servers in servers.map(one) {
+        let toolbox = toolbox(&servers).await;
+        let (events, mut reported) = tools::EventSender::channel();
+        let invocation = tools::Invocation { events, ..called(json!({})) };
+        let outcome = toolbox.call("mcp__told__progress", invocation).await;
+        assert_eq!((outcome.text.as_str(), outcome.is_error), ("done", false));
+        let mut steps = Vec::new();
+        while let Ok(tools::ToolEvent { call_id, event }) = reported.try_recv() {
+            assert_eq!(call_id, "call_1");
+            steps.push(event);
+        }
+        steps.sort_by_key(|step| step["progress"].as_f64().map(f64::to_bits));
+        let step = |at: f64| json!({ "type": "progress", "progress": at, "total": 2.0, "message": format!("step {at}") });
+        assert_eq!(steps, [step(1.0), step(2.0)]);
     }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion, ServerCapabilities,
     ServerConfig, SubscriptionFilter, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
@@ -71,6 +72,7 @@ fn tools(added: usize) -> Vec<Tool> {
         "protocol",
         "ask",
         "again",
+        "progress",
     ];
     tools.extend(plain.map(|name| tool(name, None)));
     tools.extend((0..added).map(|number| tool(&format!("added_{number}"), None)));
@@ -207,6 +209,19 @@ impl ServerHandler for Server {
                 }
                 Some(state) => said(format!("done after {state}")),
             },
+            "progress" => {
+                if let Some(token) = context.meta.get_progress_token() {
+                    for step in [1.0, 2.0] {
+                        let report = ProgressNotificationParam::new(token.clone(), step)
+                            .with_total(2.0)
+                            .with_message(format!("step {step}"));
+                        let _ = context.peer.notify_progress(report).await;
+                    }
+                }
+                // Notifications are handled beside the answer: let them come first.
+                tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+                said("done".to_owned())
+            }
             "flood" => said("x".repeat(1_000_000)),
             "count" => {
                 // Counts how often it was really run, across restarts.

@@ -41,7 +41,7 @@ fn each_call_has_one_result(kept: &[Turn]) -> TestCaseResult {
     let mut open: Vec<&str> = Vec::new();
     for turn in kept {
         match &turn.body {
-            TurnBody::ToolCall { tool_use_id, .. } => open.push(tool_use_id),
+            TurnBody::ToolCall { call, .. } => open.push(&call.id),
             TurnBody::ToolResult { tool_use_id, .. } => {
                 let at = open.iter().position(|id| id == tool_use_id);
                 prop_assert!(at.is_some(), "{} answers nothing: {:?}", tool_use_id, shown);

@@ -1,11 +1,11 @@
 //! Calls that need somebody's permission: rows that wait, and what comes of the answer.
 
-use agent::{End, Event, Mode, SessionStatus};
+use agent::{End, Event, Mode, Refusal, SessionStatus};
 use app::ErrorKind;
-use app::running::{Approvals, Decision, EventId, SendOptions};
+use app::running::{ApprovalPolicy, Decision, EventId, SendOptions};
 
 use super::stage::{
-    PATIENCE, approved, assert_whole, end, hear, names, on_stage, rejected, requests, results, to_the_end,
+    PATIENCE, approved, assert_whole, end, hear, names, on_stage, refusals, rejected, requests, results, to_the_end,
     turns,
 };
 use crate::world::refused;
@@ -38,15 +38,15 @@ async fn a_call_waits_as_a_row_and_runs_when_it_is_approved() {
         let view = stage.view(id).await;
         assert_eq!(view.session.status, SessionStatus::Waiting);
         assert_eq!(view.approvals.len(), 1);
-        assert_eq!(view.approvals[0].tool_name, "write_file");
-        assert_eq!(view.approvals[0].input["path"], "a.txt");
-        assert_eq!(requests(&heard), [(id, view.approvals[0].call_id.clone())]);
+        assert_eq!(view.approvals[0].call.name, "write_file");
+        assert_eq!(view.approvals[0].call.input["path"], "a.txt");
+        assert_eq!(requests(&heard), [(id, view.approvals[0].call.id.clone())]);
         assert!(!stage.file("a.txt").exists());
         // Nothing runs: stopping has nothing to wait for, and leaves the session as it is.
         stage.runtime.stop().await;
         assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
 
-        let view = stage.runtime.decide(id, &view.approvals[0].call_id, approved()).await.unwrap();
+        let view = stage.runtime.decide(id, &view.approvals[0].call.id, approved()).await.unwrap();
         assert!(view.approvals.is_empty());
         let rest = to_the_end(events).await;
         assert!(names(&rest).starts_with("approval_answered tool_result"), "{}", names(&rest));
@@ -154,12 +154,16 @@ async fn two_requests_are_both_waited_for_and_what_is_allowed_runs_before() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_anybody_there_a_request_is_a_refusal_that_says_so() {
     on_stage(WRITE, async |stage| {
-        for approvals in [Approvals::Refuse, Approvals::Read] {
+        for policy in [ApprovalPolicy::Refuse, ApprovalPolicy::Read] {
             let id = stage.session(Mode::Build).await;
-            let events = stage.say_with(id, "write it", approvals).await;
+            let events = stage.say_with(id, "write it", policy).await;
             assert_eq!(end(&events), Some(End::EndTurn));
-            let (told, is_error) = results(&stage.view(id).await).remove(0);
-            assert!(is_error && told.contains("nobody is there"), "{told}");
+            let told = events.iter().find_map(|event| match event {
+                Event::ToolResult { refusal, .. } => Some(*refusal),
+                _ => None,
+            });
+            assert_eq!(told, Some(Some(Refusal::NobodyToAsk)));
+            assert_eq!(refusals(&stage.view(id).await), [Some(Refusal::NobodyToAsk)]);
             assert!(!stage.file("a.txt").exists());
         }
     })
@@ -183,15 +187,15 @@ async fn scripts_may_allow_what_reads_or_everything() {
             { "name": "read_file", "approval": "ask" }, { "name": "write_file", "approval": "ask" },
         ]);
         super::presets::equip(stage, tools).await;
-        for (approvals, read, written) in
-            [(Approvals::Refuse, false, false), (Approvals::Read, true, false), (Approvals::All, true, true)]
+        for (policy, read, written) in
+            [(ApprovalPolicy::Refuse, false, false), (ApprovalPolicy::Read, true, false), (ApprovalPolicy::All, true, true)]
         {
             let id = stage.session_of("worker", Mode::Build).await;
-            stage.say_with(id, "go", approvals).await;
+            stage.say_with(id, "go", policy).await;
             let results = results(&stage.view(id).await);
             let was_read = results.iter().any(|(output, _)| output.contains("the answer is 42"));
-            assert_eq!(was_read, read, "{approvals:?} {results:?}");
-            assert_eq!(stage.file("a.txt").exists(), written, "{approvals:?}");
+            assert_eq!(was_read, read, "{policy:?} {results:?}");
+            assert_eq!(stage.file("a.txt").exists(), written, "{policy:?}");
         }
     })
     .await;
@@ -327,8 +331,7 @@ async fn an_approved_call_does_not_run_in_a_session_that_plans_by_then() {
         stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
         stage.runtime.decide(id, &asked[0].1, approved()).await.unwrap();
         to_the_end(events).await;
-        let (told, is_error) = results(&stage.view(id).await).remove(0);
-        assert!(is_error && told.contains("plan mode has only tools that read"), "{told}");
+        assert_eq!(refusals(&stage.view(id).await), [Some(Refusal::PlanMode)]);
         assert!(!stage.file("a.txt").exists());
         let from_the_start = stage.runtime.events(id, Some(EventId::default())).await;
         let heard = hear(&mut from_the_start.unwrap(), "done", 1).await;

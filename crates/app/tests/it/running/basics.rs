@@ -1,7 +1,7 @@
 //! The cases that every agent loop has to get right.
 
 use agent::{End, Event, Mode, Turn, TurnBody};
-use app::running::Approvals;
+use app::running::ApprovalPolicy;
 use serde_json::{Value, json};
 
 use super::stage::{end, names, on_stage, turns};
@@ -77,7 +77,7 @@ async fn a_tool_that_writes() {
     "#;
     on_stage(script, async |stage| {
         let id = stage.session(Mode::Build).await;
-        let events = stage.say_with(id, "write it", Approvals::All).await;
+        let events = stage.say_with(id, "write it", ApprovalPolicy::All).await;
         assert_eq!(end(&events), Some(End::EndTurn));
         assert_eq!(std::fs::read_to_string(stage.file("new/plan.md")).unwrap(), "one step");
     })

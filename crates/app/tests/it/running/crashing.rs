@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use agent::{ApprovalAnswer, End, Entry, Event, Mode, Note, SessionStatus, TurnBody};
-use app::running::{Approvals, SendOptions};
+use app::running::{ApprovalPolicy, SendOptions};
 use app::{Library, OpenOptions, Runtime};
 use chrono::Utc;
 use futures::future::join_all;
@@ -110,7 +110,7 @@ async fn as_a_process_that_is_killed() {
     let library = Library::open(OpenOptions::database(location)).await.unwrap();
     let runtime = Runtime::new(library, options_at(url, std::path::Path::new(root)));
     let mut watching = runtime.events(id, None).await.unwrap();
-    let options = SendOptions { approvals: Approvals::All, detached: true, ..SendOptions::default() };
+    let options = SendOptions { policy: ApprovalPolicy::All, detached: true, ..SendOptions::default() };
     let _events = runtime.send(id, "work".to_owned(), options).await.unwrap();
     while let Some(told) = watching.next().await.unwrap() {
         match &told.event {

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use agent::{End, Entry, ErrorCode, Event, Mode, SessionStatus, Turn, TurnBody};
+use agent::{End, Entry, ErrorCode, Event, Mode, SessionStatus, ToolCall, Turn, TurnBody};
 use app::ErrorKind;
 use app::running::{EventId, SendOptions};
 use chrono::{TimeDelta, Utc};
-use serde_json::Map;
 use sessions::{Began, Lease, RunChange};
 use uuid::Uuid;
 
@@ -35,9 +34,7 @@ async fn cut_off(stage: &Stage<'_>, id: Uuid, over_in: TimeDelta) {
     let began = store.begin_run(id, &lease, last, &[message], Some("work"), None).await.unwrap();
     assert!(matches!(began, Began::Started(_)), "{began:?}");
     let call = turn(TurnBody::ToolCall {
-        tool_use_id: "call_1".to_owned(),
-        tool_name: "run_command".to_owned(),
-        input: Map::new(),
+        call: ToolCall { id: "call_1".to_owned(), name: "run_command".to_owned(), ..ToolCall::default() },
         malformed: None,
     });
     let said = turn(TurnBody::AssistantText { content: "I work.".to_owned() });

@@ -2,12 +2,12 @@
 
 use agent::{End, Mode};
 use app::ErrorKind;
-use app::running::{Approvals, CreateSession};
+use app::running::{ApprovalPolicy, CreateSession};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
 use super::stage::{
-    Stage, description, end, hear, offered, on_stage, on_stage_with, requests, results, system, to_the_end,
+    Stage, description, end, hear, offered, on_stage, on_stage_with, refusals, requests, results, system, to_the_end,
 };
 use crate::world::{input, refused};
 
@@ -63,7 +63,7 @@ async fn what_a_preset_allows_runs_without_a_question() {
     on_stage(ACTS, async |stage| {
         equip(stage, json!([{ "name": "write_file", "approval": "auto" }])).await;
         let id = stage.session_of("worker", Mode::Build).await;
-        assert_eq!(end(&stage.say_with(id, "go", Approvals::Refuse).await), Some(End::EndTurn));
+        assert_eq!(end(&stage.say_with(id, "go", ApprovalPolicy::Refuse).await), Some(End::EndTurn));
         assert!(stage.file("a.txt").exists());
     })
     .await;
@@ -90,14 +90,13 @@ async fn what_a_guardrail_denies_no_preset_and_no_script_allows() {
         stage.world.create(Kind::Guardrail, Scope::Shared, guardrail).await;
         worker(stage, json!({ "tool_preset": "kit", "guardrails": ["careful"] })).await;
         let id = stage.session_of("worker", Mode::Build).await;
-        let events = stage.say_with(id, "go", Approvals::All).await;
+        let events = stage.say_with(id, "go", ApprovalPolicy::All).await;
         assert_eq!(end(&events), Some(End::EndTurn));
         let sent = stage.sent();
         let names = offered(&sent[0]);
         assert!(names.contains(&"edit_file"), "{names:?}");
         assert!(!names.contains(&"write_file") && !names.contains(&"run_command"), "{names:?}");
-        let (told, is_error) = results(&stage.view(id).await).remove(0);
-        assert!(is_error && told.starts_with("There is no tool \"write_file\""), "{told}");
+        assert_eq!(refusals(&stage.view(id).await), [Some(agent::Refusal::NotOffered)]);
         assert!(!stage.file("a.txt").exists());
     })
     .await;
@@ -214,11 +213,11 @@ async fn a_skill_is_named_in_the_prompt_and_loaded_on_demand() {
         worker(stage, json!({ "skills": ["baking"], "tool_preset": "kit" })).await;
         for mode in [Mode::Build, Mode::Plan] {
             let id = stage.session_of("worker", mode).await;
-            stage.say_with(id, "bake", Approvals::Refuse).await;
+            stage.say_with(id, "bake", ApprovalPolicy::Refuse).await;
             assert_eq!(results(&stage.view(id).await), [("Knead for ten minutes.".to_owned(), false)]);
-            stage.say_with(id, "other", Approvals::Refuse).await;
+            stage.say_with(id, "other", ApprovalPolicy::Refuse).await;
             let (told, is_error) = results(&stage.view(id).await).remove(1);
-            assert!(is_error && told == "There is no skill \"singing\"; there are baking.", "{told}");
+            assert!(is_error && told == "Unknown skill \"singing\" (expected baking).", "{told}");
         }
         let sent = stage.sent();
         let prompt = system(&sent[0]);

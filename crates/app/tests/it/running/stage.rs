@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agent::{End, Event, Mode};
-use app::running::{Approvals, CreateSession, SendOptions, SessionView, Subscription};
+use app::running::{ApprovalPolicy, CreateSession, SendOptions, SessionView, Subscription};
 use app::{Runtime, RuntimeOptions};
 use persona::Scope;
 use providers::{Kind, Providers, Settings};
@@ -99,11 +99,11 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) async fn say(&self, id: Uuid, content: &str) -> Vec<Event> {
-        self.say_with(id, content, Approvals::Ask).await
+        self.say_with(id, content, ApprovalPolicy::Ask).await
     }
 
-    pub(crate) async fn say_with(&self, id: Uuid, content: &str, approvals: Approvals) -> Vec<Event> {
-        let options = SendOptions { approvals, ..SendOptions::default() };
+    pub(crate) async fn say_with(&self, id: Uuid, content: &str, policy: ApprovalPolicy) -> Vec<Event> {
+        let options = SendOptions { policy, ..SendOptions::default() };
         to_the_end(self.runtime.send(id, content.to_owned(), options).await.unwrap()).await
     }
 
@@ -198,7 +198,7 @@ pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(
 /// The session's calls that wait for permission: session and call.
 pub(crate) fn requests(events: &[Event]) -> Vec<(Uuid, String)> {
     let asked = events.iter().filter_map(|event| match event {
-        Event::ApprovalRequest { session_id, tool_use_id, .. } => Some((*session_id, tool_use_id.clone())),
+        Event::ApprovalRequest { session_id, call } => Some((*session_id, call.id.clone())),
         _ => None,
     });
     asked.collect()
@@ -213,13 +213,22 @@ pub(crate) fn results(view: &SessionView) -> Vec<(String, bool)> {
     results.collect()
 }
 
+/// Why tools were not run, one entry for each result.
+pub(crate) fn refusals(view: &SessionView) -> Vec<Option<agent::Refusal>> {
+    let results = view.turns.iter().filter_map(|turn| match &turn.body {
+        agent::TurnBody::ToolResult { refusal, .. } => Some(*refusal),
+        _ => None,
+    });
+    results.collect()
+}
+
 /// No call without a result, no result without a call.
 #[track_caller]
 pub(crate) fn assert_whole(view: &SessionView) {
     let mut open: Vec<&str> = Vec::new();
     for turn in &view.turns {
         match &turn.body {
-            agent::TurnBody::ToolCall { tool_use_id, .. } => open.push(tool_use_id),
+            agent::TurnBody::ToolCall { call, .. } => open.push(&call.id),
             agent::TurnBody::ToolResult { tool_use_id, .. } => {
                 let at = open.iter().position(|id| id == tool_use_id);
                 open.remove(at.unwrap_or_else(|| panic!("a result of no call: {}", turns(view))));

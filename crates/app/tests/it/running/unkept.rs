@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent::{End, Event, Mode, SessionStatus};
 use app::ErrorKind;
-use app::running::{Approvals, SendOptions, Subscription};
+use app::running::{ApprovalPolicy, SendOptions, Subscription};
 use testkit::{Database, on_each_engine};
 use uuid::Uuid;
 
@@ -27,7 +27,7 @@ say = [{ tool = "run_command", input = { command = "until test -e enough; do sle
 "#;
 
 const ANYTHING: SendOptions =
-    SendOptions { approvals: Approvals::All, detached: true, max_tool_rounds: None };
+    SendOptions { policy: ApprovalPolicy::All, detached: true, max_tool_rounds: None };
 
 /// From now on nothing is added to a log.
 async fn refuse(database: &Database) {

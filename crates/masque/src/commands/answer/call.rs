@@ -1,6 +1,7 @@
 //! Calls of tools, in a line.
 
-use serde_json::{Map, Value};
+use agent::ToolCall;
+use serde_json::Value;
 
 use crate::output::{one_line, truncate};
 
@@ -25,7 +26,7 @@ const SUBJECTS: [(&str, &[&str]); 9] = [
 ];
 
 /// `read_file src/main.rs`
-pub(crate) fn label(tool_name: &str, input: &Map<String, Value>) -> String {
+pub(crate) fn label(ToolCall { name: tool_name, input, .. }: &ToolCall) -> String {
     let name = one_line(tool_name);
     let known = SUBJECTS.iter().find(|(known, _)| *known == tool_name);
     let subject = match known {
@@ -61,12 +62,13 @@ pub(crate) fn outcome(output: &str, is_error: bool) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{label, outcome};
+    use super::{ToolCall, label, outcome};
 
     #[track_caller]
     fn check(name: &str, input: Value, expected: &str) {
         let Value::Object(input) = input else { panic!("an object") };
-        assert_eq!(label(name, &input), expected);
+        let call = ToolCall { name: name.to_owned(), input, ..ToolCall::default() };
+        assert_eq!(label(&call), expected);
     }
 
     #[test]

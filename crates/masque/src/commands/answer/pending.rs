@@ -1,25 +1,19 @@
-//! The calls that a session waits for somebody's permission for.
+//! The approval requests that a session waits for.
 
-use agent::Approval;
+use agent::{Approval, ToolCall};
 use app::running::SessionView;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// A call that somebody has to allow.
+/// A call that needs the user's approval.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
-    /// Whose call it is: the session's own, or that of one that it delegated to.
+pub(crate) struct ApprovalRequest {
+    /// The session whose call it is: the one on screen, or a delegate's.
     pub(crate) session: Uuid,
-    pub(crate) call_id: String,
-    pub(crate) tool_name: String,
-    pub(crate) input: Map<String, Value>,
+    pub(crate) call: ToolCall,
 }
 
-/// The calls that nobody has decided about: its own, and those of personas that it delegated to.
-pub(crate) fn pending(view: &SessionView) -> Vec<Asked> {
-    let asked = view.approvals.iter().map(|approval| {
-        let Approval { session, call_id, tool_name, input, .. } = approval.clone();
-        Asked { session, call_id, tool_name, input }
-    });
-    asked.collect()
+/// The open requests of a session and its delegates.
+pub(crate) fn pending(view: &SessionView) -> Vec<ApprovalRequest> {
+    let open = view.approvals.iter().cloned();
+    open.map(|Approval { session, call, .. }| ApprovalRequest { session, call }).collect()
 }

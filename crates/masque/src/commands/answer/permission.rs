@@ -1,5 +1,6 @@
-//! Asking somebody at a terminal whether a tool may run.
+//! Asks the user at a terminal whether a tool may run.
 
+use agent::ToolCall;
 use app::running::Decision;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
@@ -8,52 +9,51 @@ use crate::ask;
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style};
 
-/// Lines of a file's text that are shown; what is run is always shown whole.
+/// Lines of a file's text that are shown. Commands are always shown whole.
 const SHOWN_LINES: usize = 60;
 
 const QUESTION: &str = "Allow it?";
 const HELP: &str = "y: yes, this once · a: always in this session · n: no · n and a reason: no, and why";
 
-/// What somebody said.
+/// An answer to the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Said {
+enum Reply {
     Yes,
     Always,
     No(Option<String>),
 }
 
-/// Asks; none where the question was broken off.
+/// Asks the user. None if the question was interrupted.
 pub(super) async fn ask(output: &mut Output) -> Result<Option<Decision>> {
-    let said = ask::parsed(QUESTION, HELP, parse, output).await?;
-    Ok(said.map(|said| match said {
-        Said::Yes => Decision { approved: true, reason: None, remember: false },
-        Said::Always => Decision { approved: true, reason: None, remember: true },
-        Said::No(reason) => Decision { approved: false, reason, remember: false },
+    let reply = ask::parsed(QUESTION, HELP, parse, output).await?;
+    Ok(reply.map(|reply| match reply {
+        Reply::Yes => Decision { approved: true, reason: None, remember: false },
+        Reply::Always => Decision { approved: true, reason: None, remember: true },
+        Reply::No(reason) => Decision { approved: false, reason, remember: false },
     }))
 }
 
-fn parse(answer: &str) -> std::result::Result<Said, String> {
+fn parse(answer: &str) -> std::result::Result<Reply, String> {
     let answer = answer.trim();
     let (word, rest) = answer.split_once([' ', ',', ':']).unwrap_or((answer, ""));
     let rest = rest.trim_start_matches([',', ':']).trim();
     match (word.to_lowercase().as_str(), rest) {
-        ("y" | "yes", "") => Ok(Said::Yes),
-        ("a" | "always", "") => Ok(Said::Always),
-        ("n" | "no", "") => Ok(Said::No(None)),
-        ("n" | "no", reason) => Ok(Said::No(Some(reason.to_owned()))),
+        ("y" | "yes", "") => Ok(Reply::Yes),
+        ("a" | "always", "") => Ok(Reply::Always),
+        ("n" | "no", "") => Ok(Reply::No(None)),
+        ("n" | "no", reason) => Ok(Reply::No(Some(reason.to_owned()))),
         _ => Err("y, a, n, or n and why not".to_owned()),
     }
 }
 
-/// Shows what a tool is about to do.
+/// Shows what a call would do.
 pub(super) fn show(
-    tool_name: &str,
-    input: &Map<String, Value>,
+    call: &ToolCall,
     to: Stream,
     output: &mut Output,
 ) -> Result<()> {
-    output.pieces(to, &[(Style::Doubtful, tool_name), (Style::Plain, " needs your permission:")])?;
-    for (style, line) in described(tool_name, input) {
+    output.pieces(to, &[(Style::Doubtful, &*call.name), (Style::Plain, " needs your permission:")])?;
+    for (style, line) in described(&call.name, &call.input) {
         output.pieces(to, &[(Style::Plain, "  "), (style, &line)])?;
     }
     Ok(())
@@ -114,17 +114,17 @@ fn limited(mut lines: Vec<(Style, String)>) -> Vec<(Style, String)> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Said, described, parse};
+    use super::{Reply, described, parse};
 
     #[test]
     fn answers_are_short_and_nothing_else_allows() {
         for yes in ["y", "Y", " yes "] {
-            assert_eq!(parse(yes), Ok(Said::Yes));
+            assert_eq!(parse(yes), Ok(Reply::Yes));
         }
-        assert_eq!(parse("always"), Ok(Said::Always));
-        assert_eq!(parse("n"), Ok(Said::No(None)));
+        assert_eq!(parse("always"), Ok(Reply::Always));
+        assert_eq!(parse("n"), Ok(Reply::No(None)));
         for why in ["n not now", "no, not now", "no: not now", "N  not now"] {
-            assert_eq!(parse(why), Ok(Said::No(Some("not now".to_owned()))), "{why}");
+            assert_eq!(parse(why), Ok(Reply::No(Some("not now".to_owned()))), "{why}");
         }
         for unclear in ["", "ok", "yes but", "yn", "allow", "why?"] {
             assert!(parse(unclear).is_err(), "{unclear}");

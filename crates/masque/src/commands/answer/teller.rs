@@ -87,9 +87,8 @@ impl Teller {
     pub(crate) fn recall(&mut self, turns: &[Turn]) {
         for turn in turns {
             match &turn.body {
-                TurnBody::ToolCall { tool_use_id, tool_name, input, .. } => {
-                    let (call_id, label) = (tool_use_id.clone(), label(tool_name, input));
-                    self.running.push(Running { call_id, label });
+                TurnBody::ToolCall { call, .. } => {
+                    self.running.push(Running { call_id: call.id.clone(), label: label(call) });
                 }
                 TurnBody::ToolResult { tool_use_id, .. } => {
                     self.running.retain(|running| running.call_id != *tool_use_id);
@@ -107,8 +106,8 @@ impl Teller {
             Event::TextDelta { content } => self.text(content, output)?,
             Event::TextComplete { id, content } => self.text_complete(*id, content, output)?,
             Event::ReasoningDelta { content } => self.reasoning(content, output)?,
-            Event::ToolCall { tool_use_id, tool_name, input, .. } => {
-                let running = Running { call_id: tool_use_id.clone(), label: label(tool_name, input) };
+            Event::ToolCall { call, .. } => {
+                let running = Running { call_id: call.id.clone(), label: label(call) };
                 self.running.push(running);
                 self.show_status(output)?;
             }

@@ -21,9 +21,7 @@ pub(crate) async fn unsent(runtime: &Runtime, id: Uuid, error: app::Error) -> Fa
              `masque sessions cancel {id}`"
         ),
         SessionStatus::Waiting => {
-            let asked = pending(&view);
-            let calls: Vec<String> =
-                asked.iter().map(|asked| label(&asked.tool_name, &asked.input)).collect();
+            let calls: Vec<String> = pending(&view).iter().map(|request| label(&request.call)).collect();
             let what = match calls.is_empty() {
                 true => "permission".to_owned(),
                 false => format!("permission to call {}", calls.join(", ")),

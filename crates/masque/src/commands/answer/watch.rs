@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::time::Duration;
 
-use agent::{ErrorCode, Event, SessionStatus};
+use agent::{ErrorCode, Event, Refusal, SessionStatus};
 use app::ErrorKind;
-use app::running::{DELEGATE, Decision, NOBODY_TO_ASK, Runtime, SendOptions, Subscription};
+use app::running::{Decision, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
-use super::{Asked, Outcome, Viewer, label, permission};
+use super::{ApprovalRequest, Outcome, Viewer, label, permission};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::signals::{Ending, Signal};
@@ -54,8 +54,9 @@ type PuttingDown<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
 struct Heard {
     error: Option<(ErrorCode, String)>,
     plan: Option<String>,
-    /// Calls under way, and whether they are for a delegate.
-    calls: HashMap<String, (String, bool)>,
+    /// Labels of the calls under way, by id.
+    calls: HashMap<String, String>,
+    /// Labels of the calls that were refused because nobody could be asked.
     refused: Vec<String>,
 }
 
@@ -66,14 +67,12 @@ impl Heard {
             Event::Error { code, message } if !code.is_warning() => {
                 self.error = Some((*code, message.clone()));
             }
-            Event::ToolCall { tool_use_id, tool_name, input, .. } => {
-                let is_delegate = tool_name == DELEGATE;
-                self.calls.insert(tool_use_id.clone(), (label(tool_name, input), is_delegate));
+            Event::ToolCall { call, .. } => {
+                self.calls.insert(call.id.clone(), label(call));
             }
-            Event::ToolResult { tool_use_id, output, is_error, .. } => {
-                let Some((call, is_delegate)) = self.calls.remove(tool_use_id) else { return };
-                // A delegate's report tells it at its end.
-                if (is_error.unwrap_or_default() || is_delegate) && output.contains(NOBODY_TO_ASK) {
+            Event::ToolResult { tool_use_id, refusal, .. } => {
+                let Some(call) = self.calls.remove(tool_use_id) else { return };
+                if *refusal == Some(Refusal::NobodyToAsk) {
                     self.refused.push(call);
                 }
             }
@@ -172,12 +171,9 @@ impl<'a> Watch<'a> {
             viewer.event(&told, output)?;
             heard.event(&told.event);
             match &told.event {
-                Event::ApprovalRequest { session_id, tool_use_id, tool_name, input }
-                    if !cancelled && putting_down.is_none() =>
-                {
-                    let (call_id, tool_name) = (tool_use_id.clone(), tool_name.clone());
-                    let asked = Asked { session: *session_id, call_id, tool_name, input: input.clone() };
-                    cancelled = !self.permit(&asked, viewer, output).await?;
+                Event::ApprovalRequest { session_id, call } if !cancelled && putting_down.is_none() => {
+                    let request = ApprovalRequest { session: *session_id, call: call.clone() };
+                    cancelled = !self.permit(&request, viewer, output).await?;
                 }
                 Event::Done { stop_reason } => {
                     if let Some((signal, _)) = putting_down {
@@ -194,22 +190,22 @@ impl<'a> Watch<'a> {
     /// Asks for one call and passes the answer on. False where the run was cancelled instead.
     pub(crate) async fn permit(
         &mut self,
-        asked: &Asked,
+        request: &ApprovalRequest,
         viewer: &mut Viewer,
         output: &mut Output,
     ) -> Result<bool> {
-        let key = (asked.session, asked.tool_name.clone());
+        let key = (request.session, request.call.name.clone());
         let decision = match (viewer, self.asks) {
             _ if self.allowed.contains(&key) => Some(Decision { approved: true, ..Decision::default() }),
             (Viewer::Person(teller), Asks::Person) => {
                 let to = teller.make_way(output)?;
-                permission::show(&asked.tool_name, &asked.input, to, output)?;
+                permission::show(&request.call, to, output)?;
                 // The question outlives whoever was asked.
                 self.ending.or(permission::ask(output)).await?
             }
             (viewer, Asks::Later) => {
                 viewer.leave(output)?;
-                let (id, call) = (self.session, label(&asked.tool_name, &asked.input));
+                let (id, call) = (self.session, label(&request.call));
                 output.advise(&format!(
                     "It waits again, for permission to call {call}: `masque sessions approve {id} --all`."
                 ))?;
@@ -222,22 +218,21 @@ impl<'a> Watch<'a> {
             self.runtime.cancel(self.session).await?;
             return Ok(false);
         };
-        self.decide(asked, decision, output).await?;
+        self.decide(request, decision, output).await?;
         Ok(true)
     }
 
     /// Passes on what somebody said to a call.
     pub(crate) async fn decide(
         &mut self,
-        asked: &Asked,
+        ApprovalRequest { session, call }: &ApprovalRequest,
         decision: Decision,
         output: &mut Output,
     ) -> Result<()> {
-        let Asked { session, call_id, tool_name, .. } = asked;
         if decision.approved && decision.remember {
-            self.allowed.insert((*session, tool_name.clone()));
+            self.allowed.insert((*session, call.name.clone()));
         }
-        match self.runtime.decide(*session, call_id, decision).await {
+        match self.runtime.decide(*session, &call.id, decision).await {
             // Somebody else was faster, and the run has gone on.
             Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error.to_string())?,
             decided => {

@@ -58,7 +58,7 @@ pub(super) async fn examine(reach: &Reach, try_them: bool, problems: &mut Vec<Pr
 /// Starts one server, has it list its tools, and ends it.
 async fn start(name: &str, settings: &ServerSettings) -> (State, Option<usize>, Vec<Problem>) {
     let servers = McpServers::new(BTreeMap::from([(name.to_owned(), settings.clone())]));
-    let (tools, problems) = servers.tools().await;
+    let (tools, problems) = servers.list().await;
     servers.close().await;
     let state = if tools.is_empty() && !problems.is_empty() { State::DoesNotAnswer } else { State::Answers };
     let advice = format!("look at [mcp_servers.{name}]; `masque -vv doctor --try` shows what it says");

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::ask;
 use crate::cli::ApproveSessionArgs;
-use crate::commands::answer::{self, Asked, Asks, Outcome, Viewer, Watch, label, opened, pending};
+use crate::commands::answer::{self, ApprovalRequest, Asks, Outcome, Viewer, Watch, label, opened, pending};
 use crate::commands::opening;
 use crate::commands::run::advise_on_plan;
 use crate::failure::{Failure, Result};
@@ -50,11 +50,11 @@ pub(super) async fn approve(
     let decided = async {
         // Whoever watches before the last answer misses nothing of what comes of it.
         let mut subscription = runtime.events(id, None).await?;
-        for asked in &chosen {
-            watch.decide(asked, decision.clone(), output).await?;
+        for request in &chosen {
+            watch.decide(request, decision.clone(), output).await?;
         }
-        let left: Vec<&Asked> =
-            waiting.iter().filter(|asked| !chosen.iter().any(|chosen| is_same(chosen, asked))).collect();
+        let left: Vec<&ApprovalRequest> =
+            waiting.iter().filter(|request| !chosen.iter().any(|chosen| is_same(chosen, request))).collect();
         if !left.is_empty() {
             output.advise(&format!("It still waits for permission to call {}.", names(&left)))?;
             return Ok::<Option<Outcome>, Failure>(None);
@@ -70,7 +70,7 @@ pub(super) async fn approve(
 }
 
 /// The calls that were named, or all.
-fn chosen(id: Uuid, waiting: &[Asked], calls: &[String]) -> Result<Vec<Asked>> {
+fn chosen(id: Uuid, waiting: &[ApprovalRequest], calls: &[String]) -> Result<Vec<ApprovalRequest>> {
     if waiting.is_empty() {
         let message =
             format!("session {id} waits for nobody's permission; `masque sessions show {id}` shows it");
@@ -80,9 +80,9 @@ fn chosen(id: Uuid, waiting: &[Asked], calls: &[String]) -> Result<Vec<Asked>> {
         return Ok(waiting.to_vec());
     }
     let find = |call: &String| {
-        let found = waiting.iter().find(|asked| asked.call_id == *call).cloned();
+        let found = waiting.iter().find(|request| request.call.id == *call).cloned();
         found.ok_or_else(|| {
-            let all: Vec<&Asked> = waiting.iter().collect();
+            let all: Vec<&ApprovalRequest> = waiting.iter().collect();
             let message = format!("session {id} waits for no call {call:?}; it waits for {}", names(&all));
             Failure::told(ErrorKind::Missing, message)
         })
@@ -90,13 +90,13 @@ fn chosen(id: Uuid, waiting: &[Asked], calls: &[String]) -> Result<Vec<Asked>> {
     calls.iter().map(find).collect()
 }
 
-fn is_same(one: &Asked, other: &Asked) -> bool {
-    one.session == other.session && one.call_id == other.call_id
+fn is_same(one: &ApprovalRequest, other: &ApprovalRequest) -> bool {
+    one.session == other.session && one.call.id == other.call.id
 }
 
-fn names(asked: &[&Asked]) -> String {
+fn names(request: &[&ApprovalRequest]) -> String {
     let each =
-        asked.iter().map(|asked| format!("{} ({})", label(&asked.tool_name, &asked.input), asked.call_id));
+        request.iter().map(|request| format!("{} ({})", label(&request.call), request.call.id));
     each.collect::<Vec<_>>().join(", ")
 }
 

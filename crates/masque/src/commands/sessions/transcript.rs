@@ -26,10 +26,10 @@ pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
                 let width = output.width();
                 output.styled_text(&Markdown::whole(output.has_color(), width, content.trim()))?;
             }
-            TurnBody::ToolCall { tool_use_id, tool_name, input, .. } => {
-                labels.insert(tool_use_id, label(tool_name, input));
+            TurnBody::ToolCall { call, .. } => {
+                labels.insert(&call.id, label(call));
             }
-            TurnBody::ToolResult { tool_use_id, output: said, is_error } => {
+            TurnBody::ToolResult { tool_use_id, output: said, is_error, .. } => {
                 let label = labels.remove(tool_use_id.as_str()).unwrap_or_else(|| "tool".to_owned());
                 let came = outcome(said, *is_error);
                 let pieces = match is_error {
@@ -66,9 +66,9 @@ pub(super) fn markdown(view: &SessionView) -> String {
             TurnBody::AssistantText { content } => {
                 write!(text, "\n## {}\n\n{}\n", session.persona, content.trim())
             }
-            TurnBody::ToolCall { tool_name, input, .. } => {
-                let input = serde_json::to_string_pretty(input).unwrap_or_default();
-                write!(text, "\n### Call of `{tool_name}`\n\n{}", fenced("json", &input))
+            TurnBody::ToolCall { call, .. } => {
+                let input = serde_json::to_string_pretty(&call.input).unwrap_or_default();
+                write!(text, "\n### Call of `{}`\n\n{}", call.name, fenced("json", &input))
             }
             TurnBody::ToolResult { output, is_error, .. } => {
                 let heading = if *is_error { "Error" } else { "Result" };

@@ -59,7 +59,7 @@ async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
         ("POST", &messages, json!({ "content": "Hello", "max_tool_rounds": 0 }), "from 1 to 1000"),
         ("POST", &messages, json!({ "content": "Hello", "max_tool_rounds": 1001 }), "from 1 to 1000"),
         ("POST", &messages, json!({ "content": "Hello", "max_tool_rounds": -1 }), "max_tool_rounds: "),
-        ("PATCH", &mode, json!({ "mode": "dream" }), "\"dream\" is no mode; there are plan and build"),
+        ("PATCH", &mode, json!({ "mode": "dream" }), "unknown mode \"dream\" (expected plan or build)"),
         ("PATCH", &mode, json!({}), "\"mode\" is missing"),
         ("PATCH", &mode, json!({ "mode": "plan", "now": true }), "unknown field \"now\""),
         ("POST", &messages, json!(["Hello"]), "no object"),

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use agent::Mode;
 use app::Runtime;
-use app::running::{Approvals, CreateSession, SendOptions};
+use app::running::{ApprovalPolicy, CreateSession, SendOptions};
 use persona::Scope;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -153,7 +153,7 @@ async fn play(world: &World, seed: u64) {
     let mut acted = 0;
     for (at, step) in steps.iter().enumerate() {
         runtime.set_mode(id, step.mode).await.unwrap();
-        let options = SendOptions { approvals: Approvals::All, detached: true, ..SendOptions::default() };
+        let options = SendOptions { policy: ApprovalPolicy::All, detached: true, ..SendOptions::default() };
         let mut events = runtime.send(id, format!("step-{at}-0."), options).await.unwrap();
         if let Some(mode) = step.switches_to {
             hear(&mut events, "text_delta", 1).await;

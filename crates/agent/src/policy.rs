@@ -1,0 +1,97 @@
+//! How a run treats calls that need approval.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a call that needs approval and that nobody has decided about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalPolicy {
+    /// The run waits for an answer.
+    #[default]
+    Ask,
+    /// The run waits if somebody watches it; otherwise the call is refused.
+    AskViewer,
+    /// The call is refused.
+    Refuse,
+    /// The call runs if its tool only reads; otherwise it is refused.
+    Read,
+    /// The call runs.
+    All,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read or all)")]
+pub struct ApprovalPolicyError(String);
+
+impl ApprovalPolicy {
+    pub const ALL: &[Self] = &[Self::Ask, Self::AskViewer, Self::Refuse, Self::Read, Self::All];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AskViewer => "ask_viewer",
+            Self::Refuse => "refuse",
+            Self::Read => "read",
+            Self::All => "all",
+        }
+    }
+
+    /// The policy of a run that resumes after it waited. Somebody answered it, so somebody can be
+    /// asked again, whether or not they keep watching.
+    pub fn resumed(self) -> Self {
+        match self {
+            Self::AskViewer => Self::Ask,
+            other => other,
+        }
+    }
+
+    /// The policy of a run that cannot wait for an answer.
+    pub fn unattended(self) -> Self {
+        match self {
+            Self::Ask | Self::AskViewer => Self::Refuse,
+            other => other,
+        }
+    }
+}
+
+impl FromStr for ApprovalPolicy {
+    type Err = ApprovalPolicyError;
+
+    fn from_str(text: &str) -> Result<Self, ApprovalPolicyError> {
+        let found = Self::ALL.iter().find(|policy| policy.as_str() == text);
+        found.copied().ok_or_else(|| ApprovalPolicyError(text.chars().take(80).collect()))
+    }
+}
+
+impl fmt::Display for ApprovalPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for policy in ApprovalPolicy::ALL {
+            assert_eq!(policy.as_str().parse(), Ok(*policy));
+            assert_eq!(serde_json::to_value(policy).expect("it serialises"), policy.as_str());
+        }
+        let error = "maybe".parse::<ApprovalPolicy>().unwrap_err().to_string();
+        assert_eq!(error, "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read or all)");
+    }
+
+    #[test]
+    fn who_can_be_asked_later() {
+        let resumed: Vec<_> = ApprovalPolicy::ALL.iter().map(|policy| policy.resumed().as_str()).collect();
+        assert_eq!(resumed, ["ask", "ask", "refuse", "read", "all"]);
+        let unattended: Vec<_> =
+            ApprovalPolicy::ALL.iter().map(|policy| policy.unattended().as_str()).collect();
+        assert_eq!(unattended, ["refuse", "refuse", "refuse", "read", "all"]);
+    }
+}

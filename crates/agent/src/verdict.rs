@@ -1,0 +1,169 @@
+//! Decides what becomes of a call: it runs, the user is asked, or it is refused.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{
+    Approval, ApprovalAnswer, ApprovalPolicy, Mode, PendingCall, Permission, Refusal, Refused, Selected, Tool,
+};
+
+/// Characters of an unknown tool's name that are repeated to the model.
+const NAME_CHARS: usize = 80;
+
+/// What becomes of a call.
+#[derive(Debug, Clone)]
+pub enum Verdict<'a> {
+    Run(&'a Selected),
+    Ask,
+    Refuse(Refused),
+}
+
+/// Everything that a verdict depends on besides the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    pub mode: Mode,
+    /// What the model was offered.
+    pub offer: &'a [Selected],
+    /// All tools of the run, those included that the mode hides.
+    pub tools: &'a [Arc<Tool>],
+    pub decisions: &'a Decisions,
+    pub policy: ApprovalPolicy,
+    /// True if somebody watches the run, or one that delegated to it.
+    pub is_watched: bool,
+}
+
+/// What users have decided about calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decisions {
+    by_call: BTreeMap<String, ApprovalAnswer>,
+    /// Tool → whether it may run for the rest of the session.
+    remembered: BTreeMap<String, bool>,
+}
+
+impl Decisions {
+    /// Adds the session's own requests. An answer counts for its call, and for the tool if it is to
+    /// be remembered; of several, the first one does.
+    pub fn add_own(&mut self, requests: impl IntoIterator<Item = Approval>) {
+        for Approval { call, answer, .. } in requests {
+            let Some(answer) = answer else { continue };
+            self.remember(call.name, &answer);
+            self.by_call.insert(call.id, answer);
+        }
+    }
+
+    /// Adds the requests of a session above, the nearest first: what was decided nearer counts.
+    pub fn add_inherited(&mut self, requests: impl IntoIterator<Item = Approval>) {
+        for Approval { call, answer, .. } in requests {
+            if let Some(answer) = answer {
+                self.remember(call.name, &answer);
+            }
+        }
+    }
+
+    fn remember(&mut self, tool: String, answer: &ApprovalAnswer) {
+        if answer.remember {
+            self.remembered.entry(tool).or_insert(answer.approved);
+        }
+    }
+}
+
+impl<'a> Circumstances<'a> {
+    /// The verdict over a call. A decision about the call itself counts before one about its tool,
+    /// and both before the policy.
+    pub fn judge(&self, PendingCall { call, malformed }: &PendingCall) -> Verdict<'a> {
+        if let Some(problem) = malformed {
+            let message = format!(
+                "The arguments of {} could not be read: {problem}. Call it again with a JSON object that \
+                 matches its schema.",
+                call.name
+            );
+            return Verdict::Refuse(Refused::new(Refusal::MalformedArguments, message));
+        }
+        let Some(selected) = self.selected(&call.name) else {
+            return Verdict::Refuse(self.not_offered(&call.name));
+        };
+        if selected.permission == Permission::Allow {
+            return Verdict::Run(selected);
+        }
+        if let Some(answer) = self.decisions.by_call.get(&call.id) {
+            return match answer.approved {
+                true => Verdict::Run(selected),
+                false => Verdict::Refuse(rejected(answer.reason.as_deref())),
+            };
+        }
+        match self.decisions.remembered.get(&call.name) {
+            Some(true) => return Verdict::Run(selected),
+            Some(false) => return Verdict::Refuse(rejected(None)),
+            None => {}
+        }
+        match self.policy {
+            ApprovalPolicy::All => Verdict::Run(selected),
+            ApprovalPolicy::Read if selected.tool.annotations.read_only_hint => Verdict::Run(selected),
+            ApprovalPolicy::Ask => Verdict::Ask,
+            ApprovalPolicy::AskViewer if self.is_watched => Verdict::Ask,
+            ApprovalPolicy::AskViewer | ApprovalPolicy::Read | ApprovalPolicy::Refuse => {
+                Verdict::Refuse(nobody_to_ask(&call.name))
+            }
+        }
+    }
+
+    /// True if the verdict depends on decisions: they are read from storage only then.
+    pub fn needs_decisions(offer: &[Selected], call: &PendingCall) -> bool {
+        let is_it = |selected: &&Selected| selected.tool.name == call.call.name;
+        offer.iter().find(is_it).is_some_and(|selected| selected.permission == Permission::Ask)
+    }
+
+    fn selected(&self, name: &str) -> Option<&'a Selected> {
+        self.offer.iter().find(|selected| selected.tool.name == name)
+    }
+
+    fn not_offered(&self, name: &str) -> Refused {
+        let names: Vec<&str> = self.offer.iter().map(|selected| selected.tool.name.as_str()).collect();
+        let others = match names.is_empty() {
+            true => "no tools are available; answer without them".to_owned(),
+            false => format!("available tools: {}", names.join(", ")),
+        };
+        let is_known = self.tools.iter().any(|tool| tool.name == name);
+        let name: String = name.chars().take(NAME_CHARS).collect();
+        match self.mode {
+            Mode::Plan if is_known => {
+                let message = format!("{name} was not run: plan mode has read-only tools only; {others}.");
+                Refused::new(Refusal::PlanMode, message)
+            }
+            _ => Refused::new(Refusal::NotOffered, format!("Unknown tool {name:?}; {others}.")),
+        }
+    }
+}
+
+/// Checks the mode once more when a tool begins: the session may have switched since the verdict.
+pub fn check_mode(tool: &Tool, mode: Mode) -> Result<(), Refused> {
+    if mode == Mode::Build || tool.annotations.read_only_hint {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was not run: the session switched to plan mode, which has read-only tools only.",
+        tool.name
+    );
+    Err(Refused::new(Refusal::PlanMode, message))
+}
+
+fn nobody_to_ask(name: &str) -> Refused {
+    let message = format!(
+        "{name} was not run: it needs approval, and nobody is there to give it. Continue without it, or \
+         explain what you would have used it for."
+    );
+    Refused::new(Refusal::NobodyToAsk, message)
+}
+
+fn rejected(reason: Option<&str>) -> Refused {
+    let message = match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The user did not allow this: {reason}"),
+        None => "The user did not allow this. Do not try it again in another form; ask what they want \
+                 instead."
+            .to_owned(),
+    };
+    Refused::new(Refusal::RejectedByUser, message)
+}
+
+#[cfg(test)]
+mod tests;
