@@ -42,7 +42,7 @@ mod trust;
 pub use trust::auto_counts;
 
 mod policy;
-pub use policy::{ApprovalPolicy, ApprovalPolicyError};
+pub use policy::{ApprovalPolicy, ApprovalPolicyError, RunOptions};
 
 mod verdict;
 pub use verdict::{Circumstances, Decisions, Verdict, check_mode};

@@ -22,6 +22,14 @@ pub enum ApprovalPolicy {
     All,
 }
 
+/// What the caller of a run asks for. It holds until the run ends, waits included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    pub policy: ApprovalPolicy,
+    /// Replaces the persona's own limit.
+    pub max_tool_rounds: Option<u32>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read or all)")]
 pub struct ApprovalPolicyError(String);
@@ -83,7 +91,10 @@ mod tests {
             assert_eq!(serde_json::to_value(policy).expect("it serialises"), policy.as_str());
         }
         let error = "maybe".parse::<ApprovalPolicy>().unwrap_err().to_string();
-        assert_eq!(error, "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read or all)");
+        assert_eq!(
+            error,
+            "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read or all)"
+        );
     }
 
     #[test]

@@ -45,9 +45,9 @@ pub use ::sessions::IdPrefix;
 pub use agent::ApprovalPolicy;
 pub use live::{EventId, Told};
 pub use models::{ModelList, ProviderModels};
+pub use own_tools::DELEGATE;
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
 pub use subscription::Subscription;
-pub use own_tools::DELEGATE;
 
 /// How often this process says that it still runs what it runs.
 const HEARTBEAT: Duration = Duration::from_secs(1);

@@ -49,6 +49,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0007_tags_of_earlier.sql"),
         postgres: include_str!("../migrations/postgres/0007_tags_of_earlier.sql"),
     },
+    Migration {
+        version: 8,
+        sqlite: include_str!("../migrations/sqlite/0008_approval_policy.sql"),
+        postgres: include_str!("../migrations/postgres/0008_approval_policy.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

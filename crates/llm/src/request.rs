@@ -111,9 +111,7 @@ impl ToolInput {
         }
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Self::Object(object),
-            Ok(other) => {
-                Self::malformed(text, format!("expected a JSON object, not {}", kind_of(&other)))
-            }
+            Ok(other) => Self::malformed(text, format!("expected a JSON object, not {}", kind_of(&other))),
             Err(error) => Self::malformed(text, error.to_string()),
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm::{
-    Block, CallBlock, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason, System,
-    ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
+    Block, CallBlock, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason,
+    System, ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
 };
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 //! Whoever runs a session holds its lease and renews it now and then. A lease that is over belongs
 //! to a process that is gone: anybody may take the session over.
 
-use agent::{Entry, Mode, SessionStatus};
+use agent::{ApprovalPolicy, Entry, Mode, RunOptions, SessionStatus};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -49,8 +49,8 @@ pub struct Started {
     pub cancel_requested: bool,
     /// It was taken over from a process that is gone: calls may lack results.
     pub recovered: bool,
-    /// What the caller of the run wants in place of what the persona says.
-    pub max_tool_rounds: Option<u32>,
+    /// What the caller of the run asked for when it began.
+    pub options: RunOptions,
 }
 
 /// What others want of a session that this node runs.
@@ -135,7 +135,8 @@ static BEGIN: Spelled = Spelled::new(|| {
         format!(
             "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
              last_seq = last_seq + $3, title = coalesce(title, $4), cancel_requested = 0, \
-             max_tool_rounds = $5 WHERE id = $6 AND status = $7 AND last_seq = $8 RETURNING {}",
+             max_tool_rounds = $5, approval_policy = $6 \
+             WHERE id = $7 AND status = $8 AND last_seq = $9 RETURNING {}",
             changed(dialect)
         )
     })
@@ -143,19 +144,22 @@ static BEGIN: Spelled = Spelled::new(|| {
 
 static RESUME: Spelled = Spelled::new(|| {
     Statement::new(|dialect| {
-        let rounds = dialect.object(&[("max_tool_rounds", "max_tool_rounds".to_owned())]);
-        let rounds = dialect.text(&rounds);
+        let options = dialect.text(&dialect.object(&[
+            ("max_tool_rounds", "max_tool_rounds".to_owned()),
+            ("policy", "approval_policy".to_owned()),
+        ]));
         format!(
             "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, updated_at = $3 \
-             WHERE id = $4 RETURNING {rounds}"
+             WHERE id = $4 RETURNING {options}"
         )
     })
 });
 
-/// What a run that goes on had been told when it began.
+/// What a run that resumes was asked for when it began. Rows of older releases have no policy.
 #[derive(Debug, Default, Deserialize)]
 struct Resumed {
     max_tool_rounds: Option<u32>,
+    policy: Option<ApprovalPolicy>,
 }
 
 static RENEW: Spelled = Spelled::new(|| {
@@ -194,8 +198,8 @@ fn listed(dialect: Dialect, at: usize) -> String {
 impl Sessions {
     /// Begins a run with what a user said, unless the session runs or waits, or its log no longer
     /// ends at `after`: the entries answer what stood there. A run whose process is gone is taken
-    /// over. The title is kept where there is none yet. What the caller wants of this run is kept
-    /// with it, so that it also holds after a wait.
+    /// over. The title is kept where there is none yet. The options are stored with the run, so that
+    /// they also hold after a wait.
     pub async fn begin_run(
         &self,
         id: Uuid,
@@ -203,7 +207,7 @@ impl Sessions {
         after: i64,
         entries: &[Entry],
         title: Option<&str>,
-        max_tool_rounds: Option<u32>,
+        options: RunOptions,
     ) -> Result<Began> {
         let rows = Row::all(entries)?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
@@ -213,7 +217,8 @@ impl Sessions {
             Value::Int(count),
             // PostgreSQL keeps no NUL in a text that is not JSON.
             Value::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
-            Value::MaybeInt(max_tool_rounds.map(i64::from)),
+            Value::MaybeInt(options.max_tool_rounds.map(i64::from)),
+            Value::from(options.policy.as_str()),
             Value::Uuid(id),
             Value::from(status_word(SessionStatus::Idle)),
             Value::Int(after),
@@ -233,14 +238,14 @@ impl Sessions {
                 return Ok(Began::Moved { seq: row.seq });
             }
             recovered = row.status == SessionStatus::Running;
-            values[6] = Value::from(status_word(row.status));
+            values[7] = Value::from(status_word(row.status));
             taken = work.text(&BEGIN, &values).await?;
         }
         let Some(taken) = taken else { return Ok(Began::Missing) };
         let Changed { seq, mode, cancel_requested } = serde_json::from_str(&taken)?;
         insert(&mut work, id, seq - count + 1, rows).await?;
         work.commit().await?;
-        Ok(Began::Started(Started { seq, mode, cancel_requested, recovered, max_tool_rounds }))
+        Ok(Began::Started(Started { seq, mode, cancel_requested, recovered, options }))
     }
 
     /// Goes on with a session that waits, once all its approval requests are answered, or with one
@@ -318,13 +323,14 @@ async fn resume(mut work: Work, id: Uuid, row: &Locked, lease: &Lease, now: Date
     let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
     let resumed = work.text(&RESUME, &values).await?;
     let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
-    let Resumed { max_tool_rounds } = resumed.unwrap_or_default();
+    let Resumed { max_tool_rounds, policy } = resumed.unwrap_or_default();
+    let options = RunOptions { max_tool_rounds, policy: policy.unwrap_or_default() };
     work.commit().await?;
     Ok(Began::Started(Started {
         seq: row.seq,
         mode: row.mode,
         cancel_requested: row.cancel_requested,
         recovered: row.status == SessionStatus::Running,
-        max_tool_rounds,
+        options,
     }))
 }

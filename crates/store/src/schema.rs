@@ -374,6 +374,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("lease_until", Column::Time),
             ("cancel_requested", Column::Int),
             ("max_tool_rounds", Column::Int),
+            ("approval_policy", Column::Text),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
         ],

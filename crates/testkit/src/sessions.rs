@@ -4,8 +4,8 @@
 use std::ops::Deref;
 
 use agent::{
-    Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused, Session,
-    SessionStatus, ToolCall, Turn, TurnBody,
+    Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused, RunOptions,
+    Session, SessionStatus, ToolCall, Turn, TurnBody,
 };
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use llm::{ModelRef, ProviderState, Usage};
@@ -161,7 +161,7 @@ pub async fn last(store: &Sessions, id: Uuid) -> i64 {
 
 pub async fn begin(store: &Sessions, id: Uuid, lease: &Lease) -> Started {
     let after = last(store, id).await;
-    match store.begin_run(id, lease, after, &[user("go")], None, None).await.unwrap() {
+    match store.begin_run(id, lease, after, &[user("go")], None, RunOptions::default()).await.unwrap() {
         Began::Started(started) => started,
         other => panic!("{other:?}"),
     }

@@ -110,7 +110,9 @@ impl Handler for FetchUrl {
             match fetched {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(message)) => Outcome::error(message),
-                Err(_) => Outcome::error(format!("no whole answer within {} s", limits::FETCH_TIME.as_secs())),
+                Err(_) => {
+                    Outcome::error(format!("no whole answer within {} s", limits::FETCH_TIME.as_secs()))
+                }
             }
         })
     }

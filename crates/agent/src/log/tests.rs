@@ -44,10 +44,7 @@ fn notes_about_the_run() {
     check(&Note::ModeChanged { mode: Mode::Build }, json!({"type": "mode_changed", "mode": "build"}));
     let tool_use_id = "toolu_1".to_owned();
     check(
-        &Note::ApprovalRequest {
-            session: id(1),
-            call: crate::turn::tests::call("toolu_1", "edit_file"),
-        },
+        &Note::ApprovalRequest { session: id(1), call: crate::turn::tests::call("toolu_1", "edit_file") },
         json!({"type": "approval_request", "session": ID, "toolUseId": "toolu_1", "toolName": "edit_file", "input": {}}),
     );
     check(

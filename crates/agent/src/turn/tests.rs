@@ -88,11 +88,9 @@ fn turns_are_flat_objects() {
         refusal: None,
     };
     check(body, json!({"type": "tool_result", "toolUseId": "toolu_1", "output": "# A"}));
-    let body =
-        TurnBody::ToolResult { tool_use_id, output: "gone".into(), is_error: true, refusal: None };
+    let body = TurnBody::ToolResult { tool_use_id, output: "gone".into(), is_error: true, refusal: None };
     check(body, json!({"type": "tool_result", "toolUseId": "toolu_1", "output": "gone", "isError": true}));
-    let body =
-        TurnBody::ToolCall { call: call("toolu_1", "read_file"), malformed: Some("no JSON".into()) };
+    let body = TurnBody::ToolCall { call: call("toolu_1", "read_file"), malformed: Some("no JSON".into()) };
     check(
         body,
         json!({"type": "tool_call", "toolUseId": "toolu_1", "toolName": "read_file", "input": {}, "malformed": "no JSON"}),

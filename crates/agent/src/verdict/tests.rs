@@ -192,7 +192,10 @@ fn decisions_count_before_the_policy() {
     check("earlier write_file no! | this yes | call write_file", "run");
     check("earlier write_file yes! | this no | call write_file", "refused: rejected by the user");
     // Of two about the tool, the first one counts.
-    check("earlier write_file no! | earlier write_file yes! | call write_file", "refused: rejected by the user");
+    check(
+        "earlier write_file no! | earlier write_file yes! | call write_file",
+        "refused: rejected by the user",
+    );
 }
 
 #[test]
@@ -200,7 +203,10 @@ fn delegates_inherit_decisions_and_the_nearest_counts() {
     check("above write_file yes! | call write_file", "run");
     check("above write_file no! | policy all | call write_file", "refused: rejected by the user");
     check("above write_file yes | call write_file", "ask");
-    check("earlier write_file no! | above write_file yes! | call write_file", "refused: rejected by the user");
+    check(
+        "earlier write_file no! | above write_file yes! | call write_file",
+        "refused: rejected by the user",
+    );
     check("above write_file yes! | above write_file no! | call write_file", "run");
 }
 
@@ -213,7 +219,10 @@ fn delegates_may_do_what_all_above_them_may() {
     check("preset auto | delegated read_file | call write_file", "refused: not offered");
     check("preset auto | delegated auto | delegated ask | call write_file", "ask");
     check("delegated write_file=ask | policy all | call write_file", "run");
-    check("preset auto | delegated write_file=ask | policy refuse | call write_file", "refused: nobody to ask");
+    check(
+        "preset auto | delegated write_file=ask | policy refuse | call write_file",
+        "refused: nobody to ask",
+    );
 }
 
 #[test]
@@ -249,10 +258,11 @@ fn the_model_learns_what_to_do_instead() {
         policy: ApprovalPolicy::Ask,
         is_watched: false,
     };
-    let message = |name: &str| match circumstances.judge(&PendingCall { call: call("a", name), malformed: None }) {
-        Verdict::Refuse(refused) => refused.message,
-        other => panic!("{other:?}"),
-    };
+    let message =
+        |name: &str| match circumstances.judge(&PendingCall { call: call("a", name), malformed: None }) {
+            Verdict::Refuse(refused) => refused.message,
+            other => panic!("{other:?}"),
+        };
     assert_eq!(
         message("write_file"),
         "write_file was not run: plan mode has read-only tools only; available tools: read_file."
@@ -275,7 +285,8 @@ fn decisions_are_read_only_if_a_call_asks() {
     let chosen = Chosen { mode: Mode::Build, preset: None, bias: None, deny: &[], auto_counts: true };
     let offer = crate::select(&tools, &chosen);
     let needs = |name: &str| {
-        let pending = PendingCall { call: ToolCall { name: name.to_owned(), ..ToolCall::default() }, malformed: None };
+        let pending =
+            PendingCall { call: ToolCall { name: name.to_owned(), ..ToolCall::default() }, malformed: None };
         Circumstances::needs_decisions(&offer, &pending)
     };
     assert_eq!([needs("read_file"), needs("write_file"), needs("nothing")], [false, true, false]);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{
-    Entry, ErrorCode, Escalation, Event, Mode, NextAttempt, Note, SelectionReason, Step, Turn, TurnBody, backoff,
-    limits, messages, plan_reminder,
+    Entry, ErrorCode, Escalation, Event, Mode, NextAttempt, Note, SelectionReason, Step, Turn, TurnBody,
+    backoff, limits, messages, plan_reminder,
 };
 use chrono::Utc;
 use futures::{FutureExt as _, StreamExt as _};
@@ -215,9 +215,10 @@ impl Driver {
             Entry::Turn(turn) => Some(turn),
             Entry::Note { .. } => None,
         });
-        let is_taken = self.turns.iter().chain(ready).any(
-            |turn| matches!(&turn.body, TurnBody::ToolCall { call: taken, .. } if taken.id == call.id),
-        );
+        let is_taken =
+            self.turns.iter().chain(ready).any(
+                |turn| matches!(&turn.body, TurnBody::ToolCall { call: taken, .. } if taken.id == call.id),
+            );
         if is_taken {
             call.id = format!("call_{}", Uuid::now_v7().simple());
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{
-    ApprovalPolicy, End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Refusal, Refused, Run, Session,
-    Turn, TurnBody, limits, open_calls,
+    ApprovalPolicy, End, Entry, ErrorCode, Event, LogEntry, NewTurn, Note, Refusal, Refused, Run, RunOptions,
+    Session, Turn, TurnBody, limits, open_calls,
 };
 use chrono::{DateTime, Utc};
 use sessions::{Began, Lease, Started};
@@ -38,16 +38,14 @@ const INTERRUPTED: &str = "This tool was interrupted: its run was cut off before
 pub(super) enum Begin {
     Message {
         content: String,
-        /// In place of what the persona says; it also holds after a wait.
-        max_tool_rounds: Option<u32>,
+        options: RunOptions,
     },
-    /// Permission was given or refused.
+    /// The session waited, and its requests are answered.
     Resume,
 }
 
 pub(super) struct Starting {
     pub(super) begin: Begin,
-    pub(super) policy: ApprovalPolicy,
     /// Goes on when nobody watches.
     pub(super) detached: bool,
     /// The session that delegated.
@@ -63,7 +61,7 @@ impl Inner {
         session: Session,
         starting: Starting,
     ) -> Result<(Driver, i64)> {
-        let Starting { begin, policy, detached, parent, cancel } = starting;
+        let Starting { begin, detached, parent, cancel } = starting;
         let id = session.id;
         let mut prepared = self.prepare(&session.persona, session.scope, &session.overrides).await?;
         let above = self.prepare_above(&session).await?;
@@ -74,15 +72,15 @@ impl Inner {
             _ => self.store().turns(id).await?,
         };
         let (started, entries, told_model) = match begin {
-            Begin::Message { content, max_tool_rounds } => {
+            Begin::Message { content, options } => {
                 let first = self.first_model_of(&session, &prepared).await;
                 let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
-                let (started, entries) =
-                    self.take(&session, &mut turns, content, note, max_tool_rounds).await?;
+                let (started, entries) = self.take(&session, &mut turns, content, note, options).await?;
                 (started, entries, first.map(|(model, _)| model))
             }
             Begin::Resume => {
-                let started = self.take_again(id).await?;
+                let mut started = self.take_again(id).await?;
+                started.options.policy = started.options.policy.resumed();
                 // Whoever had the session in between may have said something.
                 if started.seq != session.last_seq {
                     turns = self.store().turns(id).await?;
@@ -99,18 +97,14 @@ impl Inner {
         live.set_mode(started.mode, started.seq);
         let number = live.start(cancel.clone(), detached);
         live.tell_all(from + 1, entries.iter().map(Event::from));
-        turns.extend(entries.into_iter().filter_map(|entry| match entry {
-            Entry::Turn(turn) => Some(turn),
-            Entry::Note { .. } => None,
-        }));
+        turns.extend(entries.into_iter().filter_map(turn_of));
         if started.cancel_requested {
             cancel.cancel();
         }
         self.keep_alive();
-        let rounds = started.max_tool_rounds.or(prepared.max_tool_rounds).or(self.options.max_tool_rounds);
-        let rounds = rounds.unwrap_or(limits::MAX_TOOL_ROUNDS);
-        let run = Run::resume(rounds, &turns);
+        let run = Run::resume(self.max_tool_rounds(&started, &prepared), &turns);
         let session = Session { last_seq: started.seq, mode: started.mode, ..session };
+        let policy = started.options.policy;
         let own = self.own_tools(&session, &prepared, &live, policy);
         let toolset = Toolset::new(provided, own, above);
         let attempt_turns = turns.len();
@@ -132,6 +126,11 @@ impl Inner {
             is_over: false,
         };
         Ok((driver, said))
+    }
+
+    fn max_tool_rounds(&self, started: &Started, prepared: &Prepared) -> u32 {
+        let wanted = started.options.max_tool_rounds.or(prepared.max_tool_rounds);
+        wanted.or(self.options.max_tool_rounds).unwrap_or(limits::MAX_TOOL_ROUNDS)
     }
 
     /// The personas that delegated to a session, nearest first.
@@ -170,7 +169,7 @@ impl Inner {
         turns: &mut Vec<Turn>,
         content: String,
         note: Option<Note>,
-        max_tool_rounds: Option<u32>,
+        options: RunOptions,
     ) -> Result<(Started, Vec<Entry>)> {
         let title = session.title.is_none().then(|| title(&content));
         let message = entry(NewTurn::from(TurnBody::User { content }));
@@ -180,7 +179,7 @@ impl Inner {
             let open = interrupted_calls(turns);
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let (lease, title) = (self.lease(), title.as_deref());
-            match self.store().begin_run(session.id, &lease, after, &entries, title, max_tool_rounds).await? {
+            match self.store().begin_run(session.id, &lease, after, &entries, title, options).await? {
                 Began::Started(started) => return Ok((started, entries)),
                 Began::Missing => return Err(missing(session.id)),
                 Began::Waiting | Began::Idle => return Err(waits(session.id)),
@@ -276,6 +275,13 @@ pub(super) fn interrupted_calls(turns: &[Turn]) -> impl Iterator<Item = Entry> {
         let refused = Refused::new(Refusal::Interrupted, INTERRUPTED);
         entry(NewTurn::from(TurnBody::refused(tool_use_id, refused)))
     })
+}
+
+fn turn_of(entry: Entry) -> Option<Turn> {
+    match entry {
+        Entry::Turn(turn) => Some(turn),
+        Entry::Note { .. } => None,
+    }
 }
 
 /// The beginning of the first message, on one line.

@@ -53,17 +53,15 @@ impl Driver {
         let session = self.session.id;
         let own = calls.iter().map(|call| Note::ApprovalRequest { session, call: call.clone() });
         let entries = below.into_iter().chain(own).map(noted).collect();
-        let ask = calls.into_iter().map(|call| Approval { session, call, asked_at: Utc::now(), answer: None });
+        let ask =
+            calls.into_iter().map(|call| Approval { session, call, asked_at: Utc::now(), answer: None });
         let change = RunChange { ask: ask.collect(), then: Some(After::Waiting), ..RunChange::default() };
         self.keep(entries, change).await
     }
 
     /// Runs calls in order; consecutive calls of read-only tools run in parallel. Returns the requests
     /// of delegates, if the run has to wait for one.
-    async fn perform_all(
-        &mut self,
-        calls: Vec<(ToolCall, &Selected)>,
-    ) -> Result<Option<Vec<Note>>, NotKept> {
+    async fn perform_all(&mut self, calls: Vec<(ToolCall, &Selected)>) -> Result<Option<Vec<Note>>, NotKept> {
         let mut requests: Option<Vec<Note>> = None;
         let mut queue = calls.into_iter().peekable();
         let reads = |selected: &Selected| selected.tool.annotations.read_only_hint;

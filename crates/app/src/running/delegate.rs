@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use agent::{
-    Approval, ApprovalPolicy, End, Note, Refusal, Session, SessionStatus, ToolCall, Turn, TurnBody,
+    Approval, ApprovalPolicy, End, Note, Refusal, RunOptions, Session, SessionStatus, ToolCall, Turn,
+    TurnBody,
 };
 use futures::future::BoxFuture;
 use persona::{Name, Request, View};
@@ -74,8 +75,10 @@ impl Delegate {
         };
         self.runtime.store().create_session(&below).await?;
         let starting = Starting {
-            begin: Begin::Message { content: task.to_owned(), max_tool_rounds: None },
-            policy: self.policy,
+            begin: Begin::Message {
+                content: task.to_owned(),
+                options: RunOptions { policy: self.policy, max_tool_rounds: None },
+            },
             detached: true,
             parent: Some(Arc::clone(&self.live)),
             cancel,
@@ -145,9 +148,9 @@ impl Delegate {
 
 /// True if a call was refused because nobody could be asked.
 fn has_refused(turns: &[Turn]) -> bool {
-    turns.iter().any(|turn| {
-        matches!(turn.body, TurnBody::ToolResult { refusal: Some(Refusal::NobodyToAsk), .. })
-    })
+    turns
+        .iter()
+        .any(|turn| matches!(turn.body, TurnBody::ToolResult { refusal: Some(Refusal::NobodyToAsk), .. }))
 }
 
 impl Inner {

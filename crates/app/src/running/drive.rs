@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::Inner;
 use super::live::Live;
-use super::prepare::Prepared;
 use super::own_tools::DELEGATE;
+use super::prepare::Prepared;
 use super::toolset::Toolset;
 
 /// How a drive came to its end.

@@ -64,7 +64,8 @@ pub(super) fn plan_exit() -> Registered {
     static TOOL: LazyLock<Arc<Tool>> = LazyLock::new(|| {
         let description = "Hands the finished plan to the user, who decides whether it is carried out. Call it once the \
                            plan is complete, and not before.";
-        let properties = json!({ "plan": { "type": "string", "description": "The whole plan, in markdown." } });
+        let properties =
+            json!({ "plan": { "type": "string", "description": "The whole plan, in markdown." } });
         Arc::new(own(PLAN_EXIT, "plan", description, &properties, &["plan"]))
     });
     Registered::trusted(Arc::clone(&TOOL), Arc::new(PlanExit))

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::{
-    Approval, ApprovalPolicy, Entry, Event, LogEntry, Mode, Note, PlanStatus, Session, SessionStatus, Turn, TurnBody, limits,
+    Approval, ApprovalPolicy, Entry, Event, LogEntry, Mode, Note, PlanStatus, RunOptions, Session,
+    SessionStatus, Turn, TurnBody, limits,
 };
 use chrono::{SubsecRound as _, Utc};
 use llm::{ModelRef, Usage};
@@ -83,7 +84,7 @@ pub struct SendOptions {
     pub policy: ApprovalPolicy,
     /// Goes on when nobody watches.
     pub detached: bool,
-    /// In place of what the persona says.
+    /// Replaces the persona's own limit.
     pub max_tool_rounds: Option<u32>,
 }
 
@@ -158,15 +159,15 @@ impl Runtime {
     /// Says something to a session; what comes of it is the subscription's.
     pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
         check_message(&content)?;
+        let SendOptions { policy, detached, max_tool_rounds } = options;
         let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
         self.0.end_if_cut_off(&session).await?;
         let live = self.0.live(&session, None);
         // Somebody watches before anything happens, so that the run is not nobody's.
         let watched = live.watch();
         let starting = Starting {
-            begin: Begin::Message { content, max_tool_rounds: options.max_tool_rounds },
-            policy: options.policy,
-            detached: options.detached,
+            begin: Begin::Message { content, options: RunOptions { policy, max_tool_rounds } },
+            detached,
             parent: None,
             cancel: CancellationToken::new(),
         };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, ApprovalPolicy, End, ErrorCode, Event, Note, Session, SessionStatus};
+use agent::{ApprovalAnswer, End, ErrorCode, Event, Note, Session, SessionStatus};
 use chrono::Utc;
 use futures::future::BoxFuture;
 use sessions::{Answered, Parent, SessionFilter};
@@ -44,7 +44,6 @@ impl Inner {
         }
         let starting = Starting {
             begin: Begin::Resume,
-            policy: ApprovalPolicy::Ask,
             detached: false,
             parent: None,
             cancel: CancellationToken::new(),
@@ -195,13 +194,7 @@ impl Inner {
         }
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let starting = Starting {
-            begin: Begin::Resume,
-            policy: ApprovalPolicy::Refuse,
-            detached: true,
-            parent: None,
-            cancel,
-        };
+        let starting = Starting { begin: Begin::Resume, detached: true, parent: None, cancel };
         let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
         match self.begin(session, starting).await {
             Ok((driver, _)) => drop(driver.drive().await),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Approval, SessionStatus};
+use agent::{Approval, RunOptions, SessionStatus};
 use sessions::{After, Answered, Began, RunChange, Sessions};
 use testkit::on_each_engine;
 use tokio::sync::Barrier;
@@ -28,7 +28,10 @@ async fn a_session_goes_on_once_all_is_answered() {
         let mut asked = asks(&store, id, &[("one", "run_command"), ("two", "write_file")]).await;
         assert_eq!(store.session(id).await.unwrap().unwrap().status, SessionStatus::Waiting);
         assert_eq!(store.approvals(id, true).await.unwrap(), asked);
-        assert_eq!(store.begin_run(id, &lease("m"), 0, &[], None, None).await.unwrap(), Began::Waiting);
+        assert_eq!(
+            store.begin_run(id, &lease("m"), 0, &[], None, RunOptions::default()).await.unwrap(),
+            Began::Waiting
+        );
         assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), Began::Waiting);
         // Another node answers, later.
         let other = open(database).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Entry, SessionStatus};
+use agent::{Entry, RunOptions, SessionStatus};
 use chrono::TimeDelta;
 use persona::ErrorKind;
 use sessions::{After, Began, Error, RunChange};
@@ -37,8 +37,10 @@ async fn one_of_many_begins() {
                     let node = format!("node-{at}");
                     together.wait().await;
                     let after = i64::from(taken_over);
-                    let began =
-                        store.begin_run(id, &lease(&node), after, &[user(&node)], None, None).await.unwrap();
+                    let began = store
+                        .begin_run(id, &lease(&node), after, &[user(&node)], None, RunOptions::default())
+                        .await
+                        .unwrap();
                     (node, began)
                 });
             }
@@ -120,7 +122,7 @@ async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
         assert_eq!(store.expired_runs(&all, now()).await.unwrap().len(), 2);
         assert_eq!(renew(&[idle, one, other, two]).await, [one, two]);
         assert_eq!(store.expired_runs(&all, now()).await.unwrap(), [other]);
-        let began = store.begin_run(one, &lease("m"), 1, &[], None, None).await.unwrap();
+        let began = store.begin_run(one, &lease("m"), 1, &[], None, RunOptions::default()).await.unwrap();
         assert_eq!(began, Began::Busy { until });
         assert_eq!(store.resume_run(two, &lease("m")).await.unwrap(), Began::Busy { until });
         let began = store.resume_run(other, &lease("n")).await.unwrap();

@@ -1,6 +1,6 @@
 //! A run from its beginning to its end, by the one that runs it.
 
-use agent::{Entry, Note, SessionStatus, Turn};
+use agent::{ApprovalPolicy, Entry, Note, RunOptions, SessionStatus, Turn};
 use llm::Usage;
 use persona::ErrorKind;
 use sessions::{After, Began, RunChange};
@@ -16,8 +16,16 @@ async fn a_run_begins_goes_on_and_ends() {
         let store = open(database).await;
         let id = created(&store).await;
         let first = user("What is\0this?");
-        let began =
-            store.begin_run(id, &lease("n"), 0, std::slice::from_ref(&first), Some("What\0is"), None).await;
+        let began = store
+            .begin_run(
+                id,
+                &lease("n"),
+                0,
+                std::slice::from_ref(&first),
+                Some("What\0is"),
+                RunOptions::default(),
+            )
+            .await;
         let Began::Started(started) = began.unwrap() else { panic!("it begins") };
         assert_eq!((started.seq, started.cancel_requested, started.recovered), (1, false, false));
         let running = store.session(id).await.unwrap().unwrap();
@@ -35,11 +43,14 @@ async fn a_run_begins_goes_on_and_ends() {
         assert_eq!((ended.answered_by, ended.answered_since), (Some(model("p/a/b")), Some(since)));
         assert!(ended.updated_at > running.updated_at);
 
-        let began = store.begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), None).await.unwrap();
+        let began = store
+            .begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), RunOptions::default())
+            .await
+            .unwrap();
         assert!(matches!(began, Began::Started(started) if started.seq == 4 && !started.recovered));
         assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
         assert_eq!(
-            store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, None).await.unwrap(),
+            store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, RunOptions::default()).await.unwrap(),
             Began::Missing
         );
         store.close().await;
@@ -159,7 +170,10 @@ async fn a_run_hears_that_it_is_to_stop() {
         store.request_cancel(id).await.unwrap();
         store.renew_leases("n", &[id], over("n").until).await.unwrap();
         let after = last(&store, id).await;
-        let began = store.begin_run(id, &lease("m"), after, &[user("again")], None, None).await.unwrap();
+        let began = store
+            .begin_run(id, &lease("m"), after, &[user("again")], None, RunOptions::default())
+            .await
+            .unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered && !started.cancel_requested));
         let fresh = store.append(id, "m", &[said("d")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested);
@@ -171,28 +185,28 @@ async fn a_run_hears_that_it_is_to_stop() {
 /// What the caller of a run wants of it holds for as long as the run does, waiting included, and is
 /// not the next one's.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_runs_own_limit_is_known_after_a_wait() {
+async fn the_options_of_a_run_are_known_after_a_wait() {
     on_each_engine(async |database| {
         let store = open(database).await;
-        for (given, seq) in [(Some(3), 0), (None, 1), (Some(u32::MAX), 0)] {
+        let options = |policy, max_tool_rounds| RunOptions { policy, max_tool_rounds };
+        let cases = ApprovalPolicy::ALL.iter().flat_map(|policy| {
+            [(Some(3), 0), (None, 1), (Some(u32::MAX), 0)]
+                .map(|(rounds, seq)| (options(*policy, rounds), seq))
+        });
+        for (given, seq) in cases {
             let id = created(&store).await;
             if seq > 0 {
-                let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, Some(7)).await.unwrap();
-                assert!(matches!(before, Began::Started(started) if started.max_tool_rounds == Some(7)));
+                let other = options(ApprovalPolicy::All, Some(7));
+                let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, other).await.unwrap();
+                assert!(matches!(before, Began::Started(started) if started.options == other));
                 store.append(id, "n", &[], &end(After::Idle)).await.unwrap();
             }
             let began = store.begin_run(id, &lease("n"), seq, &[user("go")], None, given).await.unwrap();
-            assert!(
-                matches!(began, Began::Started(started) if started.max_tool_rounds == given),
-                "{began:?}"
-            );
+            assert!(matches!(began, Began::Started(started) if started.options == given), "{began:?}");
             for _ in 0..2 {
                 store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
                 let began = store.resume_run(id, &lease("n")).await.unwrap();
-                assert!(
-                    matches!(began, Began::Started(started) if started.max_tool_rounds == given),
-                    "{began:?}"
-                );
+                assert!(matches!(began, Began::Started(started) if started.options == given), "{began:?}");
             }
         }
         store.close().await;
@@ -207,8 +221,9 @@ async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        let begins =
-            async |after| store.begin_run(id, &lease("m"), after, &[user("hi")], None, None).await.unwrap();
+        let begins = async |after| {
+            store.begin_run(id, &lease("m"), after, &[user("hi")], None, RunOptions::default()).await.unwrap()
+        };
         begin(&store, id, &lease("n")).await;
         store.append(id, "n", &[said("a"), done()], &end(After::Idle)).await.unwrap();
         assert_eq!(begins(1).await, Began::Moved { seq: 3 });

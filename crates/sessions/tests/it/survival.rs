@@ -14,6 +14,8 @@ use store::Change;
 use testkit::{Database, on_each_engine};
 use uuid::Uuid;
 
+use agent::RunOptions;
+
 use super::{begin, created, lease, over, said, stock_sessions, user};
 use crate::open;
 use crate::samples::{change, keep, linking, name, sees, settle, tone};
@@ -48,7 +50,9 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
         let store = open(database).await;
         assert_eq!(store.expired_runs(&[id], super::now()).await.unwrap(), [id]);
         let after = super::last(&store, id).await;
-        let began = store.begin_run(id, &lease("next"), after, &[user("still there?")], None, None).await;
+        let began = store
+            .begin_run(id, &lease("next"), after, &[user("still there?")], None, RunOptions::default())
+            .await;
         let began = began.unwrap();
         assert!(matches!(began, Began::Started(started) if started.recovered), "{began:?}");
         let mut kept: Vec<String> = store
@@ -77,7 +81,7 @@ async fn as_a_process_that_is_killed() {
     let store = open(&Database::at(&location)).await;
     let id = created(&store).await;
     eprintln!("told {id}.");
-    store.begin_run(id, &over("killed"), 0, &[user("0")], None, None).await.unwrap();
+    store.begin_run(id, &over("killed"), 0, &[user("0")], None, RunOptions::default()).await.unwrap();
     eprintln!("told 0.");
     // The one who kills it comes long before the end.
     for at in 1..100_000 {

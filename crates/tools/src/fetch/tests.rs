@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use agent::ToolCall;
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Redirect;
 use axum::routing::get;
 use futures::FutureExt;
 use reqwest::Url;
-use agent::ToolCall;
 use serde_json::{Value, json};
 
 use super::network::{Lookup, Network, Public, Refused, is_public};
@@ -126,8 +126,7 @@ async fn what_is_no_text_fails_or_is_too_long_is_told() {
         assert!(answer.is_error && answer.text.contains(expected), "{path}: {}", answer.text);
     }
     let input = json!({ "url": format!("http://page.test:{port}/large"), "max_bytes": 100 });
-    let answer =
-        tool.call(invocation(input.as_object().cloned().expect("an object"))).await;
+    let answer = tool.call(invocation(input.as_object().cloned().expect("an object"))).await;
     assert!(
         answer.text.ends_with("x\n[cut: only the first 100 bytes were read]") && !answer.is_error,
         "{}",

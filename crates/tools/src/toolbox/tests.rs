@@ -154,8 +154,7 @@ async fn nul_does_not_reach_the_store() {
 async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
     for (how, expected) in [("hang", "cancelled; the work may be done"), ("heed", "heeded")] {
         let cancelled = CancellationToken::new();
-        let call =
-            Invocation { cancelled: cancelled.clone(), ..invocation(json!({ "do": how })) };
+        let call = Invocation { cancelled: cancelled.clone(), ..invocation(json!({ "do": how })) };
         let toolbox = toolbox();
         let answer = toolbox.call("obey", call);
         let later = async {

@@ -10,9 +10,9 @@ mod writing;
 
 use std::path::Path;
 
+use agent::ToolCall;
 use serde_json::Value;
 use tempfile::TempDir;
-use agent::ToolCall;
 use tools::{Invocation, Outcome, Root, Toolbox};
 
 /// A directory with tools on it.

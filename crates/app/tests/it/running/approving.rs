@@ -1,12 +1,17 @@
 //! Calls that need somebody's permission: rows that wait, and what comes of the answer.
 
-use agent::{End, Event, Mode, Refusal, SessionStatus};
+use agent::{
+    Approval, End, Entry, Event, Mode, Refusal, RunOptions, SessionStatus, ToolCall, Turn, TurnBody,
+};
 use app::ErrorKind;
 use app::running::{ApprovalPolicy, Decision, EventId, SendOptions};
+use chrono::{TimeDelta, Utc};
+use sessions::{After, Lease, RunChange};
+use uuid::Uuid;
 
 use super::stage::{
-    PATIENCE, approved, assert_whole, end, hear, names, on_stage, refusals, rejected, requests, results, to_the_end,
-    turns,
+    PATIENCE, Stage, approved, assert_whole, end, hear, names, on_stage, refusals, rejected, requests,
+    results, to_the_end, turns,
 };
 use crate::world::refused;
 
@@ -187,9 +192,11 @@ async fn scripts_may_allow_what_reads_or_everything() {
             { "name": "read_file", "approval": "ask" }, { "name": "write_file", "approval": "ask" },
         ]);
         super::presets::equip(stage, tools).await;
-        for (policy, read, written) in
-            [(ApprovalPolicy::Refuse, false, false), (ApprovalPolicy::Read, true, false), (ApprovalPolicy::All, true, true)]
-        {
+        for (policy, read, written) in [
+            (ApprovalPolicy::Refuse, false, false),
+            (ApprovalPolicy::Read, true, false),
+            (ApprovalPolicy::All, true, true),
+        ] {
             let id = stage.session_of("worker", Mode::Build).await;
             stage.say_with(id, "go", policy).await;
             let results = results(&stage.view(id).await);
@@ -210,7 +217,7 @@ async fn answers_that_do_not_fit_are_refused() {
         let unknown = refused(stage.runtime.decide(id, "call_nobody_made", approved()).await);
         assert_eq!(unknown.0, ErrorKind::Missing);
         assert!(unknown.1.contains("see its approvals"), "{}", unknown.1);
-        let nobody = refused(stage.runtime.decide(uuid::Uuid::now_v7(), &asked[0].1, approved()).await);
+        let nobody = refused(stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await);
         assert_eq!(nobody.0, ErrorKind::Missing);
         stage.runtime.decide(id, &asked[0].1, rejected("no")).await.unwrap();
         let twice = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
@@ -375,6 +382,70 @@ async fn a_calls_own_limit_of_rounds_holds_after_a_wait() {
             hear(&mut events, "approval_request", 1).await;
             assert!(stage.runtime.cancel(id).await.unwrap());
             to_the_end(events).await;
+        }
+    })
+    .await;
+}
+
+const TWICE: &str = r#"
+[[reply]]
+when = { tool_result_of = "write_file", tool_result = "a.txt" }
+say = [{ tool = "write_file", input = { path = "b.txt", content = "B" } }]
+[[reply]]
+text = "Done."
+"#;
+
+/// Leaves a session as a process does that began a run with a policy, asked for a call, and is gone.
+async fn leave_waiting(stage: &Stage<'_>, id: Uuid, policy: ApprovalPolicy) {
+    let turn =
+        |body| Entry::Turn(Turn { id: Uuid::now_v7(), created_at: Utc::now(), body, provider_state: None });
+    let store = stage.store().await;
+    let lease = Lease { node: "gone".to_owned(), until: Utc::now() + TimeDelta::minutes(1) };
+    let options = RunOptions { policy, max_tool_rounds: None };
+    let message = turn(TurnBody::User { content: "write both".to_owned() });
+    store.begin_run(id, &lease, 0, &[message], None, options).await.unwrap();
+    let input = serde_json::json!({ "path": "a.txt", "content": "A" });
+    let input = input.as_object().unwrap().clone();
+    let call = ToolCall { id: "call_1".to_owned(), name: "write_file".to_owned(), input };
+    let request = Approval { session: id, call: call.clone(), asked_at: Utc::now(), answer: None };
+    let change = RunChange { ask: vec![request], then: Some(After::Waiting), ..RunChange::default() };
+    let called = turn(TurnBody::ToolCall { call, malformed: None });
+    store.append(id, "gone", &[called], &change).await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_resumes_elsewhere_keeps_its_policy() {
+    on_stage(TWICE, async |stage| {
+        for policy in ApprovalPolicy::ALL {
+            let id = stage.session(Mode::Build).await;
+            leave_waiting(stage, id, *policy).await;
+            let elsewhere = stage.restarted().await;
+            // Nobody watches.
+            elsewhere.decide(id, "call_1", approved()).await.unwrap();
+            let settles = async {
+                loop {
+                    let view = elsewhere.session(id).await.unwrap();
+                    if view.session.status == SessionStatus::Idle || !view.approvals.is_empty() {
+                        return view.session.status;
+                    }
+                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                }
+            };
+            let status = tokio::time::timeout(PATIENCE, settles).await.expect("it settles");
+            let (expected, refusals_expected) = match policy {
+                // Somebody answered, so somebody can be asked again.
+                ApprovalPolicy::Ask | ApprovalPolicy::AskViewer => (SessionStatus::Waiting, vec![None]),
+                ApprovalPolicy::Refuse | ApprovalPolicy::Read => {
+                    (SessionStatus::Idle, vec![None, Some(Refusal::NobodyToAsk)])
+                }
+                ApprovalPolicy::All => (SessionStatus::Idle, vec![None, None]),
+            };
+            assert_eq!(status, expected, "{policy}");
+            assert_eq!(refusals(&stage.view(id).await), refusals_expected, "{policy}");
+            assert_eq!(stage.file("b.txt").exists(), *policy == ApprovalPolicy::All, "{policy}");
+            elsewhere.cancel(id).await.unwrap();
+            elsewhere.stop().await;
         }
     })
     .await;

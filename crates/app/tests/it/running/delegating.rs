@@ -8,8 +8,8 @@ use sessions::{Parent, SessionFilter};
 use uuid::Uuid;
 
 use super::stage::{
-    PATIENCE, Stage, approved, assert_whole, end, hear, names, offered, on_stage, refusals, rejected, requests,
-    results, system, to_the_end, turns,
+    PATIENCE, Stage, approved, assert_whole, end, hear, names, offered, on_stage, refusals, rejected,
+    requests, results, system, to_the_end, turns,
 };
 
 /// Each persona's system prompt says who it is; the script plays all of them.

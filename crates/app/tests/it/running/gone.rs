@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use agent::{End, Entry, ErrorCode, Event, Mode, SessionStatus, ToolCall, Turn, TurnBody};
+use agent::{End, Entry, ErrorCode, Event, Mode, RunOptions, SessionStatus, ToolCall, Turn, TurnBody};
 use app::ErrorKind;
 use app::running::{EventId, SendOptions};
 use chrono::{TimeDelta, Utc};
@@ -31,7 +31,8 @@ async fn cut_off(stage: &Stage<'_>, id: Uuid, over_in: TimeDelta) {
     let lease = Lease { node: "gone".to_owned(), until: Utc::now() + over_in };
     let message = turn(TurnBody::User { content: "work".to_owned() });
     let last = store.session(id).await.unwrap().unwrap().last_seq;
-    let began = store.begin_run(id, &lease, last, &[message], Some("work"), None).await.unwrap();
+    let began =
+        store.begin_run(id, &lease, last, &[message], Some("work"), RunOptions::default()).await.unwrap();
     assert!(matches!(began, Began::Started(_)), "{began:?}");
     let call = turn(TurnBody::ToolCall {
         call: ToolCall { id: "call_1".to_owned(), name: "run_command".to_owned(), ..ToolCall::default() },

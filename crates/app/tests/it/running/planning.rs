@@ -11,8 +11,8 @@ use persona::Scope;
 use serde_json::json;
 
 use super::stage::{
-    PATIENCE, approved, assert_whole, end, hear, names, offered, on_stage, on_stage_with, refusals, requests, results,
-    system, to_the_end, turns,
+    PATIENCE, approved, assert_whole, end, hear, names, offered, on_stage, on_stage_with, refusals, requests,
+    results, system, to_the_end, turns,
 };
 use crate::world::{input, refused};
 

@@ -7,7 +7,8 @@ use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
 use super::stage::{
-    Stage, description, end, hear, offered, on_stage, on_stage_with, refusals, requests, results, system, to_the_end,
+    Stage, description, end, hear, offered, on_stage, on_stage_with, refusals, requests, results, system,
+    to_the_end,
 };
 use crate::world::{input, refused};
 

@@ -47,11 +47,7 @@ fn parse(answer: &str) -> std::result::Result<Reply, String> {
 }
 
 /// Shows what a call would do.
-pub(super) fn show(
-    call: &ToolCall,
-    to: Stream,
-    output: &mut Output,
-) -> Result<()> {
+pub(super) fn show(call: &ToolCall, to: Stream, output: &mut Output) -> Result<()> {
     output.pieces(to, &[(Style::Doubtful, &*call.name), (Style::Plain, " needs your permission:")])?;
     for (style, line) in described(&call.name, &call.input) {
         output.pieces(to, &[(Style::Plain, "  "), (style, &line)])?;

@@ -95,8 +95,7 @@ fn is_same(one: &ApprovalRequest, other: &ApprovalRequest) -> bool {
 }
 
 fn names(request: &[&ApprovalRequest]) -> String {
-    let each =
-        request.iter().map(|request| format!("{} ({})", label(&request.call), request.call.id));
+    let each = request.iter().map(|request| format!("{} ({})", label(&request.call), request.call.id));
     each.collect::<Vec<_>>().join(", ")
 }
 
