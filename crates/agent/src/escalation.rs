@@ -1,15 +1,15 @@
-//! Which model is tried next when one fails.
+//! Chooses the next model when one fails.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use llm::{FailureKind, ModelRef};
 
-/// How often a transport fault has the same model tried again.
+/// Retries of the same model after transport faults.
 const RETRIES: u32 = 2;
-/// How often the last model is waited for.
+/// Retries of the last model after the pause that it asked for.
 const WAITS: u32 = 3;
-/// The longest that a provider's retry-after is honoured.
+/// The longest retry-after that is honoured.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
@@ -20,25 +20,24 @@ pub enum NextAttempt {
     Retry(u32),
     /// The next model, at once.
     MoveOn,
-    /// The last model again, after what it asked for.
+    /// The last model again, after the pause that it asked for.
     Wait(Duration),
     GiveUp,
 }
 
-/// Walks a list of models, from where it begins to the end and then over those before, so that
-/// each gets its turn.
+/// Walks a list of models from a start to the end, then over those before the start.
 #[derive(Debug, Clone)]
 pub struct Escalation {
     models: usize,
     start: usize,
-    /// How many were moved on from.
+    /// The number of models that were given up.
     moved: usize,
     retries: u32,
     waits: u32,
 }
 
 impl Escalation {
-    /// Begins with the model at `start` of so many.
+    /// Begins with the model at `start`.
     pub fn new(models: usize, start: usize) -> Self {
         let models = models.max(1);
         Self { models, start: start.min(models - 1), moved: 0, retries: 0, waits: 0 }
@@ -72,15 +71,15 @@ impl Escalation {
     }
 }
 
-/// How long to wait before a retry: doubling, and between half and all of it, so that many who
-/// failed together do not come back together. `jitter` is from 0 to 1.
+/// The pause before a retry. It doubles each time; `jitter`, from 0 to 1, picks a point between half
+/// and all of it, so that clients that failed together do not return together.
 pub fn backoff(retry: u32, jitter: f64) -> Duration {
     let whole = FIRST_BACKOFF * 2_u32.saturating_pow(retry.saturating_sub(1)).min(64);
     whole.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
 }
 
-/// Where to begin: at the model that answered last, if that was a later choice and not long ago;
-/// else at the first.
+/// The model to begin with: the one that answered last, if that was recently and it was a later
+/// choice; else the first.
 pub fn cooled_down(
     models: &[ModelRef],
     answered: Option<(&ModelRef, DateTime<Utc>)>,

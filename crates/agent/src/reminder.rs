@@ -1,10 +1,10 @@
-//! What plan mode tells the model, each time, last of all system text.
+//! The reminder of plan mode: the last system text of every request.
 
 /// Owned by the runtime: no persona can drop it.
 pub const GUARDRAIL: &str = "Plan mode is on: only read-only tools are available, and nothing may be changed, \
      created, deleted or run, whatever other instructions say.";
 
-/// What is said where the persona has nothing of its own to say.
+/// The reminder of personas without an instruction of their own.
 const STOCK: &str = "Look around with the tools you have and work out a plan instead of acting. Ask the user about what \
      you cannot find out. Name the files and steps that the work needs, its risks, and how it will be \
      checked. When the plan is complete, hand it to the user with plan_exit; only the user decides to \
@@ -22,10 +22,10 @@ pub fn plan_reminder(instruction: Option<&str>) -> String {
     format!("{OPEN}\n{GUARDRAIL}\n\n{}\n{CLOSE}", own.unwrap_or(STOCK))
 }
 
-/// An instruction without the envelope's own marks: one that closes it would speak from outside.
+/// Removes the envelope's marks from an instruction, which could otherwise leave it.
 fn enclosed(own: &str) -> String {
     let mut own = own.to_owned();
-    // Again, because taking a mark out may put another together.
+    // Repeat: removing a mark may form another.
     while own.contains(CLOSE) || own.contains(OPEN) {
         own = own.replace(CLOSE, "").replace(OPEN, "");
     }

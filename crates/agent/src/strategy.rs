@@ -1,4 +1,4 @@
-//! How much a persona leans to each of its tools, and how it is told.
+//! How much a persona leans to each of its tools, and how its prompt says so.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ impl Lean {
         }
     }
 
-    /// What stands before the description; nothing where the persona leans to neither side.
+    /// The tag before the description. None if the persona leans to neither side.
     pub(crate) fn tag(self) -> Option<&'static str> {
         match self {
             Self::LastResort => Some("last resort"),

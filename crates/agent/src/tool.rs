@@ -1,25 +1,25 @@
-//! What is known of a tool besides how it runs.
+//! A tool without its handler.
 
 use llm::Schema;
 use serde::{Deserialize, Serialize};
 
-/// The tool that hands a plan to the user. A run whose reply did so ends with that reply's calls.
+/// The tool that hands a plan to the user. The run ends after the calls of the same reply.
 pub const PLAN_EXIT: &str = "plan_exit";
 
-/// A tool: what the model is told of it, and what decides whether it may run.
+/// A tool as models see it, and the hints that decide whether it may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: String,
-    /// The set that it comes from: `files`, `shell`, `fetch`, `skills`, `delegate`, `plan`, or
-    /// `mcp` for all tools of MCP servers.
+    /// Where it comes from: `files`, `shell`, `fetch`, `skills`, `delegate`, `plan`, `mcp` for all tools
+    /// of MCP servers, or a word of a further source.
     pub set: &'static str,
     pub description: String,
     pub input_schema: Schema,
     pub annotations: Annotations,
 }
 
-/// MCP's hints. What a tool of our own says of itself is true; a server's are taken at their word
-/// for filtering, and never allow more than a preset does.
+/// MCP's hints. Those of our own tools are true. A server's are believed for filtering, and never
+/// allow more than a preset does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Annotations {

@@ -1,8 +1,9 @@
 //! Running personas: sessions, and the loop that answers their messages.
 //!
-//! The decisions are `agent`'s; here models are called, tools run, and everything is stored before
-//! it is told. A run is a task that holds its session by a lease: a process that dies lets go of it
-//! within seconds, and a run that waits for permission is no task at all, only rows.
+//! `agent` decides; this module calls models, runs tools, and stores every entry before it reports it.
+//! A run is a task that holds its session by a lease, which expires seconds after its process dies. A
+//! run that waits for an approval is no task at all, only rows. A run can also do without a session:
+//! see [`Runtime::perform`].
 
 mod attempt;
 mod begin;
@@ -10,51 +11,52 @@ mod calls;
 mod delegate;
 mod drive;
 mod gone;
+mod journal;
+mod leases;
 mod live;
+mod live_sessions;
 mod models;
 mod own_tools;
+mod perform;
 mod prepare;
+mod record;
 mod room;
 mod sessions;
 mod subscription;
 mod toolset;
-mod unkept;
+mod unstored;
 mod update;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ::sessions::{Control, Sessions};
-use agent::{Mode, Session};
-use chrono::Utc;
+use ::sessions::Sessions;
 use providers::Providers;
 use tokio_util::sync::CancellationToken;
 use tools::{FixedTools, McpServers, ToolSource, Workspace};
-use uuid::Uuid;
 
 use crate::Library;
-use begin::LEASE;
-use live::Live;
+use leases::Leases;
+use live_sessions::LiveSessions;
+use models::Models;
+use prepare::Personas;
 
 pub use ::sessions::IdPrefix;
 pub use agent::ApprovalPolicy;
-pub use live::{EventId, Told};
+pub use live::{EventId, Reported};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
+pub use perform::{Performance, Performed};
 pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
 pub use subscription::Subscription;
 
-/// How often this process says that it still runs what it runs.
-const HEARTBEAT: Duration = Duration::from_secs(1);
-
 type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What the user has set up for running personas.
+/// The user's settings for running personas.
 pub struct RuntimeOptions {
     pub providers: Providers,
     pub mcp_servers: McpServers,
@@ -68,19 +70,19 @@ pub struct RuntimeOptions {
     pub environment: Lookup,
     /// The directory that sessions may see.
     pub root: Option<PathBuf>,
-    /// Whether the user trusts the project that is open.
+    /// True if the user trusts the open project.
     pub is_trusted: bool,
-    /// How long a model that answered in another's place is kept.
+    /// How long a model that answered in place of another one is kept.
     pub cooldown: Duration,
-    /// For personas that do not say.
+    /// For personas without a limit of their own.
     pub max_tool_rounds: Option<u32>,
 }
 
 impl RuntimeOptions {
-    /// How long a model that answered in another's place is kept, where nobody says otherwise.
+    /// The default of `cooldown`.
     pub const COOLDOWN: Duration = Duration::from_secs(60);
 
-    /// No tools but ours, no files, no environment.
+    /// No tools but the runtime's own, no files, no environment.
     pub fn new(providers: Providers) -> Self {
         Self {
             providers,
@@ -98,51 +100,65 @@ impl RuntimeOptions {
     }
 }
 
-impl RuntimeOptions {
-    fn tool_sources(&self) -> Vec<Arc<dyn ToolSource>> {
-        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(Workspace::new(self.shell.clone()))];
-        if let Some(settings) = &self.fetch {
-            sources.push(Arc::new(FixedTools::fetch(settings)));
-        }
-        sources.push(Arc::new(self.mcp_servers.clone()));
-        sources.extend(self.sources.iter().cloned());
-        sources
-    }
-}
-
 impl fmt::Debug for RuntimeOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RuntimeOptions").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
-/// Sessions and what runs in them; clones share it.
+/// Sessions and their runs. Clones share them.
 #[derive(Debug, Clone)]
-pub struct Runtime(Arc<Inner>);
+pub struct Runtime(Arc<SessionRunner>);
 
+/// Begins, resumes and ends the runs of stored sessions.
 #[derive(Debug)]
-struct Inner {
+struct SessionRunner {
     library: Library,
-    sessions: Sessions,
-    options: RuntimeOptions,
-    /// This process, as the database knows it: a new name each time it starts.
-    node: String,
-    lives: Mutex<HashMap<Uuid, Weak<Live>>>,
+    store: Sessions,
+    personas: Personas,
+    models: Arc<Models>,
     /// Where the tools of runs come from.
     sources: Vec<Arc<dyn ToolSource>>,
-    beats: AtomicBool,
-    /// The process ends: nothing is waited for any more.
+    live: Arc<LiveSessions>,
+    leases: Arc<Leases>,
+    /// The directory that sessions may see.
+    project: Option<PathBuf>,
+    /// For personas without a limit of their own.
+    max_tool_rounds: Option<u32>,
+    /// Cancelled when the process ends.
     stopping: CancellationToken,
-    fallback: models::Fallback,
 }
 
 impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
-        let node = Uuid::now_v7().to_string();
-        let sessions = Sessions::new(library.scopes.database().engine().clone());
-        let (lives, sources, beats) = (Mutex::default(), options.tool_sources(), AtomicBool::new(false));
-        let (stopping, fallback) = (CancellationToken::new(), models::Fallback::default());
-        Self(Arc::new(Inner { library, sessions, options, node, lives, sources, beats, stopping, fallback }))
+        let RuntimeOptions { providers, mcp_servers, shell, fetch, sources: further, .. } = options;
+        let RuntimeOptions { env_allow, environment, root, is_trusted, cooldown, max_tool_rounds, .. } =
+            options;
+        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(Workspace::new(shell))];
+        if let Some(settings) = &fetch {
+            sources.push(Arc::new(FixedTools::fetch(settings)));
+        }
+        sources.push(Arc::new(mcp_servers));
+        sources.extend(further);
+        let live = Arc::new(LiveSessions::default());
+        let store = Sessions::new(library.scopes.database().engine().clone());
+        Self(Arc::new(SessionRunner {
+            personas: Personas {
+                library: library.clone(),
+                env_allow,
+                environment: Arc::clone(&environment),
+                trusts_project: is_trusted,
+            },
+            models: Arc::new(Models::new(providers, environment, cooldown)),
+            sources,
+            leases: Arc::new(Leases::new(store.clone(), Arc::clone(&live))),
+            live,
+            library,
+            store,
+            project: root,
+            max_tool_rounds,
+            stopping: CancellationToken::new(),
+        }))
     }
 
     pub fn library(&self) -> &Library {
@@ -152,88 +168,17 @@ impl Runtime {
     /// Stops all runs of this process, and waits until they have stopped.
     pub async fn stop(&self) {
         self.0.stopping.cancel();
-        for live in self.0.all_live() {
+        for live in self.0.live.all() {
             live.interrupt();
         }
-        while self.0.all_live().iter().any(|live| live.is_running()) {
+        while self.0.live.all().iter().any(|live| live.is_running()) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 }
 
-impl Inner {
+impl SessionRunner {
     fn store(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    fn lives(&self) -> MutexGuard<'_, HashMap<Uuid, Weak<Live>>> {
-        self.lives.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find_live(&self, id: Uuid) -> Option<Arc<Live>> {
-        self.lives().get(&id).and_then(Weak::upgrade)
-    }
-
-    fn all_live(&self) -> Vec<Arc<Live>> {
-        self.lives().values().filter_map(Weak::upgrade).collect()
-    }
-
-    /// The sessions that this process drives. One whose row says so and that is not among them is
-    /// let go.
-    fn running(&self) -> Vec<Uuid> {
-        self.all_live().iter().filter(|live| live.is_running()).map(|live| live.id).collect()
-    }
-
-    fn runs(&self, id: Uuid) -> bool {
-        self.find_live(id).is_some_and(|live| live.is_running())
-    }
-
-    /// The one for a session, made where there is none.
-    fn live(&self, session: &Session, parent: Option<Arc<Live>>) -> Arc<Live> {
-        let mut lives = self.lives();
-        if let Some(live) = lives.get(&session.id).and_then(Weak::upgrade) {
-            return live;
-        }
-        lives.retain(|_, live| live.strong_count() > 0);
-        let live = Arc::new(Live::new(session.id, parent, session.mode, session.last_seq));
-        lives.insert(session.id, Arc::downgrade(&live));
-        live
-    }
-
-    /// Renews this process's hold on what it runs for as long as it runs something, and hears what
-    /// others want of it.
-    fn keep_alive(self: &Arc<Self>) {
-        if self.beats.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let runtime = Arc::clone(self);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(HEARTBEAT).await;
-                let mut running = runtime.running();
-                if running.is_empty() {
-                    runtime.beats.store(false, Ordering::Release);
-                    // One that began in between relies on this task.
-                    running = runtime.running();
-                    if running.is_empty() || runtime.beats.swap(true, Ordering::AcqRel) {
-                        return;
-                    }
-                }
-                match runtime.store().renew_leases(&runtime.node, &running, Utc::now() + LEASE).await {
-                    Ok(wishes) => wishes.into_iter().for_each(|wish| runtime.obey(&wish)),
-                    Err(error) => tracing::warn!(%error, "the hold on running sessions was not renewed"),
-                }
-            }
-        });
-    }
-
-    fn obey(&self, Control { session, mode, cancel_requested }: &Control) {
-        let Some(live) = self.find_live(*session) else { return };
-        if *mode == Mode::Plan {
-            live.plan();
-        }
-        if *cancel_requested {
-            live.cancel();
-        }
+        &self.store
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agent::{ErrorCode, Event};
-use app::running::{Subscription, Told};
+use app::running::{Reported, Subscription};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -68,7 +68,7 @@ struct Pieces<S> {
     is_over: bool,
 }
 
-impl<S: Stream<Item = app::Result<Arc<Told>>>> Pieces<S> {
+impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
     fn new(heard: S, opening: Opening, interval: Duration) -> Self {
         let mut buffer = BytesMut::new();
         if opening == Opening::Resumable {
@@ -107,7 +107,7 @@ impl<S: Stream<Item = app::Result<Arc<Told>>>> Pieces<S> {
     }
 }
 
-impl<S: Stream<Item = app::Result<Arc<Told>>>> Stream for Pieces<S> {
+impl<S: Stream<Item = app::Result<Arc<Reported>>>> Stream for Pieces<S> {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -134,7 +134,7 @@ impl<S: Stream<Item = app::Result<Arc<Told>>>> Stream for Pieces<S> {
 }
 
 /// One event. Its JSON has no line ends, so that it is one line of data.
-fn write(buffer: &mut BytesMut, told: &Told) -> serde_json::Result<()> {
+fn write(buffer: &mut BytesMut, told: &Reported) -> serde_json::Result<()> {
     use std::fmt::Write as _;
     let start = buffer.len();
     // Writing into memory does not fail.

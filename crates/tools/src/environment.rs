@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 #[cfg(test)]
 mod tests;
 
-/// What programs need in order to run at all, and nothing that is anybody's secret.
+/// Variables that programs need in order to run. None of them is a secret.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
@@ -90,7 +90,7 @@ pub(crate) fn for_commands(all: impl Iterator<Item = Variable> + Clone, pass: &[
     harmless(all).into_iter().chain(named).collect()
 }
 
-/// Whether a name looks like that of a key. Short parts must stand alone: `PAT` is one, `PATH` is not.
+/// True if a name looks like that of a key. Short parts must stand alone: `PAT` is one, `PATH` is not.
 pub(crate) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     TELLING.iter().any(|telling| {
@@ -102,7 +102,7 @@ pub(crate) fn is_telling(name: &str) -> bool {
     })
 }
 
-/// Whether a value is an address with a password in it.
+/// True if a value is an address with a password in it.
 fn holds_password(value: &OsStr) -> bool {
     let value = value.to_string_lossy();
     let Some((_, rest)) = value.split_once("://") else { return false };

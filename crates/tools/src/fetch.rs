@@ -1,8 +1,8 @@
 //! Getting a page from the network.
 //!
-//! Off unless the user's settings turn it on. A GET carries its address to whoever answers, so that it
-//! can give something away, and a careless server lets it change something: the tool does not count as
-//! read-only, asks unless a preset says otherwise, and does not exist while planning.
+//! Off unless the user's settings turn it on. A GET sends its address to a server, so it can leak
+//! something, and a careless server lets it change something: the tool does not count as read-only,
+//! asks unless a preset allows it, and does not exist in plan mode.
 
 use std::sync::Arc;
 
@@ -65,8 +65,8 @@ fn fetch_from(settings: &FetchSettings, network: Arc<dyn Network>) -> Vec<Regist
             open_world_hint: true,
         },
     };
-    // The proxy of the environment is not used: it would look names up itself, and whether an address
-    // is public could not be seen from here.
+    // Ignore the proxy of the environment: it would look names up itself, and addresses could not be
+    // checked here.
     let client = Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
@@ -140,7 +140,7 @@ impl FetchUrl {
         Err(format!("more than {} redirects; the last leads to {url}", limits::FETCH_REDIRECTS))
     }
 
-    /// Whether the address may be asked for at all. A host's addresses are seen when it is looked up.
+    /// Fails if the address must not be fetched. The addresses of a host are checked at lookup.
     fn check(&self, url: &Url) -> Result<(), String> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("{}: only http and https addresses are fetched", url.scheme()));
@@ -235,7 +235,7 @@ fn is_text(essence: &str) -> bool {
         "x-ndjson",
     ];
     let suffixed = ["+json", "+xml", "+yaml"].iter().any(|suffix| sub.ends_with(suffix));
-    // What is not named at all is looked at.
+    // Content without a type is inspected.
     essence.is_empty() || kind == "text" || (kind == "application" && (known.contains(&sub) || suffixed))
 }
 

@@ -1,4 +1,4 @@
-//! What a tool is given: its schema, and its type.
+//! The schema and the type of a tool's input.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ pub(crate) fn object(required: &[&str], properties: Value) -> Value {
     Value::Object(schema)
 }
 
-/// The input as a type. The schema has been checked, so that little is left to go wrong.
+/// Reads the input as a type. It has passed the schema already.
 pub(crate) fn parsed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, String> {
     serde_json::from_value(Value::Object(input)).map_err(|error| format!("the input cannot be read: {error}"))
 }

@@ -1,9 +1,9 @@
-//! A process between Masque and a command, so that nothing gets away that the command starts.
+//! A process between Masque and a command, from which nothing that the command starts escapes.
 //!
-//! On Linux an orphan is given to the nearest ancestor that asks for orphans. The keeper does, and
-//! does little else: it starts the command, and when that ends, or Masque lets go of it or dies, it
-//! kills whatever is below it, however it has made itself independent. Masque cannot do that in its
-//! own process: it would be given the orphans of all its programs, and could not tell whose they are.
+//! On Linux an orphan goes to the nearest ancestor that adopts orphans. The keeper does, and does
+//! little else: it starts the command, and when the command ends, or Masque releases it or dies, it
+//! kills every descendant, however independent. Masque cannot adopt orphans itself: it would get
+//! those of all its programs, and could not tell them apart.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,11 +23,11 @@ use crate::process::Report;
 
 /// The first argument of a program that is to be a keeper; the second is the command line.
 const KEEP: &str = "__keep";
-/// What a shell answers where a command cannot be started.
+/// The exit code of a shell that cannot start a command.
 const NOT_STARTED: u8 = 127;
-/// How long to wait before looking again for what is to be killed.
+/// The pause before looking for survivors again.
 const AGAIN: Duration = Duration::from_millis(5);
-/// How long what was killed may take to be gone.
+/// How long killed processes may take to be gone.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A command that starts `program`, which calls [`kept_command`] and [`keep`] before anything else.
@@ -95,7 +95,7 @@ fn report(status: i32, left_over: bool) {
     let _ = std::os::unix::net::UnixStream::from(socket).write_all(&Report { status, left_over }.to_bytes());
 }
 
-/// Waits for the command itself; what dies before it is an orphan that nobody else would bury.
+/// Waits for the command itself, and reaps orphans that die before it.
 fn status_of(child: &Child) -> Option<i32> {
     let child = Pid::from_child(child);
     loop {
@@ -107,13 +107,13 @@ fn status_of(child: &Child) -> Option<i32> {
     }
 }
 
-/// Kills every descendant, and tells whether there was one alive.
+/// Kills every descendant. Returns true if one was alive.
 fn kill_below() -> bool {
     let parents = parents();
     let keeper = getpid().as_raw_nonzero().get();
     let is_below = |id: i32| {
         let mut above = parents.get(&id);
-        // Numbers change while they are read, so that there may be a circle.
+        // Process numbers change while they are read: there may be a cycle.
         for _ in 0..parents.len() {
             match above {
                 Some(parent) if *parent == keeper => return true,
@@ -128,7 +128,7 @@ fn kill_below() -> bool {
 
 fn kill(id: i32, parent: i32) -> bool {
     let Some(pid) = Pid::from_raw(id) else { return false };
-    // The handle is taken before looking, so that the number cannot have passed to another process.
+    // Take the handle first: the number cannot pass to another process meanwhile.
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
     parent_of(id) == Some(parent) && pidfd_send_signal(handle, Signal::KILL).is_ok()
 }

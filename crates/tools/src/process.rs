@@ -1,4 +1,4 @@
-//! Starting programs so that nothing of them is left over.
+//! Starts programs and leaves nothing of them behind.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,21 +15,21 @@ use crate::limits;
 /// Marks every process that descends from a program, whatever group or session it moves to.
 const MARK: &str = "MASQUE_PROCESS";
 
-/// A program and everything that it started; killed when this is dropped.
+/// A program and everything that it started. Dropping it kills them.
 #[derive(Debug)]
 pub(crate) struct Family {
     leader: Option<Pid>,
     mark: String,
-    /// Where a keeper does the killing: it begins when this is closed.
+    /// The connection to a keeper, which kills everything when this is closed.
     keeper: Option<UnixStream>,
 }
 
-/// What a keeper says when all is over.
+/// A keeper's report, when everything has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
     /// The command's, as the system tells it.
     pub(crate) status: i32,
-    /// Whether something had to be killed when the command had ended.
+    /// True if the keeper had to kill processes after the command had ended.
     pub(crate) left_over: bool,
 }
 
@@ -59,7 +59,7 @@ impl Family {
         Ok((Self { leader, mark, keeper: None }, child))
     }
 
-    /// The same for a command that a keeper runs: no program gets away from it.
+    /// The same for a command below a keeper, which no process escapes.
     pub(crate) fn spawn_kept(mut keeper: Command) -> io::Result<(Self, Box<dyn ChildWrapper>)> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -123,7 +123,7 @@ mod marked {
     }
 
     fn kill(pid: Pid, wanted: &str) -> bool {
-        // The handle is taken before looking, so that the number cannot have passed to another process.
+        // Take the handle first: the number cannot pass to another process meanwhile.
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
         let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())) else {
             return false;

@@ -1,4 +1,4 @@
-//! Text from elsewhere, made fit to be shown.
+//! Makes text from elsewhere presentable.
 
 use agent::limits::TOOL_OUTPUT_BYTES;
 
@@ -12,7 +12,7 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
     }
 }
 
-/// What can be stored and sent: without NUL, which no database keeps, and within the limit.
+/// Makes a text fit to store and send: without NUL, which no database takes, and within the limit.
 pub(crate) fn presentable(mut text: String) -> String {
     if text.contains('\0') {
         text = text.replace('\0', "\u{FFFD}");
@@ -21,14 +21,14 @@ pub(crate) fn presentable(mut text: String) -> String {
         return text;
     }
     let whole = text.len();
-    // The note has to fit as well.
+    // Leave room for the note.
     text.truncate(text.floor_char_boundary(TOOL_OUTPUT_BYTES - 100));
     let cut = whole - text.len();
     text.push_str(&format!("\n[cut here: {cut} of {whole} bytes are not shown]"));
     text
 }
 
-/// Whether bytes are no text, as far as their beginning tells.
+/// True if bytes are not text, judging by their beginning.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(limits::BINARY_PROBE_BYTES)].contains(&0)
 }

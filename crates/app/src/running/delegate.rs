@@ -14,17 +14,18 @@ use sessions::{Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use tools::{Handler, Invocation, Outcome};
 
-use super::Inner;
+use super::SessionRunner;
 use super::begin::{Begin, Starting};
-use super::drive::{Driven, last_text};
+use super::drive::Driven;
 use super::live::Live;
 use super::own_tools::text;
+use super::record::last_text;
 use super::sessions::new_session;
 use crate::Result;
 
 /// Handles the calls of `delegate` of one run.
 pub(super) struct Delegate {
-    pub(super) runtime: Arc<Inner>,
+    pub(super) runner: Arc<SessionRunner>,
     pub(super) live: Arc<Live>,
     pub(super) session: Session,
     pub(super) policy: ApprovalPolicy,
@@ -64,7 +65,7 @@ impl Delegate {
             }
         };
         // An unknown persona leaves no session behind.
-        self.runtime.library.load(&persona, None, &Request::plain(View::Detail)).await?;
+        self.runner.library.load(&persona, None, &Request::plain(View::Detail)).await?;
         let below = Session {
             mode: self.live.mode(),
             root: self.session.root.clone(),
@@ -73,7 +74,7 @@ impl Delegate {
             depth: self.session.depth + 1,
             ..new_session(persona, None, BTreeMap::new())
         };
-        self.runtime.store().create_session(&below).await?;
+        self.runner.store().create_session(&below).await?;
         let starting = Starting {
             begin: Begin::Message {
                 content: task.to_owned(),
@@ -83,7 +84,7 @@ impl Delegate {
             parent: Some(Arc::clone(&self.live)),
             cancel,
         };
-        let (driver, _) = self.runtime.begin(below.clone(), starting).await?;
+        let (driver, _) = self.runner.begin(below.clone(), starting).await?;
         let driven: Driven = Box::pin(driver.drive()).await;
         match driven {
             Driven::Lost => {
@@ -98,7 +99,7 @@ impl Delegate {
     async fn find_below(&self, call: &ToolCall) -> Result<Option<Session>> {
         let mut filter = SessionFilter { parent: Parent::Of(self.session.id), ..SessionFilter::default() };
         loop {
-            let page = self.runtime.store().sessions(&filter).await?;
+            let page = self.runner.store().sessions(&filter).await?;
             let is_it = |session: &Session| session.parent_call.as_deref() == Some(&call.id);
             match (page.items.into_iter().find(is_it), page.next) {
                 (Some(found), _) => return Ok(Some(found)),
@@ -110,17 +111,17 @@ impl Delegate {
 
     /// The outcome of a delegate's work so far.
     async fn outcome_of(&self, below: &Session) -> Result<Outcome> {
-        let active = self.runtime.active_below(self.session.id).await?;
+        let active = self.runner.active_below(self.session.id).await?;
         if let Some(below) = active.iter().find(|active| active.id == below.id) {
-            let pending = self.runtime.pending(below).await?;
+            let pending = self.runner.pending(below).await?;
             return Ok(Outcome::wait(pending.into_iter().map(request).collect()));
         }
-        let end = self.runtime.last_end(below.id).await?;
-        let turns = self.runtime.store().turns(below.id).await?;
+        let end = self.runner.last_end(below.id).await?;
+        let turns = self.runner.store().turns(below.id).await?;
         // A delegate's plan is its report.
-        let found = self.runtime.store().session(below.id).await?;
+        let found = self.runner.store().session(below.id).await?;
         let plan = found.and_then(|found| found.plan).map(|plan| plan.content);
-        let report = plan.or_else(|| last_text(&turns));
+        let report = plan.or_else(|| last_text(&turns).map(str::to_owned));
         let refusal = has_refused(&turns).then_some(Refusal::NobodyToAsk);
         Ok(match (end, report) {
             (Some(End::EndTurn), report) => {
@@ -134,7 +135,7 @@ impl Delegate {
                 Outcome { refusal, ..Outcome::text(report) }
             }
             (end, report) => {
-                let error = self.runtime.last_error(below.id).await?;
+                let error = self.runner.last_error(below.id).await?;
                 let why = error.map(|error| format!(": {error}")).unwrap_or_default();
                 let end = end.map_or("interrupted", End::as_str);
                 let report = report.map(|report| format!(" Its last text:\n\n{report}"));
@@ -153,7 +154,7 @@ fn has_refused(turns: &[Turn]) -> bool {
         .any(|turn| matches!(turn.body, TurnBody::ToolResult { refusal: Some(Refusal::NobodyToAsk), .. }))
 }
 
-impl Inner {
+impl SessionRunner {
     /// The open approval requests of a session, its delegates and theirs.
     pub(super) async fn pending(&self, session: &Session) -> Result<Vec<Approval>> {
         if session.status != SessionStatus::Waiting {

@@ -1,8 +1,8 @@
-//! What happens in a session right now, for those who watch it from this process.
+//! A session that this process runs or watches: its recent events, and controls of its run.
 //!
-//! Entries of the log are in the database before they are told here. What is only here is text on
-//! its way: whoever comes in between gets it from the buffer, and whoever is too slow for the
-//! buffer reads the log instead.
+//! Entries of the log are stored before they are reported here. Only passing events exist here alone:
+//! a viewer that arrives in between gets them from the buffer, and one that is too slow for the buffer
+//! reads the log instead.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,10 +14,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// Events that a viewer may be behind before it has to read the log.
+/// Events that a viewer may lag behind before it reads the log instead.
 const BUFFERED_EVENTS: usize = 1024;
 
-/// An event's place: that of an entry of the log, or of a passing text after it.
+/// An event's place: that of a log entry, or of a passing event after it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventId {
     pub seq: i64,
@@ -48,46 +48,46 @@ impl FromStr for EventId {
     }
 }
 
-/// An event with its place.
+/// An event and its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct Reported {
     pub id: EventId,
     pub event: Event,
 }
 
-/// A session that this process runs or that somebody watches from here.
+/// A session that this process runs, or that is watched from here.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) id: Uuid,
     /// The session that delegated to this one.
     parent: Option<Arc<Live>>,
     state: Mutex<State>,
-    /// Counts all events ever told; wakes those who wait for more.
-    told: watch::Sender<u64>,
+    /// The number of events ever reported; wakes those who wait for more.
+    count: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
 struct State {
-    buffer: VecDeque<Arc<Told>>,
-    /// How many events stood before the first of the buffer.
+    buffer: VecDeque<Arc<Reported>>,
+    /// The number of events before the first of the buffer.
     before: u64,
     last: EventId,
     mode: Mode,
-    /// The place in the log as of which the mode is known: what is read earlier and arrives later
-    /// must not undo a switch.
+    /// The place in the log as of which the mode is known. A mode that was read earlier and arrives
+    /// later must not undo a switch.
     mode_seq: i64,
     run: Option<Control>,
-    /// How many began.
+    /// The number of runs that began.
     runs: u64,
     viewers: usize,
-    /// The session is not there any more.
+    /// The session was deleted.
     is_deleted: bool,
 }
 
 impl State {
     fn push(&mut self, id: EventId, event: Event) {
         self.last = self.last.max(id);
-        self.buffer.push_back(Arc::new(Told { id, event }));
+        self.buffer.push_back(Arc::new(Reported { id, event }));
         if self.buffer.len() > BUFFERED_EVENTS {
             self.buffer.pop_front();
             self.before += 1;
@@ -95,22 +95,22 @@ impl State {
     }
 }
 
-/// How the run that is under way is stopped.
+/// Controls of the current run.
 #[derive(Debug)]
 struct Control {
     cancel: CancellationToken,
     /// Goes on when nobody watches.
     detached: bool,
     number: u64,
-    /// Somebody cancelled it, which also ends a run that begins to wait at that moment. That nobody
-    /// watches any more, or that the process ends, does not.
+    /// A user cancelled it. That also ends a run that begins to wait at this moment; the loss of the
+    /// last viewer and the end of the process do not.
     is_unwanted: bool,
 }
 
-/// What stands in the buffer from a position on.
-pub(super) enum Heard {
-    Events(Vec<Arc<Told>>, u64),
-    /// The buffer begins later by now; the log has the rest.
+/// The buffer's events from a position on.
+pub(super) enum Buffered {
+    Events(Vec<Arc<Reported>>, u64),
+    /// The buffer begins later by now. The log has the rest.
     Lagged(u64),
 }
 
@@ -127,14 +127,14 @@ impl Live {
             viewers: 0,
             is_deleted: false,
         };
-        Self { id, parent, state: Mutex::new(state), told: watch::Sender::new(0) }
+        Self { id, parent, state: Mutex::new(state), count: watch::Sender::new(0) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mode that counts: a session below one that plans, plans.
+    /// The effective mode: a session below one that plans, plans.
     pub(super) fn mode(&self) -> Mode {
         let own = self.state().mode;
         match &self.parent {
@@ -143,7 +143,7 @@ impl Live {
         }
     }
 
-    /// The mode as it was when the log ended with this place.
+    /// Sets the mode as of a place in the log.
     pub(super) fn set_mode(&self, mode: Mode, seq: i64) {
         let mut state = self.state();
         if seq >= state.mode_seq {
@@ -152,13 +152,13 @@ impl Live {
         }
     }
 
-    /// Plans until the log says otherwise: for word from elsewhere that does not say when it was
-    /// true. Word of the other mode waits for the next entry, because it could be late.
+    /// Plans until the log says otherwise. For news from other processes that do not say as of which
+    /// place they are true; news of build mode wait for the next entry, because they could be late.
     pub(super) fn plan(&self) {
         self.state().mode = Mode::Plan;
     }
 
-    /// A run begins; what it is called is needed to stop it.
+    /// Starts a run. Returns its number, by which it is stopped.
     pub(super) fn start(&self, cancel: CancellationToken, detached: bool) -> u64 {
         let mut state = self.state();
         let detached = detached || state.viewers == 0;
@@ -167,12 +167,11 @@ impl Live {
         state.runs
     }
 
-    /// A run is over. The next one may have begun already: whoever hears of the end may be quick.
-    /// Whether somebody had cancelled it.
+    /// Stops a run, unless the next one has begun already. Returns true if a user had cancelled it.
     pub(super) fn stop(&self, number: u64) -> bool {
         let ended = self.state().run.take_if(|run| run.number == number);
-        // Who waits for events has to look for them elsewhere from now on.
-        self.told.send_modify(|_| {});
+        // Viewers have to poll the log from now on.
+        self.count.send_modify(|_| {});
         ended.is_some_and(|run| run.is_unwanted)
     }
 
@@ -180,17 +179,17 @@ impl Live {
         self.state().run.is_some()
     }
 
-    /// The session was deleted: there is nothing left to watch.
+    /// Marks the session as deleted: nothing is left to watch.
     pub(super) fn delete(&self) {
         self.state().is_deleted = true;
-        self.told.send_modify(|_| {});
+        self.count.send_modify(|_| {});
     }
 
     pub(super) fn is_deleted(&self) -> bool {
         self.state().is_deleted
     }
 
-    /// Somebody does not want it any more.
+    /// Cancels the run on a user's behalf.
     pub(super) fn cancel(&self) {
         if let Some(control) = &mut self.state().run {
             control.is_unwanted = true;
@@ -198,20 +197,20 @@ impl Live {
         }
     }
 
-    /// The process ends.
+    /// Cancels the run because the process ends.
     pub(super) fn interrupt(&self) {
         if let Some(control) = &self.state().run {
             control.cancel.cancel();
         }
     }
 
-    /// The text of an entry that is in the log by now.
-    pub(super) fn tell(&self, seq: i64, event: Event) {
-        self.tell_all(seq, [event]);
+    /// Reports a log entry.
+    pub(super) fn report(&self, seq: i64, event: Event) {
+        self.report_all(seq, [event]);
     }
 
-    /// The same of entries that follow each other.
-    pub(super) fn tell_all(&self, first: i64, events: impl IntoIterator<Item = Event>) {
+    /// Reports consecutive log entries.
+    pub(super) fn report_all(&self, first: i64, events: impl IntoIterator<Item = Event>) {
         let mut state = self.state();
         for (event, seq) in events.into_iter().zip(first..) {
             state.push(EventId::of_entry(seq), event);
@@ -219,8 +218,8 @@ impl Live {
         self.announce(&state);
     }
 
-    /// Text that passes by.
-    pub(super) fn tell_passing(&self, event: Event) {
+    /// Reports an event that is not stored.
+    pub(super) fn report_passing(&self, event: Event) {
         let mut state = self.state();
         let id = EventId { delta: state.last.delta + 1, ..state.last };
         state.push(id, event);
@@ -228,35 +227,35 @@ impl Live {
     }
 
     fn announce(&self, state: &State) {
-        self.told.send_replace(state.before + state.buffer.len() as u64);
+        self.count.send_replace(state.before + state.buffer.len() as u64);
     }
 
-    /// Somebody watches from now on; the position is that of the oldest event that is still here.
+    /// Adds a viewer. The position is that of the oldest event in the buffer.
     pub(super) fn watch(self: &Arc<Self>) -> (Viewer, watch::Receiver<u64>, u64) {
         let mut state = self.state();
         state.viewers += 1;
-        (Viewer(Arc::clone(self)), self.told.subscribe(), state.before)
+        (Viewer(Arc::clone(self)), self.count.subscribe(), state.before)
     }
 
-    /// Whether somebody watches this session, or one that delegated to it.
+    /// True if this session, or one that delegated to it, has a viewer.
     pub(super) fn is_watched(&self) -> bool {
         self.state().viewers > 0 || self.parent.as_ref().is_some_and(|parent| parent.is_watched())
     }
 
-    pub(super) fn since(&self, position: u64) -> Heard {
+    pub(super) fn since(&self, position: u64) -> Buffered {
         let state = self.state();
         let end = state.before + state.buffer.len() as u64;
         if position < state.before {
-            // Further on, or the next event would leave it behind again.
-            return Heard::Lagged(state.before + state.buffer.len() as u64 / 2);
+            // Halfway in, or the next event would leave the viewer behind again.
+            return Buffered::Lagged(state.before + state.buffer.len() as u64 / 2);
         }
         let from = (position - state.before) as usize;
-        Heard::Events(state.buffer.iter().skip(from).cloned().collect(), end)
+        Buffered::Events(state.buffer.iter().skip(from).cloned().collect(), end)
     }
 }
 
-/// Counts as somebody who watches for as long as it is held. When the last one is gone, a run that
-/// is not detached is cancelled: nobody is there to read it.
+/// Counts as a viewer while it is held. When the last one is dropped, a run that is not detached is
+/// cancelled: nobody is there to read it.
 #[derive(Debug)]
 pub(super) struct Viewer(pub(super) Arc<Live>);
 

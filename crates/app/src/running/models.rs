@@ -1,6 +1,7 @@
 //! Which models may answer, in which order.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use serde::Serialize;
 use tokio::sync::OnceCell;
 
 use super::prepare::Prepared;
-use super::{Inner, Runtime};
+use super::{Lookup, Runtime};
 use crate::{Error, Result};
 
 /// The provider and the model that answer where nothing is configured.
@@ -51,14 +52,32 @@ impl From<Failure> for NoModel {
     fn from(failure: Failure) -> Self {
         let Failure { kind, status, mut message, .. } = failure;
         if kind == FailureKind::Transport && status.is_none() {
-            message.push_str("; is it running? `masque doctor` tries every provider");
+            message.push_str("; check that it is running");
         }
         Self { code: ErrorCode::from(kind), message }
     }
 }
 
-impl Inner {
-    /// First choice first; never empty: where nothing is configured, the rehearsal answers.
+/// The models that can answer.
+pub(super) struct Models {
+    pub(super) providers: Providers,
+    environment: Lookup,
+    cooldown: Duration,
+    fallback: Fallback,
+}
+
+impl fmt::Debug for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Models").field("providers", &self.providers).finish_non_exhaustive()
+    }
+}
+
+impl Models {
+    pub(super) fn new(providers: Providers, environment: Lookup, cooldown: Duration) -> Self {
+        Self { providers, environment, cooldown, fallback: Fallback::default() }
+    }
+
+    /// First choice first. Never empty: the rehearsal answers if nothing is configured.
     pub(super) async fn candidates(
         &self,
         requested: Option<&ModelRef>,
@@ -101,10 +120,8 @@ impl Inner {
         }
         Ok(candidates)
     }
-}
 
-impl Inner {
-    /// With which candidate a call begins, and why.
+    /// The candidate that a call begins with, and why.
     pub(super) fn first_choice(
         &self,
         candidates: &[Candidate],
@@ -112,7 +129,7 @@ impl Inner {
     ) -> (usize, SelectionReason) {
         let models: Vec<_> = candidates.iter().map(|candidate| candidate.model.clone()).collect();
         let answered = session.answered_by.as_ref().zip(session.answered_since);
-        match cooled_down(&models, answered, Utc::now(), self.options.cooldown) {
+        match cooled_down(&models, answered, Utc::now(), self.cooldown) {
             0 => (0, candidates.first().map_or(SelectionReason::Default, |candidate| candidate.reason)),
             later => (later, SelectionReason::Cooldown),
         }
@@ -167,25 +184,25 @@ pub struct ModelList {
 impl Runtime {
     /// The providers that are set up, whether they can be called or not.
     pub fn providers(&self) -> impl Iterator<Item = &Found> {
-        self.0.options.providers.found()
+        self.0.models.providers.found()
     }
 
     /// Why none of the providers that are set up can be called, where that is so.
     pub fn without_key(&self) -> Option<String> {
-        self.0.without_key()
+        self.0.models.without_key()
     }
 
     /// The providers on this machine that nobody had to set up.
     pub async fn local_providers(&self) -> Vec<&str> {
-        self.0.local().await.into_iter().flat_map(Providers::names).collect()
+        self.0.models.local().await.into_iter().flat_map(Providers::names).collect()
     }
 
     /// Every provider that is configured or found on this machine, and what it has.
     pub async fn models(&self) -> Vec<ProviderModels> {
-        let local = self.0.local().await;
+        let local = self.0.models.local().await;
         let all = self.providers().chain(local.into_iter().flat_map(Providers::found));
         let asked = all.map(|found| async move {
-            let configured = self.0.options.providers.get(&found.name);
+            let configured = self.0.models.providers.get(&found.name);
             let provider = configured.or_else(|| local.and_then(|local| local.get(&found.name)));
             let answer = match provider {
                 Some(provider) => models_of(provider.as_ref()).await,
@@ -202,11 +219,10 @@ impl Runtime {
     }
 }
 
-impl Inner {
+impl Models {
     async fn local(&self) -> Option<&Providers> {
         let find = || async {
-            let lookup =
-                |name: &str| (name == OLLAMA_HOST).then(|| (self.options.environment)(name)).flatten();
+            let lookup = |name: &str| (name == OLLAMA_HOST).then(|| (self.environment)(name)).flatten();
             let mut local = Providers::build(BTreeMap::new(), &lookup).ok()?;
             local.find_local().await;
             Some(local)
@@ -216,7 +232,7 @@ impl Inner {
 
     /// The provider of that name, or an error that says which there are.
     pub(super) async fn provider(&self, name: &str) -> Result<Arc<dyn Provider>> {
-        if let Some(provider) = self.options.providers.get(name) {
+        if let Some(provider) = self.providers.get(name) {
             return Ok(provider);
         }
         if name == REHEARSAL {
@@ -227,12 +243,10 @@ impl Inner {
             if Providers::LOCAL.contains(&name) {
                 return Error::Invalid(format!("model: {name} does not answer on this machine; start it"));
             }
-            let known = self.options.providers.names().chain(local.into_iter().flat_map(Providers::names));
+            let known = self.providers.names().chain(local.into_iter().flat_map(Providers::names));
             let known: Vec<&str> = known.collect();
             let known = match known.is_empty() {
-                true => {
-                    "none is configured; set a key such as ANTHROPIC_API_KEY, or see masque doctor".to_owned()
-                }
+                true => "none is configured; set a key such as ANTHROPIC_API_KEY".to_owned(),
                 false => format!("there is {}", known.join(", ")),
             };
             Error::Invalid(format!("model: no provider is named {name:?}; {known}"))
@@ -242,7 +256,7 @@ impl Inner {
     /// One that a persona prefers, if it could answer. Nobody looks around on this machine for one that
     /// cannot be there.
     async fn preferred(&self, name: &str) -> Option<Arc<dyn Provider>> {
-        if self.options.providers.get(name).is_none() && Providers::LOCAL.contains(&name) {
+        if self.providers.get(name).is_none() && Providers::LOCAL.contains(&name) {
             return self.local().await?.get(name);
         }
         self.usable(name)
@@ -250,23 +264,23 @@ impl Inner {
 
     /// A provider that is set up and could answer.
     fn usable(&self, name: &str) -> Option<Arc<dyn Provider>> {
-        let found = self.options.providers.found().find(|found| found.name == name)?;
+        let found = self.providers.found().find(|found| found.name == name)?;
         match found.key {
             Key::Missing(_) => None,
-            Key::Present(_) | Key::NotNeeded => self.options.providers.get(name),
+            Key::Present(_) | Key::NotNeeded => self.providers.get(name),
         }
     }
 
     /// Why none of the providers that are set up can be called; none where one can, or where there are
     /// none.
     fn without_key(&self) -> Option<String> {
-        let problems: Option<Vec<String>> = (self.options.providers.found())
+        let problems: Option<Vec<String>> = (self.providers.found())
             .map(|found| Some(format!("[providers.{}]: {}", found.name, found.problem.as_ref()?)))
             .collect();
         let problems = problems.filter(|problems| !problems.is_empty())?;
         Some(format!(
             "no provider that is set up can be called. {}. Set the variable, or take the provider out of \
-             config.toml; `masque doctor` tries them",
+             config.toml",
             problems.join(". ")
         ))
     }
@@ -274,11 +288,11 @@ impl Inner {
     /// The first provider that could answer, then a local one. The rehearsal is for those who have not
     /// set up anything: whoever has must not take it for an answer.
     async fn default_candidate(&self) -> std::result::Result<Candidate, NoModel> {
-        let configured = self.options.providers.found().filter(|found| self.usable(&found.name).is_some());
+        let configured = self.providers.found().filter(|found| self.usable(&found.name).is_some());
         // What the user wrote down comes before what merely has a key.
         let first = configured.min_by_key(|found| found.from != Origin::Config);
         if let Some(found) = first
-            && let Some(provider) = self.options.providers.get(&found.name)
+            && let Some(provider) = self.providers.get(&found.name)
         {
             return self.first_model(found, provider).await;
         }

@@ -1,6 +1,7 @@
-//! A persona made ready to run: resolved once for a message, and not again before the next.
+//! Prepares a persona for a run: it is resolved once for each message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use agent::{ErrorCode, Mode};
@@ -12,11 +13,11 @@ use persona::{
 };
 use store::Keep;
 
-use super::Inner;
+use super::Lookup;
 use super::own_tools::LOAD_SKILL;
 use crate::{Library, Result};
 
-/// Everything about a persona that a run needs.
+/// What a run needs of a persona.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The system prompt without what belongs to one call.
@@ -26,21 +27,21 @@ pub(super) struct Prepared {
     pub(super) bias: Option<BiasProfile>,
     /// Patterns of tools that a guardrail forbids.
     pub(super) deny: Vec<String>,
-    /// Whether a preset's `auto` counts.
+    /// True if a preset's `auto` counts.
     pub(super) auto_counts: bool,
-    /// What skills say, as their authors wrote it: it is kept in the session's turns.
+    /// The skills' contents as authored. They become part of the session's turns.
     pub(super) skills: Arc<BTreeMap<Name, String>>,
-    /// Skills with placeholders: what is written, and what a model is sent instead.
+    /// Skills with placeholders: the authored text, and the text for the model.
     expanded_skills: Vec<(String, String)>,
     pub(super) models: Vec<PreferredModel>,
     pub(super) plan_model: Option<String>,
     pub(super) plan_instruction: Option<String>,
     pub(super) max_tool_rounds: Option<u32>,
-    /// What a run has to do without, such as placeholders that stayed as they were.
+    /// What the run lacks, such as values of placeholders.
     pub(super) problems: Vec<(ErrorCode, String)>,
-    /// The same, where it matters only while planning.
+    /// The same, for plan mode only.
     pub(super) plan_problems: Vec<(ErrorCode, String)>,
-    /// What placeholders were filled in with.
+    /// The values of placeholders.
     values: Values,
 }
 
@@ -52,12 +53,12 @@ impl Prepared {
         }
     }
 
-    /// A failure as anybody may read it: a provider may quote what it was sent.
+    /// Removes values of placeholders from a failure: a provider may quote its request.
     pub(super) fn conceal(&self, failure: Failure) -> Failure {
         Failure { message: self.values.conceal(&failure.message), ..failure }
     }
 
-    /// Puts what placeholders stand for into the skills that were loaded; turns keep the placeholders.
+    /// Fills in the placeholders of loaded skills. Turns keep the placeholders.
     pub(super) fn fill(&self, messages: &mut [Message]) {
         if self.expanded_skills.is_empty() {
             return;
@@ -74,7 +75,22 @@ impl Prepared {
     }
 }
 
-impl Inner {
+/// Prepares personas for their runs.
+pub(super) struct Personas {
+    pub(super) library: Library,
+    /// The names that `${env.NAME}` may stand for.
+    pub(super) env_allow: BTreeSet<String>,
+    pub(super) environment: Lookup,
+    pub(super) trusts_project: bool,
+}
+
+impl fmt::Debug for Personas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Personas").field("library", &self.library).finish_non_exhaustive()
+    }
+}
+
+impl Personas {
     pub(super) async fn prepare(
         &self,
         name: &Name,
@@ -84,13 +100,12 @@ impl Inner {
         let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
         let loaded = self.library.load(name, scope, &request).await?;
         let mut bundle = loaded.bundle.clone();
-        let environment =
-            Environment { allowed: &self.options.env_allow, lookup: self.options.environment.as_ref() };
+        let environment = Environment { allowed: &self.env_allow, lookup: self.environment.as_ref() };
         let mut filler = Filler::new(environment);
         filler.bundle(&mut bundle);
         let assembled = self.library.assemble(&bundle, &request).await?;
         let expanded = skills(&assembled.skills);
-        let written = match expanded.is_empty() || self.options.env_allow.is_empty() {
+        let written = match expanded.is_empty() || self.env_allow.is_empty() {
             true => expanded.clone(),
             false => skills(&self.library.assemble(&loaded.bundle, &request).await?.skills),
         };
@@ -104,14 +119,14 @@ impl Inner {
         let (mut plan_problems, problems): (Vec<_>, Vec<_>) =
             filler.problems().into_iter().partition(PromptProblem::is_of_plans);
         plan_preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
-        // A preset that is used either way has told its own already.
+        // The problems of a preset that both modes use are among the others already.
         plan_problems.extend(filler.problems().into_iter().filter(|problem| !problems.contains(problem)));
-        let told = |problems: Vec<PromptProblem>| {
+        let coded = |problems: Vec<PromptProblem>| {
             problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
         };
         let presets = [&preset, &plan_preset].into_iter().flatten().map(|(_, scope)| *scope);
         let scopes = bundle.bases.iter().map(|base| base.meta.scope).chain([bundle.meta.scope]);
-        let auto_counts = agent::auto_counts(scopes.chain(presets), self.options.is_trusted);
+        let auto_counts = agent::auto_counts(scopes.chain(presets), self.trusts_project);
         Ok(Prepared {
             prompt: persona::prompt(&assembled),
             deny: assembled
@@ -133,8 +148,8 @@ impl Inner {
             plan_preset: plan_preset.map(|(preset, _)| preset),
             bias: bias.map(|(bias, _)| bias),
             auto_counts,
-            problems: told(problems),
-            plan_problems: told(plan_problems),
+            problems: coded(problems),
+            plan_problems: coded(plan_problems),
             values: filler.into_values(),
         })
     }

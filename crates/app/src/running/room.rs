@@ -1,4 +1,4 @@
-//! Room in the model's context: older turns give way to a summary.
+//! Makes room in a model's context by summing up older turns.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,18 +9,20 @@ use llm::{Message, Request, Sampling, System, Usage};
 use persona::TokenCounter as _;
 use sessions::RunChange;
 
-use super::drive::{Driver, NotKept, entry, noted};
+use super::drive::Driver;
 use super::models::Candidate;
+use super::record::{NotStored, entry, noted};
+use crate::Tokenizer;
 
-/// Of a model's context, what the conversation may take before it is summed up.
+/// The share of a model's context at which the conversation is summed up.
 const FULL: f64 = 0.8;
-/// Of a model's context, what stays as it was said.
+/// The share of a model's context that stays verbatim.
 const KEPT: f64 = 0.35;
-/// What is left free for the answer where nobody says how long it may be.
+/// Tokens left free for the answer, if its length is not limited.
 const ANSWER_TOKENS: u32 = 4096;
 /// The longest summary.
 const SUMMARY_TOKENS: u32 = 2048;
-/// The fewest bytes that a token has been seen to take; below this nothing is counted.
+/// A lower bound of a token's bytes: a short conversation need not be counted.
 const BYTES_PER_TOKEN: usize = 2;
 
 /// A summary, and what it cost.
@@ -31,46 +33,46 @@ struct Summed {
 }
 
 impl Driver {
-    /// Sums older turns up where they no longer fit, or where the model at `refused` said so.
-    /// Whether it did.
+    /// Sums up older turns if they no longer fit, or if the model at `refused` said so. Returns true if
+    /// it did.
     pub(super) async fn make_room(
         &mut self,
         candidates: &[Candidate],
         refused: Option<usize>,
-    ) -> Result<bool, NotKept> {
+    ) -> Result<bool, NotStored> {
         let candidate = &candidates[refused.unwrap_or(0)];
         let window = candidate.provider.context_tokens(&candidate.model.model);
-        let counter = &self.runtime.library.tokenizer;
+        let counter = Tokenizer;
         let tokens = |turn: &Turn| counter.count(&said(turn)) + OVERHEAD_TOKENS;
         let Some((full, keep)) = self.budget(window, candidate, refused.is_some()) else { return Ok(false) };
-        let bytes: usize = in_force(&self.turns).map(|turn| said(turn).len()).sum();
+        let bytes: usize = in_force(&self.record.turns).map(|turn| said(turn).len()).sum();
         if bytes / BYTES_PER_TOKEN < full && refused.is_none() {
             return Ok(false);
         }
-        let all: usize = in_force(&self.turns).map(tokens).sum();
+        let all: usize = in_force(&self.record.turns).map(tokens).sum();
         if all < full && refused.is_none() {
             return Ok(false);
         }
-        let Some(through) = cut(&self.turns, &tokens, keep.min(all / 2)) else { return Ok(false) };
+        let Some(through) = cut(&self.record.turns, &tokens, keep.min(all / 2)) else { return Ok(false) };
         let Some(Summed { content, usage, request_id }) =
-            self.summary(candidate, &transcript(&self.turns, through), keep).await
+            self.summary(candidate, &transcript(&self.record.turns, through), keep).await
         else {
             return Ok(false);
         };
-        // A summary that says nothing was paid for all the same.
+        // An empty summary costs tokens too.
         let is_usable = !content.trim().is_empty();
         let summary = is_usable.then(|| entry(NewTurn::from(TurnBody::Summary { content, through })));
         let usage = noted(Note::Usage { model: candidate.model.clone(), usage, request_id });
-        self.keep(summary.into_iter().chain([usage]).collect(), RunChange::default()).await?;
+        self.record.append(summary.into_iter().chain([usage]).collect(), RunChange::default()).await?;
         Ok(is_usable)
     }
 
-    /// How many tokens the conversation may have, and how many stay; the persona's own prompt is
-    /// taken off first, because it is never what gives way.
+    /// The tokens at which the conversation is summed up, and those that stay. The persona's prompt is
+    /// subtracted first: it is never summed up.
     fn budget(&self, window: Option<u32>, candidate: &Candidate, refused: bool) -> Option<(usize, usize)> {
-        let counter = &self.runtime.library.tokenizer;
-        let bytes: usize = in_force(&self.turns).map(|turn| said(turn).len()).sum();
-        // A model that refused holds less than this, whatever is known of it.
+        let counter = Tokenizer;
+        let bytes: usize = in_force(&self.record.turns).map(|turn| said(turn).len()).sum();
+        // A model that refused has a smaller window than this.
         let window = match window {
             Some(window) => window as usize,
             None if refused => bytes / BYTES_PER_TOKEN,
@@ -99,7 +101,7 @@ impl Driver {
         let (mut content, mut request_id) = (String::new(), None);
         loop {
             let event = tokio::select! {
-                () = self.cancel.cancelled() => return None,
+                () = self.record.cancel.cancelled() => return None,
                 event = stream.next() => event?,
             };
             match event {
@@ -110,7 +112,7 @@ impl Driver {
                 }
                 Ok(_) => {}
                 Err(failure) => {
-                    tracing::warn!(session = %self.session.id, %failure, "older turns were not summed up");
+                    tracing::warn!(session = %self.record.session.id, %failure, "older turns were not summed up");
                     return None;
                 }
             }

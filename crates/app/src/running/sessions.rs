@@ -1,4 +1,4 @@
-//! What fronts do with sessions.
+//! The use cases of sessions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,17 @@ use sessions::{Answered, IdPrefix, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::begin::{Begin, Starting, busy, missing};
-use super::drive::noted;
+use super::begin::{Begin, Starting};
+use super::leases::{busy, missing};
 use super::live::EventId;
+use super::record::noted;
 use super::subscription::{Subscription, Until};
-use super::{Inner, Runtime};
+use super::{Runtime, SessionRunner};
 use crate::{Error, Result};
 
-/// Entries of the log read at once when a message is taken back.
+/// Entries of the log that undo reads at once.
 const LOG_PAGE: usize = 500;
-/// How often the last message is looked for while others add to the log.
+/// Retries of undo while others add to the log.
 const UNDO_TRIES: usize = 5;
 
 /// A new session.
@@ -34,7 +35,7 @@ const UNDO_TRIES: usize = 5;
 #[serde(deny_unknown_fields)]
 pub struct CreateSession {
     pub persona: Name,
-    /// Where the persona is looked up; absent: the strongest scope that has it.
+    /// The scope of the persona. Absent: the strongest scope that has it.
     #[serde(default)]
     pub scope: Option<Scope>,
     /// `build` (the default) or `plan`.
@@ -46,7 +47,7 @@ pub struct CreateSession {
     /// Part type → the part that is used for it.
     #[serde(default)]
     pub overrides: BTreeMap<PartType, Name>,
-    /// The directory that its tools may see; it lies inside the project. Absent: the project.
+    /// The directory that its tools may see, inside the project. Absent: the project.
     #[serde(default)]
     pub root: Option<PathBuf>,
 }
@@ -66,8 +67,7 @@ pub struct SessionView {
     #[serde(flatten)]
     pub session: Session,
     pub turns: Vec<Turn>,
-    /// Calls that wait for somebody's permission, those of delegates included: each names the session
-    /// at which it is answered.
+    /// Open approval requests, those of delegates included. Each names the session to answer.
     pub approvals: Vec<Approval>,
 }
 
@@ -82,18 +82,18 @@ pub struct SessionList {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SendOptions {
     pub policy: ApprovalPolicy,
-    /// Goes on when nobody watches.
+    /// Continues when nobody watches.
     pub detached: bool,
     /// Replaces the persona's own limit.
     pub max_tool_rounds: Option<u32>,
 }
 
-/// What somebody says to a call that needs permission.
+/// The answer to an approval request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
     pub approved: bool,
     pub reason: Option<String>,
-    /// Holds for this tool until the session ends.
+    /// Counts for the tool until the session ends.
     pub remember: bool,
 }
 
@@ -109,9 +109,9 @@ impl Runtime {
         let model = model.as_deref().map(str::parse::<ModelRef>).transpose();
         let model = model.map_err(|error| Error::Invalid(format!("model: {error}")))?;
         if let Some(model) = &model {
-            self.0.provider(&model.provider).await?;
+            self.0.models.provider(&model.provider).await?;
         }
-        // A persona that is not there, or an override that does not fit, is told now.
+        // Fails early for a missing persona or a wrong override.
         let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
         let loaded = self.0.library.load(&persona, scope, &request).await?;
         self.0.library.assemble(&loaded.bundle, &request).await?;
@@ -124,46 +124,47 @@ impl Runtime {
     pub async fn session(&self, id: Uuid) -> Result<SessionView> {
         let store = self.0.store();
         let session = store.session(id).await?.ok_or_else(|| missing(id))?;
-        let session = self.0.seen(session).await?;
+        let session = self.0.settle(session).await?;
         let turns = store.turns(id).await?;
         let approvals = self.0.pending(&session).await?;
         Ok(SessionView { session, turns, approvals })
     }
 
-    /// Sessions that nobody delegated to, the last used first.
+    /// Lists sessions, the last used first. Delegates are left out.
     pub async fn sessions(&self, input: ListSessions) -> Result<SessionList> {
         let ListSessions { persona, limit, cursor } = input;
         let filter = SessionFilter { persona, parent: Parent::Top, status: None, limit, cursor };
         let page = self.0.store().sessions(&filter).await?;
         let mut sessions = Vec::with_capacity(page.items.len());
         for session in page.items {
-            sessions.push(self.0.seen(session).await?);
+            sessions.push(self.0.settle(session).await?);
         }
         Ok(SessionList { items: sessions, next_cursor: page.next })
     }
 
-    /// Ids of sessions that nobody delegated to and that begin so, at most `limit`; the newest first.
+    /// Ids of sessions that begin with a prefix, the newest first, at most `limit`. Delegates are left
+    /// out.
     pub async fn sessions_beginning(&self, prefix: &IdPrefix, limit: usize) -> Result<Vec<Uuid>> {
         Ok(self.0.store().sessions_beginning(prefix, limit).await?)
     }
 
-    /// Whether there was one.
+    /// Returns false if there was none.
     pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
         let was_there = self.0.store().delete_session(id).await?;
-        if let Some(live) = self.0.find_live(id) {
+        if let Some(live) = self.0.live.find(id) {
             live.delete();
         }
         Ok(was_there)
     }
 
-    /// Says something to a session; what comes of it is the subscription's.
+    /// Sends a message to a session. The subscription yields the events of its run.
     pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
         check_message(&content)?;
         let SendOptions { policy, detached, max_tool_rounds } = options;
         let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
         self.0.end_if_cut_off(&session).await?;
-        let live = self.0.live(&session, None);
-        // Somebody watches before anything happens, so that the run is not nobody's.
+        let live = self.0.live.get_or_insert(&session, None);
+        // Watch first: a run without a viewer would be cancelled.
         let watched = live.watch();
         let starting = Starting {
             begin: Begin::Message { content, options: RunOptions { policy, max_tool_rounds } },
@@ -178,18 +179,18 @@ impl Runtime {
         Ok(subscription)
     }
 
-    /// A session's events after a place, and then as they happen.
+    /// A session's events after a place, then live ones.
     pub async fn events(&self, id: Uuid, after: Option<EventId>) -> Result<Subscription> {
         let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
-        let live = self.0.live(&session, None);
+        let live = self.0.live.get_or_insert(&session, None);
         let after = after.unwrap_or(EventId::of_entry(session.last_seq));
         let mut subscription = Subscription::new(Arc::clone(&self.0), live.watch(), after, Until::Dropped);
         subscription.read_log().await?;
         Ok(subscription)
     }
 
-    /// Changes the mode, also of a run that is under way: it holds from the next call of the model,
-    /// and for every tool that has not begun.
+    /// Changes the mode. In a run that is under way it holds from the next call of the model, and for
+    /// every tool that has not begun.
     pub async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<SessionView> {
         if !self.0.set_mode(id, mode).await? {
             return Err(missing(id));
@@ -197,7 +198,7 @@ impl Runtime {
         self.session(id).await
     }
 
-    /// Approves the plan that was handed over, which switches to build, or sends it back.
+    /// Approves the plan, which switches to build, or sends it back.
     pub async fn decide_plan(&self, id: Uuid, approved: bool) -> Result<SessionView> {
         let status = if approved { PlanStatus::Approved } else { PlanStatus::SentBack };
         let view = self.session(id).await?;
@@ -210,27 +211,27 @@ impl Runtime {
         }
     }
 
-    /// Stops what a session is doing. Whether there was something to stop.
+    /// Stops a session. Returns false if it was idle.
     pub async fn cancel(&self, id: Uuid) -> Result<bool> {
         let was_active = self.0.cancel(id).await?;
         if was_active {
-            self.0.go_on_above(id).await?;
+            self.0.resume_above(id).await?;
         }
         Ok(was_active)
     }
 
-    /// Answers a request for permission; the run goes on once no other is open.
+    /// Answers an approval request. The run resumes once no other is open.
     pub async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<SessionView> {
         if decision.reason.as_ref().is_some_and(|reason| reason.len() > persona::limits::MESSAGE_BYTES) {
             let most = persona::limits::MESSAGE_BYTES;
             return Err(Error::Invalid(format!("reason: at most {most} bytes; shorten it")));
         }
         match self.0.decide(id, call_id, decision).await? {
-            Answered::Recorded { pending: 0, .. } => self.0.go_on(id).await,
+            Answered::Recorded { pending: 0, .. } => self.0.resume(id).await,
             Answered::Recorded { .. } => {}
             Answered::AlreadyAnswered(answer) => {
-                // Whoever answered first may have been cut off before the run went on.
-                self.0.go_on(id).await;
+                // The process that stored the first answer may be gone.
+                self.0.resume(id).await;
                 let said = if answer.approved { "approved" } else { "rejected" };
                 return Err(Error::Running(format!("call {call_id:?} was {said} already")));
             }
@@ -244,7 +245,8 @@ impl Runtime {
         self.session(id).await
     }
 
-    /// Takes the last message and all that came of it back; what it was. Files stay as they are.
+    /// Takes back the last message and everything after it. Returns the message. Files stay as they
+    /// are.
     pub async fn undo(&self, id: Uuid) -> Result<String> {
         for _ in 0..UNDO_TRIES {
             let session = self.0.at_rest(id).await?;
@@ -254,8 +256,8 @@ impl Runtime {
             let note = noted(Note::TextDiscarded { turns });
             let place = self.0.store().truncate_log(id, seq, session.last_seq, &note).await?;
             if let Some(place) = place {
-                if let Some(live) = self.0.find_live(id) {
-                    live.tell(place, Event::from(&note));
+                if let Some(live) = self.0.live.find(id) {
+                    live.report(place, Event::from(&note));
                 }
                 return Ok(content);
             }
@@ -263,7 +265,7 @@ impl Runtime {
         Err(busy(id))
     }
 
-    /// Has another persona go on with a session.
+    /// Gives a session another persona.
     pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
         self.0.library.load(&persona, scope, &Request::plain(View::Detail)).await?;
         self.0.at_rest(id).await?;
@@ -275,10 +277,10 @@ impl Runtime {
         edited.await?.ok_or_else(|| missing(id))
     }
 
-    /// Has another model answer from now on; none leaves it to the persona again.
+    /// Chooses the model from now on. None leaves the choice to the persona.
     pub async fn set_model(&self, id: Uuid, model: Option<ModelRef>) -> Result<Session> {
         if let Some(model) = &model {
-            self.0.provider(&model.provider).await?;
+            self.0.models.provider(&model.provider).await?;
         }
         self.0.at_rest(id).await?;
         let edited = self.0.store().edit_session(id, |session| session.model = model);
@@ -286,14 +288,14 @@ impl Runtime {
     }
 }
 
-/// A message, and the turns that came of it, itself included.
+/// A message, and the turns that follow it, itself included.
 struct Message {
     seq: i64,
     content: String,
     turns: Vec<Uuid>,
 }
 
-impl Inner {
+impl SessionRunner {
     /// The last message of a session.
     async fn last_message(&self, id: Uuid) -> Result<Option<Message>> {
         let (mut after, mut last) = (0, None);
@@ -306,7 +308,7 @@ impl Inner {
                         *last = Some(Message { seq, content, turns: vec![id] });
                     }
                     (Entry::Turn(Turn { id, .. }), Some(last)) => last.turns.push(id),
-                    // Whoever was away when those were taken back has not heard of it yet.
+                    // A viewer that was away has not heard that these were taken back.
                     (Entry::Note { note: Note::TextDiscarded { turns }, .. }, Some(last)) => {
                         last.turns.extend(turns);
                     }
@@ -320,24 +322,24 @@ impl Inner {
         }
     }
 
-    /// Switches a session and whatever works for it. Whether there is one.
+    /// Switches a session and its delegates. Returns false if there is no such session.
     async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<bool> {
         let note = noted(Note::ModeChanged { mode });
         let Some(seq) = self.store().set_mode(id, mode, &note).await? else { return Ok(false) };
-        if let Some(live) = self.find_live(id) {
+        if let Some(live) = self.live.find(id) {
             live.set_mode(mode, seq);
-            live.tell(seq, Event::from(&note));
+            live.report(seq, Event::from(&note));
         }
-        // Other processes may run those below: they look at their own rows only.
+        // Other processes may run the delegates: they read those rows only.
         for below in self.active_below(id).await? {
             Box::pin(self.set_mode(below.id, mode)).await?;
         }
         Ok(true)
     }
 
-    /// The directory of a new session: inside the project, whatever links say.
+    /// The directory of a new session. Links must not lead out of the project.
     fn root(&self, wanted: Option<&Path>) -> Result<Option<String>> {
-        let Some(open) = &self.options.root else {
+        let Some(open) = &self.project else {
             return match wanted {
                 None => Ok(None),
                 Some(_) => Err(Error::Denied(
@@ -370,7 +372,7 @@ impl Inner {
     }
 }
 
-fn check_message(content: &str) -> Result<()> {
+pub(super) fn check_message(content: &str) -> Result<()> {
     let most = limits::MESSAGE_BYTES;
     if content.trim().is_empty() {
         return Err(Error::Invalid("content: a message must not be empty".to_owned()));
@@ -382,13 +384,13 @@ fn check_message(content: &str) -> Result<()> {
     Ok(())
 }
 
-/// A session that nothing has happened in.
+/// An empty session.
 pub(super) fn new_session(
     persona: Name,
     scope: Option<Scope>,
     overrides: BTreeMap<PartType, Name>,
 ) -> Session {
-    // As exact as the databases keep it.
+    // As precise as the databases store it.
     let now = Utc::now().trunc_subsecs(6);
     Session {
         id: Uuid::now_v7(),

@@ -7,12 +7,11 @@ use std::time::Duration;
 use agent::{Event, LogEntry};
 use tokio::sync::watch;
 
-use super::Inner;
-use super::live::{EventId, Heard, Told, Viewer};
+use super::SessionRunner;
+use super::live::{Buffered, EventId, Reported, Viewer};
 use crate::Result;
 
-/// How often the log is read where another process may be writing it: at first, and at last where
-/// nothing ever comes.
+/// How often the log is polled if another process may write it: at first, and at most if nothing comes.
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
 const LONGEST_POLL_INTERVAL: Duration = Duration::from_millis(3200);
 /// Entries read from the log at once.
@@ -30,68 +29,68 @@ pub(super) enum Until {
 #[derive(Debug)]
 pub struct Subscription {
     viewer: Viewer,
-    runtime: Arc<Inner>,
+    runner: Arc<SessionRunner>,
     receiver: watch::Receiver<u64>,
     position: u64,
     after: EventId,
-    ready: VecDeque<Arc<Told>>,
-    /// The place up to which the log was read: where nothing was, nothing will be.
+    ready: VecDeque<Arc<Reported>>,
+    /// The place up to which the log was read. Gaps below it stay empty.
     read_through: i64,
     until: Until,
     is_over: bool,
-    /// How long to wait before the log is read again.
+    /// The pause before the log is polled again.
     poll_after: Duration,
 }
 
 impl Subscription {
     pub(super) fn new(
-        runtime: Arc<Inner>,
+        runner: Arc<SessionRunner>,
         (viewer, receiver, position): (Viewer, watch::Receiver<u64>, u64),
         after: EventId,
         until: Until,
     ) -> Self {
         let (ready, read_through) = (VecDeque::new(), after.seq);
         let (is_over, poll_after) = (false, POLL_INTERVAL);
-        Self { viewer, runtime, receiver, position, after, ready, read_through, until, is_over, poll_after }
+        Self { viewer, runner, receiver, position, after, ready, read_through, until, is_over, poll_after }
     }
 
-    /// The next event; none when the run that was asked for is over, or the session is gone.
-    pub async fn next(&mut self) -> Result<Option<Arc<Told>>> {
+    /// The next event. None when the awaited run is over, or the session is deleted.
+    pub async fn next(&mut self) -> Result<Option<Arc<Reported>>> {
         loop {
-            while let Some(told) = self.ready.pop_front() {
+            while let Some(reported) = self.ready.pop_front() {
                 // The buffer and the log overlap.
-                if told.id <= self.after || self.is_over {
+                if reported.id <= self.after || self.is_over {
                     continue;
                 }
-                // What another process put into the log was not told here.
-                let through = if told.id.delta == 0 { told.id.seq - 1 } else { told.id.seq };
+                // Entries of other processes were not reported here.
+                let through = if reported.id.delta == 0 { reported.id.seq - 1 } else { reported.id.seq };
                 if through > self.after.seq && through > self.read_through {
-                    self.ready.push_front(told);
+                    self.ready.push_front(reported);
                     self.read_between(through).await?;
                     continue;
                 }
-                self.after = told.id;
-                self.is_over = self.until == Until::Done && told.event.is_last();
-                return Ok(Some(told));
+                self.after = reported.id;
+                self.is_over = self.until == Until::Done && reported.event.is_last();
+                return Ok(Some(reported));
             }
             if self.is_over {
                 return Ok(None);
             }
             match self.viewer.0.since(self.position) {
-                Heard::Lagged(position) => {
+                Buffered::Lagged(position) => {
                     self.position = position;
                     self.read_log().await?;
                 }
-                Heard::Events(events, position) if !events.is_empty() => {
+                Buffered::Events(events, position) if !events.is_empty() => {
                     self.position = position;
                     self.ready.extend(events);
                 }
-                Heard::Events(..) => self.wait().await?,
+                Buffered::Events(..) => self.wait().await?,
             }
         }
     }
 
-    /// Waits for more. What this process does not run, another one may: its entries are polled for.
+    /// Waits for more. Polls the log if another process may run the session.
     async fn wait(&mut self) -> Result<()> {
         if self.viewer.0.is_running() {
             // The sender lives as long as the viewer does.
@@ -115,21 +114,21 @@ impl Subscription {
             return Ok(());
         }
         self.poll_after = (self.poll_after * 2).min(LONGEST_POLL_INTERVAL);
-        match self.runtime.store().session(self.viewer.0.id).await? {
-            // Of one that was deleted, nothing will ever come.
+        match self.runner.store().session(self.viewer.0.id).await? {
+            // It was deleted.
             None => self.is_over = true,
-            // Nor of one whose process is gone, unless somebody says that it has ended.
-            Some(session) => drop(self.runtime.seen(session).await?),
+            // Ends the run of a process that is gone.
+            Some(session) => drop(self.runner.settle(session).await?),
         }
         Ok(())
     }
 
     pub(super) async fn read_log(&mut self) -> Result<()> {
         loop {
-            let after = self.ready.back().map_or(self.after.seq, |told| told.id.seq);
-            let page = self.runtime.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let after = self.ready.back().map_or(self.after.seq, |reported| reported.id.seq);
+            let page = self.runner.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE;
-            self.ready.extend(page.iter().map(told));
+            self.ready.extend(page.iter().map(reported));
             if let Some(last) = page.last() {
                 self.read_through = last.seq;
             }
@@ -139,27 +138,27 @@ impl Subscription {
         }
     }
 
-    /// Puts what stands in the log up to a place before what is ready.
+    /// Puts the log's entries up to a place before the events that are ready.
     async fn read_between(&mut self, through: i64) -> Result<()> {
         let mut between = Vec::new();
         let mut after = self.after.seq;
         loop {
-            let page = self.runtime.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let page = self.runner.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE || page.last().is_some_and(|last| last.seq >= through);
             after = page.last().map_or(through, |last| last.seq);
-            between.extend(page.iter().filter(|found| found.seq <= through).map(told));
+            between.extend(page.iter().filter(|found| found.seq <= through).map(reported));
             if is_last {
                 break;
             }
         }
         self.read_through = through;
-        for told in between.into_iter().rev() {
-            self.ready.push_front(told);
+        for reported in between.into_iter().rev() {
+            self.ready.push_front(reported);
         }
         Ok(())
     }
 }
 
-fn told(LogEntry { seq, entry }: &LogEntry) -> Arc<Told> {
-    Arc::new(Told { id: EventId::of_entry(*seq), event: Event::from(entry) })
+fn reported(LogEntry { seq, entry }: &LogEntry) -> Arc<Reported> {
+    Arc::new(Reported { id: EventId::of_entry(*seq), event: Event::from(entry) })
 }

@@ -6,7 +6,7 @@ use agent::Plan;
 use persona::{Request, View};
 use uuid::Uuid;
 
-use super::begin::missing;
+use super::leases::missing;
 use super::{EventId, Runtime, SessionView, Subscription};
 use crate::inputs::{UpdateSession, WatchSession};
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ impl Runtime {
             self.0.library.load(persona, None, &Request::plain(View::Detail)).await?;
         }
         if let Some(Some(model)) = &model {
-            self.0.provider(&model.provider).await?;
+            self.0.models.provider(&model.provider).await?;
         }
         self.0.at_rest(id).await?;
         let edited = self.0.store().edit_session(id, |session| {

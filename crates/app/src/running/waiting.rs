@@ -1,5 +1,5 @@
-//! Sessions that wait: for somebody's permission, or for a delegate that does. They are rows and no
-//! tasks; here they go on, or come to an end without.
+//! SessionRunner that wait for an approval, or for a delegate that does. They are rows and no tasks; here
+//! they resume or end.
 
 use std::sync::Arc;
 
@@ -10,35 +10,36 @@ use sessions::{Answered, Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::Inner;
-use super::begin::{Begin, LEASE, Starting, busy, missing};
-use super::drive::noted;
+use super::SessionRunner;
+use super::begin::{Begin, Starting};
+use super::leases::{LEASE, busy, missing};
+use super::record::noted;
 use super::sessions::Decision;
 use crate::{Error, ErrorKind, Result};
 
-/// A session that goes on between a look and a cancel is looked at again so often.
+/// Retries when the session advances between read and cancel.
 const CANCEL_TRIES: usize = 5;
 
-impl Inner {
-    /// Keeps what somebody said to a call, and tells it.
+impl SessionRunner {
+    /// Stores the answer to an approval request, and reports it.
     pub(super) async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<Answered> {
         let Decision { approved, reason, remember } = decision;
         let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
         let note = noted(Note::ApprovalAnswered { tool_use_id: call_id.to_owned(), approved });
         let answered = self.store().answer_approval(id, call_id, &answer, &note).await?;
-        if let (Answered::Recorded { seq, .. }, Some(live)) = (&answered, self.find_live(id)) {
-            live.tell(*seq, Event::from(&note));
+        if let (Answered::Recorded { seq, .. }, Some(live)) = (&answered, self.live.find(id)) {
+            live.report(*seq, Event::from(&note));
         }
         Ok(answered)
     }
 
-    /// Has a session that waited go on, where nothing keeps it waiting any more.
-    pub(super) async fn go_on(self: &Arc<Self>, id: Uuid) {
+    /// Resumes a session that waits for nothing any more.
+    pub(super) async fn resume(self: &Arc<Self>, id: Uuid) {
         match self.is_awaited(id).await {
             Ok(false) => {}
             Ok(true) => return,
             Err(error) => {
-                tracing::warn!(session = %id, %error, "the session does not go on");
+                tracing::warn!(session = %id, %error, "the session does not resume");
                 return;
             }
         }
@@ -55,22 +56,22 @@ impl Inner {
         match began.await {
             Ok((driver, _)) => self.spawn(driver),
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                tracing::debug!(session = %id, %error, "the session does not go on yet");
+                tracing::debug!(session = %id, %error, "the session does not resume yet");
             }
-            // Its persona is not what it was: nothing could be done about it later either.
+            // Its persona changed or is gone: it cannot resume later either.
             Err(error) => {
                 self.end_waiting(id, End::Failed, Some(error.to_string())).await;
                 if let Ok(Some(Session { parent: Some(parent), .. })) = self.store().session(id).await {
-                    Box::pin(self.go_on(parent)).await;
+                    Box::pin(self.resume(parent)).await;
                 }
             }
         }
     }
 
-    /// Ends a session that waits without running it. Its calls get results that say so.
+    /// Ends a session that waits, without driving it.
     pub(super) async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
         let ended = async {
-            self.take_again(id).await?;
+            self.leases.resume(id).await?;
             let error = error.map(|message| Note::Error { code: ErrorCode::UnknownPersona, message });
             self.end_taken(id, end, error).await
         };
@@ -79,16 +80,16 @@ impl Inner {
         }
     }
 
-    /// Whether something is still to come that a session waits for: an answer, or a delegate.
+    /// True if an answer or a delegate is outstanding.
     pub(super) async fn is_awaited(&self, id: Uuid) -> Result<bool> {
         Ok(!self.store().approvals(id, true).await?.is_empty() || !self.active_below(id).await?.is_empty())
     }
 
-    /// The sessions right below one that run or wait.
+    /// The delegates of a session that run or wait.
     pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
         let mut active = self.unfinished_below(id).await?;
         if active.iter().any(|session| session.status == SessionStatus::Running) {
-            // One whose process is gone does nothing any more.
+            // Those whose process is gone do neither.
             let ids: Vec<Uuid> = active.iter().map(|session| session.id).collect();
             let gone = self.store().expired_runs(&ids, Utc::now()).await?;
             active.retain(|session| !gone.contains(&session.id));
@@ -96,7 +97,7 @@ impl Inner {
         Ok(active)
     }
 
-    /// The same, with those that nobody runs any more.
+    /// The same, including those whose process is gone.
     async fn unfinished_below(&self, id: Uuid) -> Result<Vec<Session>> {
         let mut unfinished = Vec::new();
         for status in [SessionStatus::Running, SessionStatus::Waiting] {
@@ -114,36 +115,35 @@ impl Inner {
         Ok(unfinished)
     }
 
-    /// Has the session go on that gave a task to this one and waits for it, now that it was ended from
-    /// outside.
-    pub(super) async fn go_on_above(self: &Arc<Self>, id: Uuid) -> Result<()> {
+    /// Resumes the session that delegated to this one, which was ended from outside.
+    pub(super) async fn resume_above(self: &Arc<Self>, id: Uuid) -> Result<()> {
         let parent = self.store().session(id).await?.and_then(|session| session.parent);
         let Some(parent) = parent else { return Ok(()) };
         let above = self.store().session(parent).await?;
         if above.is_some_and(|above| above.status == SessionStatus::Waiting) {
-            self.go_on(parent).await;
+            self.resume(parent).await;
         }
         Ok(())
     }
 
-    /// Stops what a session is doing. Whether there was something to stop.
+    /// Stops a session. Returns false if it was idle.
     pub(super) async fn cancel(self: &Arc<Self>, id: Uuid) -> Result<bool> {
-        let mut went_on = false;
+        let mut resumed = false;
         for _ in 0..CANCEL_TRIES {
-            if let Some(live) = self.find_live(id).filter(|live| live.is_running()) {
+            if let Some(live) = self.live.find(id).filter(|live| live.is_running()) {
                 live.cancel();
                 return Ok(true);
             }
             match self.store().request_cancel(id).await?.ok_or_else(|| missing(id))? {
-                SessionStatus::Idle => return Ok(went_on),
+                SessionStatus::Idle => return Ok(resumed),
                 SessionStatus::Running => {
-                    // Whoever runs it hears of it, unless there is nobody any more.
+                    // Its process hears of it, unless it is gone.
                     self.end_gone(id).await?;
                     return Ok(true);
                 }
                 SessionStatus::Waiting => match self.cancel_waiting(id).await {
-                    // What it waited for came to its end first: it is stopped where it runs.
-                    Err(error) if error.kind() == ErrorKind::Conflict => went_on = true,
+                    // It resumed first: cancel it where it runs.
+                    Err(error) if error.kind() == ErrorKind::Conflict => resumed = true,
                     ended => return ended.map(|()| true),
                 },
             }
@@ -151,7 +151,7 @@ impl Inner {
         Err(busy(id))
     }
 
-    /// Stops whatever works for a session.
+    /// Stops a session's delegates.
     pub(super) fn cancel_below(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let cancelled = async {
@@ -161,13 +161,13 @@ impl Inner {
                 Ok::<_, Error>(())
             };
             if let Err(error) = cancelled.await {
-                tracing::warn!(session = %id, %error, "what works for the session was not stopped");
+                tracing::warn!(session = %id, %error, "the session's delegates were not stopped");
             }
         })
     }
 
-    /// A session waits for nothing any more when the process that should have gone on with it is
-    /// gone. A new message finds it usable.
+    /// Ends a session that waits for nothing because the process that should have resumed it is gone. It
+    /// can take a new message then.
     pub(super) async fn end_if_cut_off(self: &Arc<Self>, session: &Session) -> Result<()> {
         let is_settled = (Utc::now() - session.updated_at).to_std().is_ok_and(|age| age > LEASE);
         if session.status == SessionStatus::Waiting && is_settled && !self.is_awaited(session.id).await? {
@@ -176,7 +176,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends a session that was cancelled when it had just begun to wait.
+    /// Ends a session that was cancelled just as it began to wait.
     pub(super) fn cancel_put_down(self: &Arc<Self>, id: Uuid) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if let Err(error) = self.cancel(id).await {
@@ -185,7 +185,7 @@ impl Inner {
         })
     }
 
-    /// Ends a session that waits, those below it first.
+    /// Ends a session that waits, its delegates first.
     pub(super) async fn cancel_waiting(self: &Arc<Self>, id: Uuid) -> Result<()> {
         self.cancel_below(id).await;
         let refused = Decision { reason: Some("the run was cancelled".to_owned()), ..Decision::default() };
@@ -199,7 +199,7 @@ impl Inner {
         match self.begin(session, starting).await {
             Ok((driver, _)) => drop(driver.drive().await),
             Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
-            // A persona that cannot be had any more must not keep its session from ending.
+            // A missing persona must not keep its session from ending.
             Err(_) => self.end_waiting(id, End::Cancelled, None).await,
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! An answer as it comes: shown, asked about, and interrupted.
+//! Shows an answer as it arrives, asks for permission, and interrupts it.
 
 use agent::{End, ErrorCode, Turn};
 use app::ErrorKind;
-use app::running::Told;
+use app::running::Reported;
 
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -30,7 +30,7 @@ pub(super) use unsent::unsent;
 mod watch;
 pub(super) use watch::{Asks, Watch, stop};
 
-/// Who is shown what happens.
+/// Who sees the events.
 pub(super) enum Viewer {
     Person(Box<Teller>),
     /// Each event is a line of JSON.
@@ -38,7 +38,7 @@ pub(super) enum Viewer {
 }
 
 impl Viewer {
-    /// Somebody who asked once, or a program that did.
+    /// The viewer of a single answer: a person, or a program with `--json`.
     pub(super) fn of_one_answer(verbose: bool, output: &Output) -> Self {
         match output.is_json() {
             true => Self::Program,
@@ -46,21 +46,21 @@ impl Viewer {
         }
     }
 
-    /// Learns of calls that were made before anybody watched.
+    /// Learns of calls that were made before.
     pub(super) fn recall(&mut self, turns: &[Turn]) {
         if let Self::Person(teller) = self {
             teller.recall(turns);
         }
     }
 
-    fn event(&mut self, told: &Told, output: &mut Output) -> Result<()> {
+    fn event(&mut self, told: &Reported, output: &mut Output) -> Result<()> {
         match self {
             Self::Person(teller) => teller.event(&told.event, output),
             Self::Program => lines::event(told, output),
         }
     }
 
-    /// Leaves the terminal as it was, in the middle of an answer.
+    /// Restores the terminal in the middle of an answer.
     fn leave(&mut self, output: &mut Output) -> Result<()> {
         if let Self::Person(teller) = self {
             teller.make_way(output)?;
@@ -69,20 +69,20 @@ impl Viewer {
     }
 }
 
-/// How an answer came to its end.
+/// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) end: End,
-    /// Why it failed, where it did.
+    /// Why it failed.
     pub(super) error: Option<(ErrorCode, String)>,
-    /// What was handed over.
+    /// The plan that was handed over.
     pub(super) plan: Option<String>,
     /// The calls that were refused because nobody could be asked.
     pub(super) refused: Vec<String>,
 }
 
 impl Outcome {
-    /// The failure that a program ends with; none where the answer is whole.
+    /// The failure that the process exits with. None if the answer is complete.
     pub(super) fn failure(&self) -> Option<Failure> {
         match self.end {
             End::EndTurn => None,
@@ -117,7 +117,7 @@ fn kind(code: ErrorCode) -> ErrorKind {
     }
 }
 
-/// What went wrong, and what to do about it.
+/// An error with advice.
 pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
     let advice = match code {
         ErrorCode::Unauthorized => "`masque doctor` shows which keys were found",
@@ -132,15 +132,10 @@ pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
         | ErrorCode::UnknownPersona
         | ErrorCode::Interrupted => return message.to_owned(),
     };
-    // Whoever made the message may have said it already.
-    let (_, command) = advice.split_once('`').unwrap_or_default();
-    match command.split_once('`') {
-        Some((command, _)) if message.contains(command) => message.to_owned(),
-        _ => format!("{}; {advice}", message.trim_end_matches('.')),
-    }
+    format!("{}; {advice}", message.trim_end_matches('.'))
 }
 
-/// What a person is told of an end that is no natural one.
+/// Words for an end other than the natural one.
 pub(super) fn end_in_words(end: End) -> Option<&'static str> {
     match end {
         End::EndTurn => None,
@@ -155,7 +150,7 @@ pub(super) fn end_in_words(end: End) -> Option<&'static str> {
     }
 }
 
-/// An error that the talk goes on after, for people.
+/// An error after which the conversation continues, for people.
 pub(super) fn in_words(error: impl Into<Failure>) -> String {
     match error.into() {
         Failure::Told { message, .. } => message,

@@ -5,18 +5,19 @@ use futures::channel::mpsc;
 
 use super::*;
 
-fn told(seq: i64, delta: u32, event: Event) -> Arc<Told> {
-    Arc::new(Told { id: EventId { seq, delta }, event })
+fn reported(seq: i64, delta: u32, event: Event) -> Arc<Reported> {
+    Arc::new(Reported { id: EventId { seq, delta }, event })
 }
 
-fn delta(number: u32, content: &str) -> app::Result<Arc<Told>> {
-    Ok(told(1, number, Event::TextDelta { content: content.to_owned() }))
+fn delta(number: u32, content: &str) -> app::Result<Arc<Reported>> {
+    Ok(reported(1, number, Event::TextDelta { content: content.to_owned() }))
 }
 
 fn pieces(
     interval: Duration,
     opening: Opening,
-) -> (mpsc::UnboundedSender<app::Result<Arc<Told>>>, impl Stream<Item = Result<Bytes, Infallible>> + Unpin) {
+) -> (mpsc::UnboundedSender<app::Result<Arc<Reported>>>, impl Stream<Item = Result<Bytes, Infallible>> + Unpin)
+{
     let (sender, heard) = mpsc::unbounded();
     (sender, Pieces::new(heard, opening, interval))
 }

@@ -90,7 +90,7 @@ fn named(lines: &[usize]) -> String {
     format!("{} {}{more}", if lines.len() == 1 { "line" } else { "lines" }, shown.join(", "))
 }
 
-/// Where the text stands that was probably meant.
+/// The place of the text that was probably meant.
 fn nearest(text: &str, old: &str) -> String {
     let lines: Vec<&str> = text.lines().take(limits::NEAR_LINES).collect();
     let wanted: Vec<&str> = old.lines().map(str::trim).collect();

@@ -87,7 +87,7 @@ fn text(file: impl Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether the innermost rule that says something of `path` hides it. `layers` are outermost first.
+/// True if the innermost rule that matches `path` hides it. `layers` are outermost first.
 pub(crate) fn is_ignored(layers: &[Layer], path: &Path, is_dir: bool) -> Option<bool> {
     layers.iter().rev().find_map(|layer| match layer.matched(path, is_dir) {
         Match::None => None,

@@ -43,14 +43,14 @@ impl Root {
         Ok(Self(Arc::new(Inner { dir, path: canonical, given: path.to_owned(), above })))
     }
 
-    /// Whether its path still leads to the directory that was opened.
+    /// True if the path still leads to the directory that was opened.
     pub fn is_current(&self) -> bool {
         let now = std::fs::metadata(&self.0.given).map(|found| (found.dev(), found.ino()));
         let then = self.0.dir.dir_metadata().map(|found| (found.dev(), found.ino()));
         matches!((now, then), (Ok(now), Ok(then)) if now == then)
     }
 
-    /// Where it is, without symbolic links.
+    /// The path without symbolic links.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -87,7 +87,7 @@ impl Root {
         Ok(if resolved.as_os_str() == "." { PathBuf::new() } else { resolved })
     }
 
-    /// What is wrong with a path, in words that help.
+    /// Explains what is wrong with a path.
     pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> String {
         let shown = shown(path);
         match error.kind() {

@@ -44,7 +44,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    /// What to tell the model of it; nothing where all was seen or the visitor has its own words.
+    /// A note for the model. None if everything was visited, or the visitor words it itself.
     pub(crate) fn note(self) -> Option<String> {
         match self {
             Self::Complete | Self::Enough => None,

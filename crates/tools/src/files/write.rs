@@ -58,7 +58,7 @@ impl Target {
         refuse_git(path)?;
         let path = match root.dir().symlink_metadata(path) {
             Ok(found) if found.is_symlink() || found.is_dir() => root.resolved(path)?,
-            // Of a file, only the way to it is resolved: somebody may be putting another in its place.
+            // Resolve only the path to the file: another file may take its place at any time.
             Ok(_) => Self::beside(root, path, false)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(root, path, true)?,
             Err(error) => return Err(explain(error)),

@@ -44,11 +44,11 @@ pub(super) struct Connection {
     _family: Option<Family>,
 }
 
-/// Whether a call may be made a second time.
+/// How a call failed: tells whether it may be repeated.
 pub(super) enum Failed {
-    /// The server cannot have seen it.
+    /// The server cannot have received it.
     Unsent(String),
-    /// It may have been done.
+    /// The server may have carried it out.
     Sent(String),
 }
 
@@ -107,8 +107,8 @@ impl Connection {
                 .map_err(|_| format!("header {name} is taken from {variable}, which is not set"))?;
             all.insert(header_name(name)?, header_value(name, &value)?);
         }
-        // A redirect would take the headers, secrets included, to somewhere else. Idle connections are
-        // not kept: a body that was not read to its end stalls the next request.
+        // A redirect would send the headers, secrets included, elsewhere. Idle connections are not kept:
+        // a body that was not read to its end stalls the next request.
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .pool_max_idle_per_host(0)
@@ -135,8 +135,8 @@ impl Connection {
         })
     }
 
-    /// Since 2026-07-28 a server tells of changes only to those who ask to be told. One that does not
-    /// answer the question holds nothing up.
+    /// Subscribes to changes of the tools: since 2026-07-28 a server announces them to subscribers only.
+    /// Does not wait for the server's answer.
     fn follow_changes(&self) {
         let Some(info) = self.service.peer_info() else { return };
         let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
@@ -147,7 +147,7 @@ impl Connection {
         let (peer, changed) = (self.service.peer().clone(), Arc::clone(&self.changed));
         tokio::spawn(async move {
             let Ok(mut subscription) = peer.listen(filter).await else { return };
-            // What changed before the server began to tell is not known, nor what does after it stops.
+            // Changes before the subscription began and after it ends go unnoticed: list again.
             changed.store(true, Ordering::Release);
             while let Ok(Some(_)) = subscription.next().await {
                 changed.store(true, Ordering::Release);
@@ -163,12 +163,12 @@ impl Connection {
             && !self.is_broken.load(Ordering::Acquire)
     }
 
-    /// Whether the server has said that its tools are others now; asking takes note of it.
+    /// True if the server announced that its tools changed since the last call of this.
     pub(super) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
     }
 
-    /// The server's tools, and what of them could not be taken.
+    /// The server's tools, and problems with some of them.
     pub(super) async fn list(&self) -> Result<(Vec<rmcp::model::Tool>, Vec<String>), String> {
         let (mut tools, mut problems) = (Vec::new(), Vec::new());
         let mut cursor = None;
@@ -189,8 +189,7 @@ impl Connection {
         Ok((tools, problems))
     }
 
-    /// One page of the list. One that is not as the protocol has it is asked for again and read with
-    /// more patience.
+    /// One page of the list. A page that violates the protocol is requested again and read leniently.
     async fn page(&self, cursor: Option<String>) -> Result<Page, String> {
         let peer = self.service.peer();
         let mut params = PaginatedRequestParams::default();
@@ -226,7 +225,7 @@ impl Connection {
                         "the server answered with something that is no result of a tool",
                     ));
                 }
-                // What an earlier round did is done.
+                // An earlier round may have taken effect.
                 Err(Failed::Unsent(message)) if round > 0 => return Err(Failed::Sent(message)),
                 Err(failed) => return Err(failed),
             };
@@ -237,7 +236,7 @@ impl Connection {
                     "the server wants input from a person before it goes on, and there is nobody to give it";
                 return Ok(Outcome::error(message));
             }
-            // It only wants to be asked again, with what it says.
+            // The server wants the call again, with its state.
             params.request_state = wanted.request_state;
             tokio::time::sleep(limits::SERVER_ROUND_PAUSE * round).await;
         }
@@ -261,7 +260,7 @@ impl Connection {
         let mut abandoned = Abandoned { peer: peer.clone(), id: Some(handle.id.clone()) };
         let outcome = tokio::select! {
             outcome = handle.await_response() => outcome,
-            // What the program wrote before it ended is still to be read.
+            // Read what the program wrote before it ended.
             () = async { self.ended.cancelled().await; tokio::time::sleep(limits::DRAIN_TIME).await } => {
                 Err(ServiceError::TransportClosed)
             }
@@ -273,13 +272,12 @@ impl Connection {
                 return Failed::Sent(message);
             }
             self.is_broken.store(true, Ordering::Release);
-            // A line that a program could not be handed, it has not read. Of a request over the network
-            // that is not known.
+            // A program has not read a line that could not be written. Over the network nobody knows.
             if self.is_stdio { Failed::Unsent(message) } else { Failed::Sent(message) }
         })
     }
 
-    /// Lets the server end by itself, for a while.
+    /// Gives the server some time to end by itself.
     pub(super) async fn close(&self) {
         self.service.cancellation_token().cancel();
         if self.is_stdio {
@@ -317,8 +315,7 @@ fn spawn(transport: &Transport) -> Result<(Family, Box<dyn ChildWrapper>), Strin
     Family::spawn(command).map_err(|error| format!("{program} could not be started: {error}"))
 }
 
-/// Why a program did not become a server: where it has ended, that says most.
-/// Why no conversation with a server began, without the names that our library has for it.
+/// Why the connection was not established, without the library's own terms.
 fn not_begun(error: &ClientInitializeError) -> String {
     let said = match error {
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
@@ -331,6 +328,7 @@ fn not_begun(error: &ClientInitializeError) -> String {
     shortened(&said, 500)
 }
 
+/// Why a program did not become a server. If it has ended, that says most.
 async fn of_failed_start(mut child: Box<dyn ChildWrapper>, error: String) -> String {
     match tokio::time::timeout(limits::DRAIN_TIME, child.wait()).await {
         Ok(Ok(status)) => format!("it ended at once, with {status}; what it wrote is logged at level debug"),
@@ -363,7 +361,7 @@ fn said(error: &ServiceError) -> String {
     }
 }
 
-/// Tells the server when nobody waits for an answer any more.
+/// Notifies the server when nobody waits for the answer any more.
 struct Abandoned {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,

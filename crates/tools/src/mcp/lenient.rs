@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::text::shortened;
 
-/// What is known of a tool that matters here; the rest need not be right.
+/// The fields of a tool that matter here. The others need not be valid.
 const FIELDS: [&str; 5] = ["name", "title", "description", "inputSchema", "annotations"];
 
 /// A page of a list.
@@ -14,7 +14,7 @@ const FIELDS: [&str; 5] = ["name", "title", "description", "inputSchema", "annot
 pub(super) struct Page {
     pub(super) tools: Vec<Tool>,
     pub(super) next_cursor: Option<String>,
-    /// What was left out, and why.
+    /// The tools that were left out, and why.
     pub(super) problems: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a server writes to its standard error.
+//! Logs a server's standard error.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 

@@ -1,4 +1,4 @@
-//! Names under which a model sees the tools of servers: `mcp__SERVER__TOOL`.
+//! The names of servers' tools, as models see them: `mcp__SERVER__TOOL`.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::McpServers;
 use crate::limits;
 
-/// The part of a name that is the server's own. It holds no `__`, so that no two servers can have a
-/// tool of the same name.
+/// The server's part of the name. It contains no `__`: no two servers can have a tool of the same
+/// name.
 pub(crate) fn prefix(server: &str, taken: &mut BTreeSet<String>) -> String {
     let pieces: Vec<String> =
         plain(server).split('_').filter(|piece| !piece.is_empty()).map(str::to_owned).collect();
@@ -29,8 +29,7 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
 }
 
-/// A name that is too long or taken ends in a digest of what it stands for, and so is the same
-/// whenever the server is started.
+/// A name that is too long or taken ends in a digest of the original. It is the same at every start.
 fn unique(mut name: String, original: &str, chars: usize, taken: &mut BTreeSet<String>) -> String {
     let mut round = 0_u32;
     let base = name.clone();

@@ -1,4 +1,4 @@
-//! A configured server: started when it is needed, again when it died.
+//! A configured server. It is started when it is needed, and again when it died.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -33,7 +33,7 @@ struct State {
     last_problem: String,
 }
 
-/// What the server has, for as long as it says nothing else.
+/// The server's tools, until it announces a change.
 #[derive(Debug, Clone)]
 struct Listed {
     tools: Vec<Registered>,
@@ -45,7 +45,7 @@ impl Server {
         Self { name, prefix, settings, state: Mutex::default() }
     }
 
-    /// The server's tools, from memory where it has said nothing of a change.
+    /// The server's tools, from memory unless it announced a change.
     pub(super) async fn tools(self: &Arc<Self>) -> (Vec<Registered>, Vec<ServerProblem>) {
         match self.list().await {
             Ok(listed) => (listed.tools, listed.problems),
@@ -69,7 +69,7 @@ impl Server {
                     Ok(Err(message)) => format!("its tools could not be listed: {message}"),
                     _ => format!("its tools were not listed within {} s", time.as_secs()),
                 };
-                // One that cannot be listed is of no use: it is given up, and counts as failed.
+                // A server that cannot list its tools counts as failed.
                 state.connection = None;
                 state.failed(&message);
                 return Err(message);
@@ -79,7 +79,7 @@ impl Server {
         Ok(listed)
     }
 
-    /// The live connection, started anew where there is none.
+    /// The live connection. Starts the server if there is none.
     async fn connected(&self, state: &mut State) -> Result<Arc<Connection>, String> {
         if let Some(connection) = state.connection.as_ref() {
             if connection.is_alive() {
@@ -156,7 +156,7 @@ impl Server {
             set: "mcp",
             description: description.replace('\0', "\u{FFFD}"),
             input_schema: Schema::new(schema),
-            // The protocol's defaults: of what a server does not speak, the worst is assumed.
+            // The protocol's defaults assume the worst.
             annotations: Annotations {
                 read_only_hint: hints.read_only_hint.unwrap_or(false),
                 destructive_hint: hints.destructive_hint.unwrap_or(true),
@@ -218,7 +218,7 @@ impl Server {
         Outcome::error(format!("MCP server {}: {}", self.name, self.hushed(message)))
     }
 
-    /// A message without what an address may hold besides a place: some servers have their keys there.
+    /// Removes the query of the server's address from a message: some servers take their keys there.
     fn hushed(&self, message: String) -> String {
         let Transport::Http { url, .. } = &self.settings.transport else { return message };
         match url.split_once('?') {

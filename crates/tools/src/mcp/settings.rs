@@ -173,7 +173,7 @@ fn time(name: &str, seconds: Option<u64>, default: Duration) -> Result<Duration,
     Ok(Duration::from_secs(seconds))
 }
 
-/// Whether a pattern in which `*` stands for anything matches the whole of a name.
+/// True if a pattern, in which `*` stands for anything, matches a whole name.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a command wrote, within bounds: its beginning and its end.
+//! The beginning and the end of a command's output.
 
 use std::collections::VecDeque;
 

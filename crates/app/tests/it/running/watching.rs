@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{End, Event, Mode};
-use app::running::{EventId, SendOptions, Subscription, Told};
+use app::running::{EventId, Reported, SendOptions, Subscription};
 
 use super::stage::{PATIENCE, end, hear, names, on_stage, to_the_end};
 
@@ -23,13 +23,13 @@ say = [
 pace_ms = 30
 "#;
 
-async fn next(events: &mut Subscription) -> Arc<Told> {
+async fn next(events: &mut Subscription) -> Arc<Reported> {
     tokio::time::timeout(PATIENCE, events.next()).await.expect("in time").unwrap().expect("more")
 }
 
-async fn to_done(events: &mut Subscription) -> Vec<Arc<Told>> {
+async fn to_done(events: &mut Subscription) -> Vec<Arc<Reported>> {
     let mut heard = Vec::new();
-    while !heard.last().is_some_and(|told: &Arc<Told>| told.event.is_last()) {
+    while !heard.last().is_some_and(|told: &Arc<Reported>| told.event.is_last()) {
         heard.push(next(events).await);
     }
     heard
@@ -75,7 +75,7 @@ async fn one_that_comes_back_misses_nothing_and_hears_nothing_twice() {
         let mut steady = stage.runtime.events(id, None).await.unwrap();
         let mut dropping = stage.runtime.events(id, None).await.unwrap();
         drop(stage.runtime.send(id, "talk".to_owned(), detached()).await.unwrap());
-        let mut heard: Vec<Arc<Told>> = Vec::new();
+        let mut heard: Vec<Arc<Reported>> = Vec::new();
         // It goes away after every third event.
         while !heard.last().is_some_and(|told| told.event.is_last()) {
             for _ in 0..3 {
@@ -189,7 +189,7 @@ async fn what_is_taken_back_is_told() {
         for _ in 0..2 {
             to_done(&mut there).await;
         }
-        let of = |told: &Told| match &told.event {
+        let of = |told: &Reported| match &told.event {
             Event::TextDiscarded { turn_ids } => turn_ids.clone(),
             other => panic!("{other:?}"),
         };

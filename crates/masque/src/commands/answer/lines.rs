@@ -1,7 +1,7 @@
 //! Events as lines of JSON.
 
 use agent::{Event, Session};
-use app::running::Told;
+use app::running::Reported;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
@@ -26,7 +26,7 @@ struct Line<'a> {
     event: &'a Event,
 }
 
-pub(super) fn event(told: &Told, output: &mut Output) -> Result<()> {
+pub(super) fn event(told: &Reported, output: &mut Output) -> Result<()> {
     line(&Line { event_id: told.id.to_string(), event: &told.event }, output)
 }
 

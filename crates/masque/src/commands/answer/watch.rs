@@ -1,5 +1,4 @@
-//! Watches a session's answers: shows them, asks for permission, and stops them when somebody wants
-//! that.
+//! Watches a session's answers: shows them, asks for permission, and stops them on request.
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
@@ -16,40 +15,40 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::signals::{Ending, Signal};
 
-/// How long the last events of a run that was stopped may take to arrive.
+/// How long the last events of a stopped run may take to arrive.
 const LAST_EVENTS: Duration = Duration::from_millis(200);
-/// How long what runs has to put itself down when somebody does not want to wait for it.
+/// How long runs may take to stop when the user does not want to wait.
 const LAST_GRACE: Duration = Duration::from_millis(250);
-/// A message that is taken sooner than this needs no explanation.
+/// A message that takes longer than this to be accepted is explained.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// How long a process that died is waited for, in words.
+/// The explanation: another process may have died.
 const WAITS_FOR_ANOTHER: &str = "Another process had this session, and may be gone; waiting up to 4 s.";
 
 /// Who can be asked for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// Somebody at a terminal.
+    /// The user, at a terminal.
     Person,
-    /// Nobody: what is asked for is refused.
+    /// Nobody. Requests are refused.
     Nobody,
-    /// Somebody, but not now: the session waits.
+    /// The user, later. The session waits.
     Later,
 }
 
-/// Watches a session's answers, for as long as somebody talks to it.
+/// Watches the answers of one session.
 pub(crate) struct Watch<'a> {
     runtime: &'a Runtime,
     session: Uuid,
     asks: Asks,
     ending: Ending,
-    /// The tools that are allowed from now on; calls of one reply were asked for together.
+    /// Tools that the user allowed for good: other requests of the same reply need no question.
     allowed: BTreeSet<(Uuid, String)>,
 }
 
-/// A run that is being put down because the process ends.
+/// A run that is stopping because the process ends.
 type PuttingDown<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
 
-/// What was learned of an answer so far.
+/// Facts gathered from an answer's events.
 #[derive(Debug, Default)]
 struct Heard {
     error: Option<(ErrorCode, String)>,
@@ -90,8 +89,8 @@ impl<'a> Watch<'a> {
         &self.ending
     }
 
-    /// Says something. Ctrl-C meanwhile stops the answer as soon as there is one: a message that is
-    /// half sent would leave the session to nobody.
+    /// Sends a message. Ctrl-C meanwhile cancels the run as soon as it has begun: a message that is half
+    /// sent would leave a run that nobody watches.
     pub(crate) async fn send(
         &self,
         message: String,
@@ -127,8 +126,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Shows an answer to its end. Ctrl-C cancels it; once more leaves it at once. Where the process
-    /// is asked to end, the answer is put down first, and what was said of it is kept.
+    /// Shows an answer to its end. Ctrl-C cancels it; a second one leaves at once. If the process is
+    /// asked to end, the answer stops first, and its text so far is stored.
     pub(crate) async fn until_done(
         &mut self,
         subscription: &mut Subscription,
@@ -187,7 +186,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Asks for one call and passes the answer on. False where the run was cancelled instead.
+    /// Asks about one call and passes the answer on. False if the run was cancelled instead.
     pub(crate) async fn permit(
         &mut self,
         request: &ApprovalRequest,
@@ -200,7 +199,7 @@ impl<'a> Watch<'a> {
             (Viewer::Person(teller), Asks::Person) => {
                 let to = teller.make_way(output)?;
                 permission::show(&request.call, to, output)?;
-                // The question outlives whoever was asked.
+                // The question stays open if the process ends.
                 self.ending.or(permission::ask(output)).await?
             }
             (viewer, Asks::Later) => {
@@ -211,7 +210,7 @@ impl<'a> Watch<'a> {
                 ))?;
                 return Err(Failure::Unfinished);
             }
-            // Nobody can be asked, so nobody has allowed it.
+            // Nobody can be asked.
             (_, Asks::Nobody | Asks::Person) => Some(Decision::default()),
         };
         let Some(decision) = decision else {
@@ -222,7 +221,7 @@ impl<'a> Watch<'a> {
         Ok(true)
     }
 
-    /// Passes on what somebody said to a call.
+    /// Passes the answer to a request on.
     pub(crate) async fn decide(
         &mut self,
         ApprovalRequest { session, call }: &ApprovalRequest,
@@ -233,7 +232,7 @@ impl<'a> Watch<'a> {
             self.allowed.insert((*session, call.name.clone()));
         }
         match self.runtime.decide(*session, &call.id, decision).await {
-            // Somebody else was faster, and the run has gone on.
+            // Another front answered first.
             Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error.to_string())?,
             decided => {
                 decided?;
@@ -243,13 +242,13 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Stops what runs, and leaves its last events time to arrive.
+/// Stops all runs, and leaves their last events time to arrive.
 async fn put_down(runtime: &Runtime) {
     runtime.stop().await;
     tokio::time::sleep(LAST_EVENTS).await;
 }
 
-/// Waits until what is being put down is; never ends where nothing is.
+/// Waits until the run has stopped. Never ends if none is stopping.
 async fn over(putting_down: &mut PuttingDown<'_>) -> Signal {
     match putting_down {
         Some((signal, done)) => {
@@ -260,8 +259,8 @@ async fn over(putting_down: &mut PuttingDown<'_>) -> Signal {
     }
 }
 
-/// Stops all that runs before the process ends. Whoever has pressed Ctrl-C twice does not wait for
-/// what does not stop; whoever had asked the process to end meanwhile has that for an answer.
+/// Stops all runs before the process ends. After a second Ctrl-C it does not wait for long. A signal
+/// that arrived meanwhile replaces a failure.
 pub(crate) async fn stop<T>(runtime: &Runtime, ending: &Ending, outcome: Result<T>) -> Result<T> {
     match outcome {
         Err(Failure::Interrupted) => {

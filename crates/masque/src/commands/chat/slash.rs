@@ -134,7 +134,7 @@ mod tests {
         for (line, expected) in [
             ("/mod", "did you mean /mode?"),
             ("/xyzzy", "/help"),
-            ("/mode fast", "plan and build"),
+            ("/mode fast", "expected plan or build"),
             ("/persona", "/persona mentor"),
             ("/persona a/b", "a/b"),
             ("/model sonnet", "/model default"),

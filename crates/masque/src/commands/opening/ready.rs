@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agent::Session as Talk;
+use agent::{ErrorCode, Session as Talk};
 use app::ErrorKind;
 use app::inputs::ByName;
 use app::running::Runtime;
 use persona::{Kind, Persona, PreferredModel};
 use providers::Providers;
 
+use crate::commands::answer::with_advice;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
 use crate::project::Project;
@@ -42,6 +43,7 @@ pub(in crate::commands) async fn ready(
     let local =
         if without_key.is_some() || wants_local { runtime.local_providers().await } else { Vec::new() };
     if let Some(why) = without_key {
+        let why = with_advice(ErrorCode::Unauthorized, &why);
         if local.is_empty() {
             return Err(Failure::told(ErrorKind::Denied, why));
         }

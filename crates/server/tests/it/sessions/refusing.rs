@@ -46,7 +46,7 @@ async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
     for (method, path, body, told) in [
         ("POST", "/api/sessions", json!({}), "\"persona\" is missing"),
         ("POST", "/api/sessions", json!({ "persona": "guide", "mod": "plan" }), "did you mean"),
-        ("POST", "/api/sessions", json!({ "persona": "guide", "mode": "dream" }), "plan and build"),
+        ("POST", "/api/sessions", json!({ "persona": "guide", "mode": "dream" }), "expected plan or build"),
         ("POST", "/api/sessions", json!({ "persona": "guide", "model": "actor" }), "model: "),
         ("POST", "/api/sessions", json!({ "persona": "guide", "model": "nowhere/actor" }), "stage"),
         ("POST", "/api/sessions", json!({ "persona": "guide", "root": "nowhere" }), "root: "),

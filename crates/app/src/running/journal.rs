@@ -1,0 +1,120 @@
+//! Where a run's log is written: the store, or memory.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent::{Decisions, Entry, Mode, Turn};
+use futures::future::BoxFuture;
+use sessions::{Appended, RunChange, Sessions};
+use uuid::Uuid;
+
+/// The log of one run.
+pub(super) trait Journal: Send + Sync {
+    /// Appends entries, all or nothing.
+    fn append<'a>(
+        &'a self,
+        entries: &'a [Entry],
+        change: &'a RunChange,
+    ) -> BoxFuture<'a, sessions::Result<Appended>>;
+
+    /// The turns as they stand in the log.
+    fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>>;
+
+    /// What users have decided about calls of the session and of those above it.
+    fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>>;
+}
+
+/// The log of a session that this process holds by a lease.
+pub(super) struct StoredJournal {
+    pub(super) store: Sessions,
+    pub(super) node: String,
+    pub(super) session: Uuid,
+    pub(super) parent: Option<Uuid>,
+}
+
+impl Journal for StoredJournal {
+    fn append<'a>(
+        &'a self,
+        entries: &'a [Entry],
+        change: &'a RunChange,
+    ) -> BoxFuture<'a, sessions::Result<Appended>> {
+        Box::pin(self.store.append(self.session, &self.node, entries, change))
+    }
+
+    fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
+        Box::pin(self.store.turns(self.session))
+    }
+
+    fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>> {
+        Box::pin(async move {
+            let store = &self.store;
+            let mut decisions = Decisions::default();
+            decisions.add_own(store.approvals(self.session, false).await?);
+            let mut above = self.parent;
+            while let Some(id) = above {
+                decisions.add_inherited(store.approvals(id, false).await?);
+                above = store.session(id).await?.and_then(|session| session.parent);
+            }
+            Ok(decisions)
+        })
+    }
+}
+
+/// The log of a run that is not stored. Clones share it.
+#[derive(Debug, Clone)]
+pub(super) struct MemoryJournal {
+    mode: Mode,
+    log: Arc<Mutex<MemoryLog>>,
+}
+
+#[derive(Debug, Default)]
+struct MemoryLog {
+    last_seq: i64,
+    entries: Vec<(i64, Entry)>,
+}
+
+impl MemoryJournal {
+    pub(super) fn new(mode: Mode) -> Self {
+        Self { mode, log: Arc::default() }
+    }
+
+    fn log(&self) -> MutexGuard<'_, MemoryLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes all entries out of the log.
+    pub(super) fn take(&self) -> Vec<Entry> {
+        std::mem::take(&mut self.log().entries).into_iter().map(|(_, entry)| entry).collect()
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn append<'a>(
+        &'a self,
+        entries: &'a [Entry],
+        change: &'a RunChange,
+    ) -> BoxFuture<'a, sessions::Result<Appended>> {
+        let mut log = self.log();
+        if let Some(from) = change.discard_from {
+            log.entries.retain(|(seq, entry)| *seq < from || !matches!(entry, Entry::Turn(_)));
+        }
+        let first = log.last_seq + 1;
+        log.entries.extend((first..).zip(entries.iter().cloned()));
+        log.last_seq += entries.len() as i64;
+        let appended = Appended { seq: log.last_seq, mode: self.mode, cancel_requested: false };
+        Box::pin(std::future::ready(Ok(appended)))
+    }
+
+    fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
+        let log = self.log();
+        let turns = log.entries.iter().filter_map(|(_, entry)| match entry {
+            Entry::Turn(turn) => Some(turn.clone()),
+            Entry::Note { .. } => None,
+        });
+        let turns = turns.collect();
+        Box::pin(std::future::ready(Ok(turns)))
+    }
+
+    fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>> {
+        Box::pin(std::future::ready(Ok(Decisions::default())))
+    }
+}

@@ -1,0 +1,174 @@
+//! Runs that are not stored: a player's, a judge's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent::{
+    ApprovalPolicy, End, Entry, ErrorCode, Mode, NewTurn, Note, Run, Session, Turn, TurnBody, limits,
+};
+use llm::{ModelRef, Usage};
+use persona::{Name, PartType, Scope};
+use sessions::RunChange;
+use tokio_util::sync::CancellationToken;
+use tools::ToolSource;
+
+use super::drive::{Driven, Driver};
+use super::journal::MemoryJournal;
+use super::live::Live;
+use super::record::{NotStored, Record, entry, last_text};
+use super::sessions::{check_message, new_session};
+use super::toolset::{Toolset, collect};
+use super::{Runtime, SessionRunner, own_tools};
+use crate::Result;
+
+/// A run that leaves nothing behind.
+#[derive(Debug)]
+pub struct Performance {
+    pub persona: Name,
+    /// Absent: the strongest scope that has the persona.
+    pub scope: Option<Scope>,
+    pub overrides: BTreeMap<PartType, Name>,
+    /// Replaces the persona's own choice.
+    pub model: Option<ModelRef>,
+    pub mode: Mode,
+    /// The conversation so far.
+    pub history: Vec<Turn>,
+    pub message: String,
+    /// Where the tools come from, besides the persona's skills and the exit from plan mode.
+    pub sources: Vec<Arc<dyn ToolSource>>,
+    /// Nobody can be asked: `Ask` and `AskViewer` refuse.
+    pub policy: ApprovalPolicy,
+    /// Replaces the persona's own limit.
+    pub max_tool_rounds: Option<u32>,
+    pub cancel: CancellationToken,
+}
+
+impl Performance {
+    /// A message to a persona that has no tools but its skills.
+    pub fn new(persona: Name, message: impl Into<String>) -> Self {
+        Self {
+            persona,
+            scope: None,
+            overrides: BTreeMap::new(),
+            model: None,
+            mode: Mode::default(),
+            history: Vec::new(),
+            message: message.into(),
+            sources: Vec::new(),
+            policy: ApprovalPolicy::Refuse,
+            max_tool_rounds: None,
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// What came of a performance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performed {
+    pub end: End,
+    /// The message and everything after it. Add them to the history of the next performance.
+    pub turns: Vec<Turn>,
+    /// What else happened, in order.
+    pub notes: Vec<Note>,
+}
+
+impl Performed {
+    /// The persona's last text.
+    pub fn text(&self) -> Option<&str> {
+        last_text(&self.turns)
+    }
+
+    /// The plan that was handed over.
+    pub fn plan(&self) -> Option<&str> {
+        self.notes.iter().rev().find_map(|note| match note {
+            Note::PlanReady { plan } => Some(plan.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Why the run failed.
+    pub fn error(&self) -> Option<(ErrorCode, &str)> {
+        self.notes.iter().rev().find_map(|note| match note {
+            Note::Error { code, message } if !code.is_warning() => Some((*code, message.as_str())),
+            _ => None,
+        })
+    }
+
+    pub fn usage(&self) -> Usage {
+        let mut sum = Usage::default();
+        for note in &self.notes {
+            if let Note::Usage { usage, .. } = note {
+                sum += *usage;
+            }
+        }
+        sum
+    }
+}
+
+impl Runtime {
+    /// Runs a persona to its end without a session: nothing is stored, and nobody watches.
+    pub async fn perform(&self, performance: Performance) -> Result<Performed> {
+        check_message(&performance.message)?;
+        let cancel = performance.cancel.child_token();
+        let (driver, journal) = self.0.begin_unstored(performance, cancel.clone()).await?;
+        let mut driving = std::pin::pin!(driver.drive());
+        let driven = tokio::select! {
+            driven = &mut driving => driven,
+            () = self.0.stopping.cancelled() => {
+                cancel.cancel();
+                driving.await
+            }
+        };
+        let end = match driven {
+            Driven::Ended(end) => end,
+            // Its policy asks nobody, and memory refuses nothing.
+            Driven::Waiting | Driven::Lost => End::Failed,
+        };
+        let mut performed = Performed { end, turns: Vec::new(), notes: Vec::new() };
+        for entry in journal.take() {
+            match entry {
+                Entry::Turn(turn) => performed.turns.push(turn),
+                Entry::Note { note, .. } => performed.notes.push(note),
+            }
+        }
+        Ok(performed)
+    }
+}
+
+impl SessionRunner {
+    async fn begin_unstored(
+        &self,
+        performance: Performance,
+        cancel: CancellationToken,
+    ) -> Result<(Driver, MemoryJournal)> {
+        let Performance { persona, scope, overrides, model, mode, history, message, .. } = performance;
+        if let Some(model) = &model {
+            self.models.provider(&model.provider).await?;
+        }
+        let mut prepared = self.personas.prepare(&persona, scope, &overrides).await?;
+        let (provided, problems) = collect(&performance.sources, None, &prepared).await;
+        prepared.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
+        let session = Session { mode, model, ..new_session(persona, scope, overrides) };
+        let live = Arc::new(Live::new(session.id, None, mode, 0));
+        let number = live.start(cancel.clone(), true);
+        let journal = MemoryJournal::new(mode);
+        let mut own: Vec<_> = own_tools::load_skill(&prepared.skills).into_iter().collect();
+        own.push(own_tools::plan_exit());
+        let mut record = Record::new(Box::new(journal.clone()), (live, number), session, history, cancel);
+        let message = entry(NewTurn::from(TurnBody::User { content: message }));
+        record.append(vec![message], RunChange::default()).await.map_err(|NotStored(error)| error)?;
+        let rounds = performance.max_tool_rounds.or(prepared.max_tool_rounds).or(self.max_tool_rounds);
+        let driver = Driver {
+            record,
+            run: Run::new(rounds.unwrap_or(limits::MAX_TOOL_ROUNDS)),
+            prepared,
+            toolset: Toolset::new(provided, own, Vec::new()),
+            policy: performance.policy.unattended(),
+            models: Arc::clone(&self.models),
+            announced: None,
+            runner: None,
+            stopping: self.stopping.clone(),
+        };
+        Ok((driver, journal))
+    }
+}

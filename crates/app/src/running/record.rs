@@ -1,0 +1,230 @@
+//! The record of a run: everything is stored first and reported to viewers then.
+
+use std::sync::Arc;
+
+use agent::{
+    Decisions, Entry, ErrorCode, Event, Mode, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody,
+    open_calls,
+};
+use chrono::Utc;
+use llm::ToolCall;
+use sessions::{Appended, RunChange};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::journal::Journal;
+use super::live::Live;
+
+const INTERRUPTED: &str = "This tool was interrupted: the process stopped before the result was stored. The work may be \
+                           done in part.";
+
+/// The journal did not take an entry: the run cannot continue.
+#[derive(Debug)]
+pub(super) struct NotStored(pub(super) sessions::Error);
+
+pub(super) struct Record {
+    journal: Box<dyn Journal>,
+    live: Arc<Live>,
+    /// The run's number in the live session.
+    number: u64,
+    pub(super) session: Session,
+    pub(super) turns: Vec<Turn>,
+    pub(super) cancel: CancellationToken,
+    /// The place at which the current attempt began. If it fails, the turns from there on are void.
+    attempt_from: i64,
+    /// The number of turns at that time.
+    attempt_turns: usize,
+    /// A user cancelled the run.
+    is_unwanted: bool,
+    /// The run's end is stored, or that it waits.
+    is_over: bool,
+}
+
+impl Record {
+    pub(super) fn new(
+        journal: Box<dyn Journal>,
+        (live, number): (Arc<Live>, u64),
+        session: Session,
+        turns: Vec<Turn>,
+        cancel: CancellationToken,
+    ) -> Self {
+        let (attempt_from, attempt_turns) = (session.last_seq + 1, turns.len());
+        let (is_unwanted, is_over) = (false, false);
+        Self {
+            journal,
+            live,
+            number,
+            session,
+            turns,
+            cancel,
+            attempt_from,
+            attempt_turns,
+            is_unwanted,
+            is_over,
+        }
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.live.mode()
+    }
+
+    pub(super) fn is_watched(&self) -> bool {
+        self.live.is_watched()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Stores entries, then reports them.
+    pub(super) async fn append(&mut self, entries: Vec<Entry>, change: RunChange) -> Result<(), NotStored> {
+        let appended = self.journal.append(&entries, &change).await;
+        let Appended { seq, mode, cancel_requested } = appended.map_err(NotStored)?;
+        if change.discard_from.is_some() {
+            self.turns.truncate(self.turns.len() - discarded(&entries).min(self.turns.len()));
+        }
+        if change.then.is_some() {
+            self.is_over = true;
+            // A viewer that learns of the end finds the session at rest.
+            self.stop();
+        }
+        let first = seq + 1 - entries.len() as i64;
+        self.live.report_all(first, entries.iter().map(Event::from));
+        self.turns.extend(entries.into_iter().filter_map(turn_of));
+        self.session.last_seq = seq;
+        self.live.set_mode(mode, seq);
+        if cancel_requested {
+            self.is_unwanted = true;
+            self.cancel.cancel();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn note(&mut self, note: Note) -> Result<(), NotStored> {
+        self.append(vec![noted(note)], RunChange::default()).await
+    }
+
+    pub(super) async fn append_turns(&mut self, turns: Vec<NewTurn>) -> Result<(), NotStored> {
+        if turns.is_empty() {
+            return Ok(());
+        }
+        self.append(turns.into_iter().map(entry).collect(), RunChange::default()).await
+    }
+
+    /// Notes what the run has to do without.
+    pub(super) async fn note_problems(
+        &mut self,
+        problems: Vec<(ErrorCode, String)>,
+    ) -> Result<(), NotStored> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let notes = problems.into_iter().map(|(code, message)| noted(Note::Error { code, message }));
+        self.append(notes.collect(), RunChange::default()).await
+    }
+
+    /// Reports an event that is not stored.
+    pub(super) fn report_passing(&self, event: Event) {
+        self.live.report_passing(event);
+    }
+
+    pub(super) fn begin_attempt(&mut self) {
+        self.attempt_from = self.session.last_seq + 1;
+        self.attempt_turns = self.turns.len();
+    }
+
+    /// Takes back the turns of the attempt, and its text if it had some.
+    pub(super) async fn discard_attempt(&mut self, had_text: bool) -> Result<(), NotStored> {
+        let turns: Vec<Uuid> = self.turns.iter().skip(self.attempt_turns).map(|turn| turn.id).collect();
+        if turns.is_empty() && !had_text {
+            return Ok(());
+        }
+        let discard_from = (!turns.is_empty()).then_some(self.attempt_from);
+        let change = RunChange { discard_from, ..RunChange::default() };
+        self.append(vec![noted(Note::TextDiscarded { turns })], change).await
+    }
+
+    /// Gives a call an id that is unique in the session: its approval and its delegate are found by
+    /// it. Providers see only the turns that they are sent.
+    pub(super) fn make_unique(&self, call: &mut ToolCall, unstored: &[Entry]) {
+        let unstored = unstored.iter().filter_map(|entry| match entry {
+            Entry::Turn(turn) => Some(turn),
+            Entry::Note { .. } => None,
+        });
+        let is_taken =
+            self.turns.iter().chain(unstored).any(
+                |turn| matches!(&turn.body, TurnBody::ToolCall { call: taken, .. } if taken.id == call.id),
+            );
+        if is_taken {
+            call.id = format!("call_{}", Uuid::now_v7().simple());
+        }
+    }
+
+    pub(super) async fn decisions(&self) -> Result<Decisions, NotStored> {
+        self.journal.decisions().await.map_err(NotStored)
+    }
+
+    /// Reads the turns again. Entries that were refused are not there, unless the database stored
+    /// them and only its answer was lost.
+    pub(super) async fn reload(&mut self) -> Result<(), NotStored> {
+        self.turns = self.journal.turns().await.map_err(NotStored)?;
+        Ok(())
+    }
+
+    /// The run no longer drives its session. Returns true if a user had cancelled it.
+    pub(super) fn stop(&mut self) -> bool {
+        self.is_unwanted |= self.live.stop(self.number);
+        self.is_unwanted
+    }
+}
+
+/// However a run ends, also if its task is dropped or panics: a session that nobody drives does not
+/// count as running, so its lease expires.
+impl Drop for Record {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.live.stop(self.number);
+        }
+    }
+}
+
+/// The number of turns that a note among the entries takes back.
+fn discarded(entries: &[Entry]) -> usize {
+    let counts = entries.iter().map(|entry| match entry {
+        Entry::Note { note: Note::TextDiscarded { turns }, .. } => turns.len(),
+        _ => 0,
+    });
+    counts.sum()
+}
+
+/// Results for the calls that have none because their run was cut off.
+pub(super) fn interrupted_calls(turns: &[Turn]) -> impl Iterator<Item = Entry> {
+    open_calls(turns).into_iter().map(|tool_use_id| {
+        let refused = Refused::new(Refusal::Interrupted, INTERRUPTED);
+        entry(NewTurn::from(TurnBody::refused(tool_use_id, refused)))
+    })
+}
+
+pub(super) fn turn_of(entry: Entry) -> Option<Turn> {
+    match entry {
+        Entry::Turn(turn) => Some(turn),
+        Entry::Note { .. } => None,
+    }
+}
+
+pub(super) fn noted(note: Note) -> Entry {
+    Entry::Note { at: Utc::now(), note }
+}
+
+pub(super) fn entry(turn: NewTurn) -> Entry {
+    let NewTurn { body, provider_state } = turn;
+    Entry::Turn(Turn { id: Uuid::now_v7(), created_at: Utc::now(), body, provider_state })
+}
+
+/// The persona's last text: what a delegate reports.
+pub(super) fn last_text(turns: &[Turn]) -> Option<&str> {
+    turns.iter().rev().find_map(|turn| match &turn.body {
+        TurnBody::AssistantText { content } if !content.trim().is_empty() => Some(content.as_str()),
+        _ => None,
+    })
+}
