@@ -8,8 +8,8 @@ use files::document;
 use persona::{Kind, Scope};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use rusqlite::{Connection, OpenFlags};
 use scopes::{Overrides, Scopes};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use store::Store;
 use toml_edit::DocumentMut;
 
@@ -47,7 +47,7 @@ struct Subject {
     store: Store,
     scopes: Scopes,
     /// A connection of the baseline: one row by its key, nothing else.
-    bare: SqlitePool,
+    bare: Connection,
     parse: Vec<f64>,
     read: Vec<f64>,
     first_open: Vec<f64>,
@@ -104,13 +104,12 @@ impl Subject {
             scopes.close().await;
         };
         ensure!(scopes.problems().is_empty(), "a generated file has a problem: {}", scopes.problems()[0]);
-        let options = SqliteConnectOptions::new().filename(place.at(&database)).read_only(true);
-        let bare = SqlitePoolOptions::new().max_connections(1).test_before_acquire(false);
+        let bare = Connection::open_with_flags(place.at(&database), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         Ok(Self {
             size,
             text,
             origin: place.file().canonicalize()?.to_string_lossy().into_owned(),
-            bare: bare.connect_with(options).await?,
+            bare,
             database,
             store,
             scopes,
@@ -180,7 +179,7 @@ impl Subject {
             let loaded = self.scopes.load(&name, Some(Scope::Project), &nothing).await?;
             self.uncached.push(micros(started));
             loaded.context("the persona is there")?;
-            self.bare_lookup(random).await?;
+            self.bare_lookup(random)?;
         }
         // The same name again and again: what the cache is for.
         let hot = persona_name(random.random_range(0..self.size));
@@ -193,19 +192,15 @@ impl Subject {
         Ok(())
     }
 
-    async fn bare_lookup(&mut self, random: &mut StdRng) -> Result<()> {
+    fn bare_lookup(&mut self, random: &mut StdRng) -> Result<()> {
         let name = persona_name(random.random_range(0..self.size));
         let started = Instant::now();
-        let row: Option<String> = sqlx::query_scalar(
+        let mut statement = self.bare.prepare_cached(
             "SELECT content_hash FROM file_entries \
              WHERE scope = 'project' AND origin = $1 AND kind = 'persona' AND name = $2",
-        )
-        .bind(&self.origin)
-        .bind(name.as_str())
-        .fetch_optional(&self.bare)
-        .await?;
+        )?;
+        let _: String = statement.query_row([self.origin.as_str(), name.as_str()], |row| row.get(0))?;
         self.bare_row.push(micros(started));
-        row.context("the file's history has the persona")?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use database::Location;
 use persona::{Bundle, Name, Request, TokenCounter, View};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use rusqlite::{Connection, OpenFlags};
 use store::Store;
 
 use crate::process::resident_megabytes;
@@ -28,7 +28,7 @@ struct Library {
     size: u64,
     store: Store,
     /// A connection of the baseline: one row by its name, nothing else.
-    bare: SqlitePool,
+    bare: Connection,
     uncached: Vec<f64>,
     cached: Vec<f64>,
     bare_row: Vec<f64>,
@@ -65,9 +65,7 @@ pub(crate) fn persona_name(number: u64) -> Name {
 async fn open(size: u64) -> Result<Library> {
     let file = generated(size)?;
     let store = Store::open(Location::parse(&file.display().to_string())?, false).await?;
-    let options = SqliteConnectOptions::new().filename(&file).read_only(true);
-    let bare =
-        SqlitePoolOptions::new().max_connections(1).test_before_acquire(false).connect_with(options).await?;
+    let bare = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     Ok(Library { size, store, bare, uncached: Vec::new(), cached: Vec::new(), bare_row: Vec::new() })
 }
 
@@ -89,7 +87,7 @@ pub(crate) async fn measure(arguments: &[&str]) -> Result<()> {
             for _ in 0..BATCH {
                 let sample = lookup(library, &mut random).await?;
                 library.uncached.push(sample);
-                let sample = bare_lookup(library, &mut random).await?;
+                let sample = bare_lookup(library, &mut random)?;
                 library.bare_row.push(sample);
             }
             // The same few names again and again: what the cache is for.
@@ -119,14 +117,11 @@ async fn lookup(library: &Library, random: &mut StdRng) -> Result<f64> {
     Ok(micros(started))
 }
 
-async fn bare_lookup(library: &Library, random: &mut StdRng) -> Result<f64> {
+fn bare_lookup(library: &Library, random: &mut StdRng) -> Result<f64> {
     let name = persona_name(random.random_range(0..library.size));
     let started = Instant::now();
-    let row: Option<String> = sqlx::query_scalar("SELECT summary FROM agent_personas WHERE name = $1")
-        .bind(name.as_str())
-        .fetch_optional(&library.bare)
-        .await?;
-    row.context("the persona is there")?;
+    let mut statement = library.bare.prepare_cached("SELECT summary FROM agent_personas WHERE name = $1")?;
+    let _: String = statement.query_row([name.as_str()], |row| row.get(0))?;
     Ok(micros(started))
 }
 

@@ -3,6 +3,10 @@
 use std::io;
 
 use persona::ErrorKind;
+use rusqlite::{ErrorCode, ffi};
+use sqlx::error::DatabaseError;
+
+use crate::Location;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -17,14 +21,16 @@ pub enum Error {
     )]
     NewerSchema { found: i64, known: i64 },
     #[error("the database at {location} cannot be opened: {source}; check --db and MASQUE_DB")]
-    Open { location: String, source: sqlx::Error },
+    Open { location: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("there is no database at {0}; check --db and MASQUE_DB")]
     NoDatabase(String),
-    #[error("the database failed: {}{}", .0, remedy(.0))]
+    #[error("the database failed: {}{}", .0, postgres_remedy(.0))]
     Database(#[source] sqlx::Error),
-    /// The same for a SQLite file that is read on the caller's thread.
-    #[error("the database failed: {0}")]
+    #[error("the database failed: {}{}", .0, sqlite_remedy(.0))]
     Sqlite(#[source] rusqlite::Error),
+    /// The database was closed, or is being closed.
+    #[error("the database is closed")]
+    Closed,
     #[error("a document in the database cannot be read: {0}; was it written by hand?")]
     Corrupt(#[source] serde_json::Error),
     #[error("{path}: {source}")]
@@ -41,40 +47,104 @@ impl Error {
             | Self::Open { .. }
             | Self::Database(_)
             | Self::Sqlite(_)
+            | Self::Closed
             | Self::Corrupt(_) => ErrorKind::Broken,
             Self::File { source, .. } => ErrorKind::of_io(source),
         }
     }
 }
 
-/// What to do about a database that refuses writes, where the code tells. SQLite: FULL and
-/// READONLY, whatever else their code says; PostgreSQL: disk full, read only transaction.
-fn remedy(error: &sqlx::Error) -> &'static str {
-    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    let code = code.as_deref().unwrap_or_default();
-    // SQLite's codes are numbers of other lengths.
-    let of_sqlite = code.parse::<u32>().ok().filter(|_| code.len() != 5).map(|number| number & 0xff);
-    match (code, of_sqlite) {
-        ("53100", _) | (_, Some(13)) => "; make room on its disk",
-        ("25006", _) => "; it can only be read: connect to the primary server, or as a user who may write",
-        (_, Some(8)) => "; check the owner and the rights of its files",
+/// Why a database refused a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Violation {
+    /// Another row has the same name.
+    Unique,
+    /// Another row is the same entity, by its `guid`.
+    SameEntity,
+    /// The row refers to one that is missing, or one refers to it.
+    Reference,
+}
+
+impl Error {
+    /// What a failed write violated, if anything.
+    pub fn violation(&self) -> Option<Violation> {
+        match self {
+            Self::Database(error) => postgres_violation(error.as_database_error()?),
+            Self::Sqlite(error) => sqlite_violation(error.sqlite_error()?.extended_code),
+            _ => None,
+        }
+    }
+
+    /// The same error, for a database that could not be opened.
+    pub(crate) fn on_open(self, location: &Location) -> Self {
+        let location = location.to_string();
+        match self {
+            Self::Database(source) => Self::Open { location, source: source.into() },
+            Self::Sqlite(source) => Self::Open { location, source: source.into() },
+            error => error,
+        }
+    }
+}
+
+fn postgres_violation(error: &dyn DatabaseError) -> Option<Violation> {
+    // Newer servers have a code of its own for a restricted deletion.
+    let restricted = error.code().is_some_and(|code| code == "23001");
+    if error.is_foreign_key_violation() || restricted {
+        return Some(Violation::Reference);
+    }
+    let same_entity = error.constraint().is_some_and(|constraint| constraint.ends_with("_guid_key"));
+    error.is_unique_violation().then_some(if same_entity { Violation::SameEntity } else { Violation::Unique })
+}
+
+fn sqlite_violation(code: i32) -> Option<Violation> {
+    match code {
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => Some(Violation::Unique),
+        // SQLite counts a restricted deletion among the failures of triggers.
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY | ffi::SQLITE_CONSTRAINT_TRIGGER => Some(Violation::Reference),
+        _ => None,
+    }
+}
+
+/// What to do about a server that refuses writes: its disk is full, or it only reads.
+fn postgres_remedy(error: &sqlx::Error) -> &'static str {
+    match error.as_database_error().and_then(DatabaseError::code).as_deref() {
+        Some("53100") => "; make room on its disk",
+        Some("25006") => "; it can only be read: connect to the primary server, or as a user who may write",
         _ => "",
     }
 }
 
-/// Whether another connection is in the way. SQLite: BUSY and LOCKED; PostgreSQL: serialization
-/// failure, deadlock, lock not available.
-pub(crate) fn is_in_the_way(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .and_then(sqlx::error::DatabaseError::code)
-        .is_some_and(|code| matches!(&*code, "5" | "6" | "261" | "262" | "517" | "40001" | "40P01" | "55P03"))
+fn sqlite_remedy(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "; make room on its disk",
+        Some(ErrorCode::ReadOnly) => "; check the owner and the rights of its files",
+        _ => "",
+    }
+}
+
+/// True if another connection is in the way: serialization failure, deadlock, lock not available.
+fn is_in_the_way(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| matches!(&*code, "40001" | "40P01" | "55P03"))
 }
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        let busy = matches!(&error, sqlx::Error::PoolTimedOut) || is_in_the_way(&error);
-        if busy { Self::Busy(error.into()) } else { Self::Database(error) }
+        match error {
+            sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::PoolTimedOut => Self::Busy(error.into()),
+            error if is_in_the_way(&error) => Self::Busy(error.into()),
+            error => Self::Database(error),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error.into()),
+            _ => Self::Sqlite(error),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! This crate must not know what the tables mean: it runs statements that others write.
 
 mod error;
-pub use error::{Error, Result};
+pub use error::{Error, Result, Violation};
 
 mod location;
 pub use location::Location;
@@ -13,12 +13,11 @@ mod dialect;
 pub use dialect::{Column, Dialect};
 
 mod engine;
-pub use engine::{BUSY_TIMEOUT, Engine, Transaction, Value, postgres_arguments};
-
-mod direct;
-pub use direct::{DirectFile, DirectTransaction};
-mod hot;
-pub use hot::HotReader;
+pub use engine::{BUSY_TIMEOUT, Engine, Transaction, Value};
+mod postgres;
+pub use postgres::{Postgres, PostgresTransaction, arguments as postgres_arguments};
+mod sqlite;
+pub use sqlite::{Sqlite, SqliteTransaction, Writer};
 
 mod migrate;
 pub use migrate::{NEWEST, migrate};

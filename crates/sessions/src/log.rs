@@ -157,8 +157,8 @@ impl Sessions {
 
     async fn log_rows(&self, sql: &'static str, values: &[Value]) -> Result<Vec<Read>> {
         match self.engine() {
-            Engine::Sqlite { hot, .. } => {
-                let rows = hot.rows(sql, values, |row| {
+            Engine::Sqlite(sqlite) => {
+                let rows = sqlite.rows_now(sql, values, |row| {
                     Ok(Read {
                         seq: row.get(0)?,
                         kind: row.get(1)?,
@@ -169,9 +169,9 @@ impl Sessions {
                 });
                 Ok(rows?)
             }
-            Engine::Postgres { readers, .. } => {
+            Engine::Postgres(postgres) => {
                 let query = sqlx::query_as_with(sql, postgres_arguments(values)?);
-                let rows: Vec<PostgresRow> = query.fetch_all(readers).await?;
+                let rows: Vec<PostgresRow> = query.fetch_all(&postgres.readers).await?;
                 let read = |(seq, kind, body, provider_state, created_at): PostgresRow| Read {
                     seq,
                     kind,

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::{Result, Sessions};
-use database::{Dialect, DirectTransaction, Engine, Transaction, Value};
+use database::{Dialect, Engine, Transaction, Value};
 
 /// A statement as each engine wants it.
 pub(super) struct Statement {
@@ -29,49 +29,25 @@ impl Statement {
 
 /// A change that is under way; dropped without [`Work::commit`], it leaves no trace.
 #[derive(Debug)]
-pub(super) enum Work {
-    File(DirectTransaction),
-    Postgres(Transaction),
-}
+pub(super) struct Work(Transaction);
 
 impl Work {
     pub(super) async fn begin(sessions: &Sessions) -> Result<Self> {
-        Ok(match sessions.engine() {
-            Engine::Sqlite { direct, .. } => Self::File(direct.begin().await?),
-            engine @ Engine::Postgres { .. } => Self::Postgres(engine.begin().await?),
-        })
-    }
-
-    fn dialect(&self) -> Dialect {
-        match self {
-            Self::File(_) => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
-        }
+        Ok(Self(sessions.engine().begin_without_sync().await?))
     }
 
     pub(super) async fn commit(self) -> Result<()> {
-        match self {
-            Self::File(transaction) => transaction.commit()?,
-            Self::Postgres(transaction) => transaction.commit().await?,
-        }
-        Ok(())
+        Ok(self.0.commit().await?)
     }
 
     /// Runs a statement; answers how many rows it touched.
     pub(super) async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
-        Ok(match self {
-            Self::File(transaction) => transaction.run(sql, values)?,
-            Self::Postgres(transaction) => transaction.run(sql, values).await?,
-        })
+        Ok(self.0.run(sql, values).await?)
     }
 
     /// The first column of every row.
     pub(super) async fn texts(&mut self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
-        let sql = statement.on(self.dialect());
-        Ok(match self {
-            Self::File(transaction) => transaction.texts(sql, values)?,
-            Self::Postgres(transaction) => transaction.texts(sql, values).await?,
-        })
+        Ok(self.0.texts(statement.on(self.0.dialect()), values).await?)
     }
 
     /// The first column of the first row.
@@ -84,11 +60,11 @@ impl Sessions {
     /// The first column of every row, outside of any change. SQLite is read on the caller's thread.
     pub(super) async fn session_texts(&self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
         Ok(match self.engine() {
-            Engine::Sqlite { hot, direct, .. } => {
-                let rows = direct.rows_if_free(&statement.sqlite, values, |row| row.get(0));
-                rows.unwrap_or_else(|| hot.rows(&statement.sqlite, values, |row| row.get(0)))?
+            Engine::Sqlite(sqlite) => {
+                let rows = sqlite.sessions.rows_if_free(&statement.sqlite, values, |row| row.get(0));
+                rows.unwrap_or_else(|| sqlite.rows_now(&statement.sqlite, values, |row| row.get(0)))?
             }
-            engine @ Engine::Postgres { .. } => engine.texts(statement.postgres.clone(), values).await?,
+            engine @ Engine::Postgres(_) => engine.texts(statement.postgres.clone(), values).await?,
         })
     }
 }

@@ -27,7 +27,7 @@ pub enum Error {
     #[error(
         "{location}, where the copy is to go, cannot be opened: {source}; check that place, or name another (--to)"
     )]
-    OpenTarget { location: String, source: sqlx::Error },
+    OpenTarget { location: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error(transparent)]
     Database(#[from] database::Error),
     #[error("{path}: {source}")]

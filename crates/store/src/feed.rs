@@ -2,7 +2,7 @@
 //! something changed, whoever changed it.
 //!
 //! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote but the
-//! direct one, which writes sessions, and the history tells what. PostgreSQL: every write notifies;
+//! one that writes sessions, and the history tells what. PostgreSQL: every write notifies;
 //! while the listening connection is down, nothing cached is trusted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast};
 
 use crate::{Error, Result};
-use database::{DirectFile, Engine, Value};
+use database::{Engine, Sqlite, Value};
 
 /// Changes that a slow subscriber may fall behind before it is told that everything changed.
 const BACKLOG: usize = 1_024;
@@ -82,19 +82,19 @@ impl Feed {
     pub(crate) fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
         match engine {
             // In use: whoever reads now reads past the cache.
-            Engine::Sqlite { direct, .. } if !self.check_version(direct)? => return Ok(None),
-            Engine::Sqlite { .. } => {}
-            Engine::Postgres { .. } if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
-            Engine::Postgres { .. } => {}
+            Engine::Sqlite(sqlite) if !self.check_version(sqlite)? => return Ok(None),
+            Engine::Sqlite(_) => {}
+            Engine::Postgres(_) if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
+            Engine::Postgres(_) => {}
         }
         Ok(Some(self.generation.load(Ordering::SeqCst)))
     }
 
     /// Notices what others wrote; answers whether it could look.
-    fn check_version(&self, direct: &DirectFile) -> Result<bool> {
+    fn check_version(&self, sqlite: &Sqlite) -> Result<bool> {
         // The lock keeps answers in the order of the questions.
         let mut seen = self.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(version) = direct.data_version()? else { return Ok(false) };
+        let Some(version) = sqlite.sessions.data_version()? else { return Ok(false) };
         if *seen != Some(version) {
             *seen = Some(version);
             self.bump();
@@ -108,14 +108,14 @@ impl Feed {
     pub(crate) fn committed(&self, engine: &Engine, state: Vec<Change>) {
         self.bump();
         match engine {
-            Engine::Sqlite { .. } => {
+            Engine::Sqlite(_) => {
                 for change in state {
                     let _ = self.sender.send(change);
                 }
                 self.wake.notify_one();
             }
             // The notification comes back to this node too, and tells its subscribers.
-            Engine::Postgres { .. } => {}
+            Engine::Postgres(_) => {}
         }
     }
 
@@ -140,12 +140,13 @@ impl Feed {
 /// Starts what brings changes from elsewhere; it ends when the feed is dropped.
 pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
     match engine {
-        Engine::Sqlite { direct, .. } => {
+        Engine::Sqlite(sqlite) => {
             feed.announced.store(newest_revision(engine).await?, Ordering::SeqCst);
-            feed.check_version(direct)?;
+            feed.check_version(sqlite)?;
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
-        Engine::Postgres { readers: pool, .. } => {
+        Engine::Postgres(postgres) => {
+            let pool = &postgres.readers;
             let first = listen(pool).await?;
             feed.trusted.store(true, Ordering::SeqCst);
             tokio::spawn(follow(Arc::downgrade(feed), pool.clone(), first));
@@ -170,7 +171,7 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
             pass_over(&strong, &engine, &mut passed).await
         };
         // A library that is being closed may close under a look at it.
-        if matches!(&looked, Err(Error::Database(database::Error::Database(sqlx::Error::PoolClosed)))) {
+        if matches!(&looked, Err(Error::Database(database::Error::Closed))) {
             return;
         }
         if let Err(error) = looked {
@@ -195,10 +196,10 @@ async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()>
 }
 
 async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
-    let Engine::Sqlite { direct, .. } = engine else {
+    let Engine::Sqlite(sqlite) = engine else {
         return Ok(());
     };
-    feed.check_version(direct)?;
+    feed.check_version(sqlite)?;
     let last = feed.announced.load(Ordering::SeqCst);
     let sql = "SELECT json_object('id', id, 'kind', kind, 'name', name, 'listed', json(iif(action IN ('create', 'delete', 'rename'), 'true', 'false')), \
                'old_name', iif(action = 'rename', (SELECT o.name FROM agent_revisions o WHERE o.guid = r.guid AND o.revision < r.revision ORDER BY o.revision DESC LIMIT 1), NULL)) \

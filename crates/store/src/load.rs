@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::{Error, Result, Store, documents};
 use builtins::{Builtin, Builtins};
-use database::{Dialect, Engine, Value};
+use database::{Dialect, Value};
 use persona::catalog::{self, PersonaState};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
@@ -153,12 +153,11 @@ impl Store {
         override_parts: &[&Name],
     ) -> Result<Option<Loaded>> {
         let overrides = serde_json::to_string(override_parts)?;
-        let text = match self.engine() {
-            Engine::Sqlite { hot, .. } => hot.text(&LOAD_SQLITE, &[name.as_str(), &overrides])?,
-            Engine::Postgres { .. } => {
-                self.engine().text(&LOAD_POSTGRES, &[Value::from(name), Value::Json(overrides)]).await?
-            }
+        let sql = match self.engine().dialect() {
+            Dialect::Sqlite => &LOAD_SQLITE,
+            Dialect::Postgres => &LOAD_POSTGRES,
         };
+        let text = self.engine().short_text(sql, &[Value::from(name), Value::Json(overrides)]).await?;
         let Some(text) = text else { return Ok(None) };
         let Row { bundle, states, parts } = serde_json::from_str(&text)?;
         let state = |scope: Scope| {
@@ -187,21 +186,15 @@ impl Store {
             return Ok(Gathered::default());
         }
         let base = wanted.base.as_ref().map(Name::as_str).unwrap_or_default();
-        let mut lists = Vec::with_capacity(5);
+        let mut values = vec![Value::from(base)];
         for names in [&wanted.parts, &wanted.traits, &wanted.skills, &wanted.guardrails, &wanted.arcs] {
-            lists.push(serde_json::to_string(names)?);
+            values.push(Value::Json(serde_json::to_string(names)?));
         }
-        let text = match self.engine() {
-            Engine::Sqlite { hot, .. } => {
-                let values: Vec<&str> = [base].into_iter().chain(lists.iter().map(String::as_str)).collect();
-                hot.text(&GATHER_SQLITE, &values)?
-            }
-            Engine::Postgres { .. } => {
-                let values: Vec<Value> =
-                    [Value::from(base)].into_iter().chain(lists.into_iter().map(Value::Json)).collect();
-                self.engine().text(&GATHER_POSTGRES, &values).await?
-            }
+        let sql = match self.engine().dialect() {
+            Dialect::Sqlite => &GATHER_SQLITE,
+            Dialect::Postgres => &GATHER_POSTGRES,
         };
+        let text = self.engine().short_text(sql, &values).await?;
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?.unwrap_or_default())
     }
 }

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt as _;
 use persona::{Kind, with_kind};
-use sqlx::AssertSqlSafe;
 
 use crate::documents::{definition, table};
 use crate::schema::{TABLES, Table};
 use crate::write::Keep;
 use database::{Column, Dialect, Location};
-use database::{Engine, Transaction, Value};
+use database::{Transaction, Value};
 
 use crate::{Attribution, Error, Result, Store};
 
@@ -116,7 +115,7 @@ impl Store {
                 return Err(Error::Occupied(target.location().to_string()));
             }
         }
-        let mut source = snapshot(self.engine()).await?;
+        let mut source = self.engine().snapshot().await?;
         let nobody = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
         let mut write = target.write(nobody).await?;
         let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0 };
@@ -150,16 +149,6 @@ async fn count(source: &mut Transaction, table: &Table, extent: Extent) -> Resul
     let sql = format!("SELECT count(*) FROM {} a WHERE {}", table.name, extent.condition(table));
     let count = source.number(&sql, &[]).await?;
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
-}
-
-/// A transaction that sees one state of the source throughout.
-async fn snapshot(engine: &Engine) -> Result<Transaction> {
-    Ok(match engine {
-        Engine::Sqlite { readers, .. } => Transaction::Sqlite(readers.begin().await?),
-        Engine::Postgres { readers, .. } => Transaction::Postgres(
-            readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
-        ),
-    })
 }
 
 /// How much of a database is copied.
@@ -267,14 +256,11 @@ async fn copy_table(
     Ok(done)
 }
 
-type RowStream<'a> = futures::stream::BoxStream<'a, std::result::Result<String, sqlx::Error>>;
+type RowStream<'a> = futures::stream::BoxStream<'a, database::Result<String>>;
 
 fn stream<'a>(source: &'a mut Transaction, table: &Table, extent: Extent) -> RowStream<'a> {
-    let sql = AssertSqlSafe(rows_of(source.dialect(), table, extent));
-    match source {
-        Transaction::Sqlite(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
-        Transaction::Postgres(transaction) => sqlx::query_scalar(sql).fetch(&mut **transaction),
-    }
+    let sql = rows_of(source.dialect(), table, extent);
+    source.stream(sql)
 }
 
 /// Reads both tables side by side; the first difference ends the copy, and so undoes it.

@@ -4,16 +4,18 @@ use std::io::Write as _;
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Once;
+use std::time::Duration;
 
+use rusqlite::Connection;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection,
-};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 
 /// A server that tests may make databases on.
 const POSTGRES_URL: &str = "MASQUE_TEST_POSTGRES_URL";
+
+/// How long a test waits for other writers of its file.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A database of a test's own.
 #[derive(Debug)]
@@ -50,33 +52,31 @@ impl Database {
 
     /// The first column of every row as text, read past the store.
     pub async fn texts(&self, sql: &str) -> Vec<String> {
-        let sql = AssertSqlSafe(sql);
-        let read = if self.is_sqlite() {
-            let mut connection = self.sqlite_connection().await;
-            sqlx::query_scalar(sql).fetch_all(&mut connection).await
-        } else {
-            let mut connection = self.postgres_connection().await;
-            sqlx::query_scalar(sql).fetch_all(&mut connection).await
-        };
-        read.expect("the database answers")
+        if self.is_sqlite() {
+            let connection = self.sqlite_connection();
+            let mut statement = connection.prepare(sql).expect("a statement");
+            let rows = statement.query_map([], |row| row.get(0)).expect("the file answers");
+            return rows.collect::<rusqlite::Result<_>>().expect("texts");
+        }
+        let mut connection = self.postgres_connection().await;
+        sqlx::query_scalar(AssertSqlSafe(sql)).fetch_all(&mut connection).await.expect("the server answers")
     }
 
     /// Changes the database past the store.
     pub async fn execute(&self, sql: &str) {
-        let sql = AssertSqlSafe(sql);
-        let executed = if self.is_sqlite() {
-            let mut connection = self.sqlite_connection().await;
-            sqlx::raw_sql(sql).execute(&mut connection).await.map(drop)
-        } else {
-            let mut connection = self.postgres_connection().await;
-            sqlx::raw_sql(sql).execute(&mut connection).await.map(drop)
-        };
-        executed.expect("the database does it");
+        if self.is_sqlite() {
+            self.sqlite_connection().execute_batch(sql).expect("the file takes it");
+            return;
+        }
+        let mut connection = self.postgres_connection().await;
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.expect("the server takes it");
     }
 
-    async fn sqlite_connection(&self) -> SqliteConnection {
-        let options = SqliteConnectOptions::new().filename(&self.location).create_if_missing(true);
-        options.connect().await.expect("the file opens")
+    fn sqlite_connection(&self) -> Connection {
+        let connection = Connection::open(&self.location).expect("the file opens");
+        connection.busy_timeout(PATIENCE).expect("a time-out");
+        connection.pragma_update(None, "foreign_keys", true).expect("a setting");
+        connection
     }
 
     async fn postgres_connection(&self) -> PgConnection {

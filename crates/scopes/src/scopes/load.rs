@@ -9,13 +9,14 @@ use persona::{
 
 use super::{ScopeFile, Scopes, Snapshot};
 use builtins::Builtins;
-use database::{Dialect, Engine, Value};
+use database::{Dialect, Value};
 use persona::catalog::{self, Catalog, PersonaState, resolve};
 use store::{Gathered, Loaded, Wanted, file_state, plain_answer, put_override, put_overrides};
 
 use crate::{Error, Result};
 
 static FILE_STATE_SQLITE: LazyLock<String> = LazyLock::new(|| file_state(Dialect::Sqlite));
+static FILE_STATE_POSTGRES: LazyLock<String> = LazyLock::new(|| file_state(Dialect::Postgres));
 
 /// The parts that a call puts in place of a persona's own.
 pub type Overrides = BTreeMap<PartType, Name>;
@@ -278,14 +279,12 @@ impl Scopes {
             state: Option<PersonaState>,
             meta: Option<Meta>,
         }
-        let values = [file.scope.as_str(), &file.origin, name.as_str()];
-        let row = match self.local().engine() {
-            Engine::Sqlite { hot, .. } => hot.text(&FILE_STATE_SQLITE, &values)?,
-            Engine::Postgres { .. } => {
-                let sql = file_state(Dialect::Postgres);
-                self.local().engine().texts(sql, &values.map(Value::from)).await?.into_iter().next()
-            }
+        let values = [file.scope.as_str(), &file.origin, name.as_str()].map(Value::from);
+        let sql = match self.local().engine().dialect() {
+            Dialect::Sqlite => &FILE_STATE_SQLITE,
+            Dialect::Postgres => &FILE_STATE_POSTGRES,
         };
+        let row = self.local().engine().short_text(sql, &values).await?;
         let row: Option<Row> = row.map(|row| serde_json::from_str(&row)).transpose()?;
         Ok(row.map(|row| (row.state.unwrap_or_default(), row.meta)).unwrap_or_default())
     }

@@ -11,7 +11,7 @@ use super::{Action, Attribution, Held, Keep};
 use crate::documents::{definition, meta, search_number, table};
 use crate::feed::{self, Change};
 use crate::{Error, Result, Store, documents};
-use database::{Dialect, Transaction, Value};
+use database::{Dialect, Transaction, Value, Violation};
 
 /// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -381,22 +381,11 @@ impl DatabaseWrite {
 
 /// A database's refusal, told in terms of the entity that was written.
 fn named(error: Error, kind: Kind, name: &Name) -> Error {
-    let Error::Database(database::Error::Database(source)) = &error else {
-        return error;
-    };
-    let Some(refusal) = source.as_database_error() else {
-        return error;
-    };
-    // SQLite counts a restricted deletion among the failures of triggers; newer PostgreSQLs have a
-    // code of its own for it.
-    let restricted = refusal.code().is_some_and(|code| matches!(&*code, "1811" | "23001"));
-    // Somebody else brought the same entity back in this very moment, and gave it another name.
-    let brought_back = refusal.constraint().is_some_and(|constraint| constraint.contains("guid"));
-    if refusal.is_unique_violation() && !brought_back {
-        Error::Exists { kind, name: name.clone() }
-    } else if refusal.is_foreign_key_violation() || restricted || brought_back {
-        Error::Raced { kind, name: name.clone() }
-    } else {
-        error
+    let Error::Database(refusal) = &error else { return error };
+    match refusal.violation() {
+        Some(Violation::Unique) => Error::Exists { kind, name: name.clone() },
+        // Another process changed what this refers to, or brought the same entity back under another name.
+        Some(Violation::Reference | Violation::SameEntity) => Error::Raced { kind, name: name.clone() },
+        None => error,
     }
 }

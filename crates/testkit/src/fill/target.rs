@@ -1,20 +1,24 @@
-//! Where rows go in bulk: many at a time into SQLite, by `COPY` into PostgreSQL.
+//! Bulk writes: one transaction into SQLite, `COPY` into PostgreSQL.
 
 use database::Location;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 use sqlx::postgres::PgConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, QueryBuilder, Sqlite};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 
 use super::rows::{Engine, Field, Rows};
 
-/// Values that one SQLite statement takes, with room to spare.
-const SQLITE_VALUES: usize = 16_000;
+/// How the file is written: once, by one process, from the beginning.
+const SQLITE_SETTINGS: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; \
+                               PRAGMA cache_size = -524288; PRAGMA locking_mode = EXCLUSIVE; BEGIN";
+const SQLITE_FINISH: &str = "COMMIT; PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL; \
+                             PRAGMA journal_mode = WAL";
 /// Tables whose ids come from a sequence.
 const SERIAL: [&str; 6] =
     ["agent_personas", "agent_parts", "agent_traits", "agent_skills", "agent_guardrails", "agent_revisions"];
 
 pub(super) enum Target {
-    Sqlite(SqliteConnection),
+    Sqlite(Connection),
     Postgres(PgConnection),
 }
 
@@ -22,15 +26,8 @@ impl Target {
     pub(super) async fn open(location: &Location) -> Self {
         match location {
             Location::Sqlite(path) => {
-                let options = SqliteConnectOptions::new()
-                    .filename(path)
-                    .journal_mode(SqliteJournalMode::Off)
-                    .synchronous(SqliteSynchronous::Off)
-                    .pragma("cache_size", "-524288")
-                    .pragma("locking_mode", "EXCLUSIVE")
-                    .disable_statement_logging();
-                let mut connection = options.connect().await.expect("the file opens");
-                connection.execute("BEGIN").await.expect("a transaction");
+                let connection = Connection::open(path).expect("the file opens");
+                connection.execute_batch(SQLITE_SETTINGS).expect("a transaction");
                 Self::Sqlite(connection)
             }
             Location::Postgres(options) => {
@@ -50,7 +47,7 @@ impl Target {
 
     pub(super) async fn write(&mut self, rows: Rows) {
         match self {
-            Self::Sqlite(connection) => insert(connection, rows).await,
+            Self::Sqlite(connection) => insert(connection, rows),
             Self::Postgres(connection) => copy(connection, rows).await,
         }
     }
@@ -58,16 +55,9 @@ impl Target {
     /// Makes everything durable and the database fit for the store.
     pub(super) async fn finish(self) {
         match self {
-            Self::Sqlite(mut connection) => {
-                for sql in [
-                    "COMMIT",
-                    "PRAGMA locking_mode = NORMAL",
-                    "PRAGMA synchronous = FULL",
-                    "PRAGMA journal_mode = WAL",
-                ] {
-                    connection.execute(sql).await.expect("the file is finished");
-                }
-                connection.close().await.expect("the file closes");
+            Self::Sqlite(connection) => {
+                connection.execute_batch(SQLITE_FINISH).expect("the file is finished");
+                connection.close().expect("the file closes");
             }
             Self::Postgres(mut connection) => {
                 for table in SERIAL {
@@ -86,26 +76,22 @@ impl Target {
     }
 }
 
-async fn insert(connection: &mut SqliteConnection, rows: Rows) {
+fn insert(connection: &Connection, rows: Rows) {
     let Rows { table, columns, fields } = rows;
-    let width = columns.len();
-    let start = format!("INSERT INTO {table} ({}) ", columns.join(", "));
-    let most = SQLITE_VALUES / width * width;
-    let mut fields = fields.into_iter();
-    while fields.len() > 0 {
-        let count = fields.len().min(most) / width;
-        let mut builder: QueryBuilder<Sqlite> = QueryBuilder::new(start.as_str());
-        builder.push_values(0..count, |mut row, _| {
-            for field in fields.by_ref().take(width) {
-                match field {
-                    Field::Null => row.push_bind(None::<String>),
-                    Field::Int(value) => row.push_bind(value),
-                    Field::Text(value) => row.push_bind(value),
-                    Field::Tags(tags) => row.push_bind(serde_json::to_string(&tags).expect("tags are JSON")),
-                };
-            }
-        });
-        builder.build().execute(&mut *connection).await.expect("the rows are taken");
+    let marks = vec!["?"; columns.len()].join(", ");
+    let sql = format!("INSERT INTO {table} ({}) VALUES ({marks})", columns.join(", "));
+    let mut statement = connection.prepare_cached(&sql).expect("a statement");
+    for row in fields.chunks(columns.len()) {
+        statement.execute(params_from_iter(row.iter().map(value))).expect("the row is taken");
+    }
+}
+
+fn value(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Int(value) => Value::Integer(*value),
+        Field::Text(value) => Value::Text(value.clone()),
+        Field::Tags(tags) => Value::Text(serde_json::to_string(tags).expect("tags are JSON")),
     }
 }
 

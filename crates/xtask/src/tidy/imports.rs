@@ -21,8 +21,8 @@ const RESERVED: [(&str, &[&str]); 5] = [
     ("anyhow", &["bench", "conformance", "masque", "xtask"]),
     ("reqwest", &["bench", "providers", "rehearsal", "tools"]),
     ("rmcp", &["bench", "conformance", "mcp", "testkit", "tools"]),
-    ("rusqlite", &["database", "sessions"]),
-    ("sqlx", &["bench", "database", "sessions", "store", "testkit"]),
+    ("rusqlite", &["bench", "database", "sessions", "testkit"]),
+    ("sqlx", &["database", "sessions", "store", "testkit"]),
 ];
 
 /// Crates that must stay free of what does I/O, with what they may not depend on.

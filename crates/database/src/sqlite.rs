@@ -1,0 +1,126 @@
+//! SQLite, driven by rusqlite: two writers and a few readers on one file.
+//!
+//! Short statements run on the caller's thread: handing one to another thread costs several times
+//! what it does. Only what may take long goes to a blocking thread: commits that wait for the disk,
+//! scripts, reads of unknown size.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Row};
+
+use crate::engine::Value;
+use crate::{Error, Result};
+
+mod readers;
+use readers::Readers;
+mod statement;
+use statement::{collect, column, first, prepare};
+mod writer;
+use writer::Durability;
+pub use writer::{SqliteTransaction, Writer};
+
+/// Statements that stay prepared on a connection.
+const STATEMENTS: usize = 64;
+/// How much of the file is mapped into memory; the system takes back what is not in use.
+const MMAP_BYTES: i64 = 256 * 1024 * 1024;
+
+/// An open file.
+#[derive(Debug)]
+pub struct Sqlite {
+    /// Writes the library; its commits survive loss of power.
+    pub(crate) library: Writer,
+    /// Writes sessions; its commits survive a killed process. It also tells whether another
+    /// connection wrote: SQLite does not count a connection's own commits, so turns leave cached
+    /// personas alone.
+    pub sessions: Writer,
+    readers: Readers,
+    is_closed: AtomicBool,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(path: &Path, create: bool) -> Result<Self> {
+        if !path.exists() {
+            if !create {
+                return Err(Error::NoDatabase(path.display().to_string()));
+            }
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                std::fs::create_dir_all(parent)
+                    .map_err(|source| Error::File { path: parent.display().to_string(), source })?;
+            }
+        }
+        // First: it makes the file and puts it into WAL mode.
+        let library = Writer::open(path, create, Durability::PowerLoss).await?;
+        let sessions = Writer::open(path, false, Durability::Kill).await?;
+        let readers = Readers::open(path)?;
+        Ok(Self { library, sessions, readers, is_closed: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Closes the library's writer last: the last connection empties and removes the write-ahead log.
+    pub(crate) async fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+        self.readers.close();
+        self.sessions.close().await;
+        self.library.close().await;
+    }
+
+    /// The first column of the first row, read on the caller's thread.
+    pub fn text_now(&self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+        self.readers.now(|connection| first(connection, sql, values))
+    }
+
+    /// Every row, read on the caller's thread.
+    pub fn rows_now<T>(
+        &self,
+        sql: &str,
+        values: &[Value],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        self.readers.now(|connection| collect(&mut prepare(connection, sql, values)?, read))
+    }
+
+    pub(crate) async fn text(&self, sql: String, values: &[Value]) -> Result<Option<String>> {
+        self.readers.later(sql, values, first).await
+    }
+
+    pub(crate) async fn texts(&self, sql: String, values: &[Value]) -> Result<Vec<String>> {
+        self.readers.later(sql, values, column).await
+    }
+
+    pub(crate) async fn number(&self, sql: String, values: &[Value]) -> Result<Option<i64>> {
+        self.readers.later(sql, values, first).await
+    }
+
+    /// A transaction that sees one state of the file throughout.
+    pub(crate) fn snapshot(&self) -> Result<SqliteTransaction> {
+        SqliteTransaction::snapshot(self.readers.another()?)
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
+    // Without it, clearing a cached statement's parameters makes SQLite prepare it again.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime is shutting down.
+        Err(_) => Err(Error::Closed),
+    }
+}
+
+#[cfg(test)]
+mod tests;
