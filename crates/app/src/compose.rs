@@ -1,60 +1,22 @@
 //! Creating personas, with the pieces that come with them, and changing their fields.
 
 use persona::{
-    BaseRef, Chain, ChainError, Entity as _, Guardrail, Kind, Name, Part, Persona, PlanPersona, Scope, Skill,
-    Trait,
+    Chain, ChainError, Entity as _, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait,
+    guardrail_fields, part_fields, persona_fields, skill_fields, trait_fields,
 };
 use scopes::Write;
 use store::{Action, Keep};
 
 use crate::change::Terms;
 use crate::inputs::{
-    Choice, CreatePersona, GuardrailDefinition, PartDefinition, PlanFields, Reference, SkillDefinition,
-    TraitDefinition, UpdatePersona,
+    CreatePersona, GuardrailDefinition, PartDefinition, Reference, SkillDefinition, TraitDefinition,
+    UpdatePersona, build, give,
 };
 use crate::library::checked;
 use crate::links::place;
 use crate::outputs::{Piece, Written};
-use crate::pieces::{set, set_text, some_text};
+use crate::pieces::set;
 use crate::{Author, Error, Library, Result};
-
-/// Gives a persona the fields that creating and updating take alike.
-macro_rules! apply_fields {
-    ($persona:ident, $input:ident) => {
-        set_text(&mut $persona.display_name, $input.display_name);
-        set_text(&mut $persona.description, $input.description);
-        set_text(&mut $persona.summary, $input.summary);
-        set_text(&mut $persona.detail, $input.detail);
-        set_text(&mut $persona.system_prompt, $input.system_prompt);
-        set(&mut $persona.tags, $input.tags);
-        set(&mut $persona.preferred_models, $input.preferred_models);
-        set_preset(&mut $persona.tool_preset, "tool_preset", $input.tool_preset)?;
-        set_preset(&mut $persona.bias_profile, "bias_profile", $input.bias_profile)?;
-        set_preset(&mut $persona.context_preset, "context_preset", $input.context_preset)?;
-        if let Some(Choice(strategy)) = $input.aggregation_strategy {
-            $persona.aggregation_strategy = strategy;
-        }
-        if $input.max_tool_rounds.is_some() {
-            // As an empty text does, 0 takes back what was set.
-            $persona.max_tool_rounds = $input.max_tool_rounds.filter(|rounds| *rounds > 0);
-        }
-        if let Some(plan) = $input.plan_persona {
-            $persona.plan_persona = planned($persona.plan_persona.take(), plan)?;
-        }
-        if $input.extends.is_some() {
-            $persona.extends = base($input.extends)?;
-        }
-        set(&mut $persona.system_prompt_mode, $input.system_prompt_mode);
-        set(&mut $persona.parts_mode, $input.parts_mode);
-        set(&mut $persona.remove_parts, $input.remove_parts);
-        set(&mut $persona.remove_traits, $input.remove_traits);
-        set(&mut $persona.remove_skills, $input.remove_skills);
-        set(&mut $persona.remove_guardrails, $input.remove_guardrails);
-        set(&mut $persona.remove_tags, $input.remove_tags);
-        set(&mut $persona.remove_test_inputs, $input.remove_test_inputs);
-        set(&mut $persona.test_inputs, $input.test_inputs);
-    };
-}
 
 impl Library {
     /// Creates a persona and, in the same transaction, the pieces that come with it.
@@ -88,7 +50,7 @@ impl Library {
             self.ensure(&mut write, Kind::Arc, arc, &mut pieces.copied).await?;
         }
         persona.arc = input.arc;
-        apply_fields!(persona, input);
+        persona_fields!(give, { persona, input });
         for test_input in &persona.test_inputs {
             self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
         }
@@ -109,7 +71,7 @@ impl Library {
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
             let before = persona.references();
             set(&mut persona.name, input.new_name);
-            apply_fields!(persona, input);
+            persona_fields!(give, { persona, input });
             for test_input in &persona.test_inputs {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
@@ -161,34 +123,6 @@ fn upwards(error: &ChainError, scope: Scope) -> Error {
     Error::Invalid(format!("{error}; promote it to {scope} first"))
 }
 
-/// A base; empty text is none.
-fn base(given: Option<String>) -> Result<Option<BaseRef>> {
-    let parse = |text: String| text.parse().map_err(|error| Error::Invalid(format!("extends: {error}")));
-    some_text(given).map(parse).transpose()
-}
-
-/// A preset's name; empty text is none.
-fn set_preset(target: &mut Option<Name>, field: &str, given: Option<String>) -> Result<()> {
-    let parse =
-        |text: String| Name::parse(&text).map_err(|error| Error::Invalid(format!("{field}: {error}")));
-    if given.is_some() {
-        *target = some_text(given).map(parse).transpose()?;
-    }
-    Ok(())
-}
-
-/// How a persona plans once some of it is said anew; nothing at all clears it.
-fn planned(before: Option<PlanPersona>, given: PlanFields) -> Result<Option<PlanPersona>> {
-    if given == PlanFields::default() {
-        return Ok(None);
-    }
-    let mut plan = before.unwrap_or_default();
-    set_text(&mut plan.instruction, given.instruction.flatten());
-    set_text(&mut plan.model, given.model.flatten());
-    set_preset(&mut plan.tool_preset, "plan_persona.tool_preset", given.tool_preset.flatten())?;
-    Ok(Some(plan).filter(|plan| *plan != PlanPersona::default()))
-}
-
 /// What came into being along with a persona.
 struct Pieces {
     created: Vec<Piece>,
@@ -202,14 +136,14 @@ impl Pieces {
         library: &Library,
         write: &mut Write,
         reference: Reference<D>,
-        define: impl FnOnce(D) -> T,
+        define: impl FnOnce(D) -> Result<T>,
     ) -> Result<Name> {
         match reference {
             Reference::Name(name) => {
                 library.ensure(write, T::KIND, &name, &mut self.copied).await?;
                 Ok(name)
             }
-            Reference::Definition(definition) => self.define(write, define(definition)).await,
+            Reference::Definition(definition) => self.define(write, define(definition)?).await,
         }
     }
 
@@ -227,9 +161,9 @@ impl Pieces {
             }
             Reference::Definition(definition) => definition,
         };
-        let PartDefinition { name, part_type, description, summary, content, tags, part_order, priority } =
-            definition;
-        let Some(part_type) = part_type else {
+        let PartDefinition { part_order, priority, .. } = definition;
+        let Some(part_type) = definition.part_type else {
+            let PartDefinition { name, description, summary, content, tags, .. } = definition;
             if description.is_some() || summary.is_some() || content.is_some() || tags.is_some() {
                 return Err(Error::Invalid(format!(
                     "parts[{index}].part_type is missing: a part that is created needs one; leave out its texts to link the part {:?} that exists",
@@ -239,14 +173,8 @@ impl Pieces {
             library.ensure(write, Kind::Part, &name, &mut self.copied).await?;
             return Ok((name, part_order, priority));
         };
-        let part = Part {
-            name,
-            part_type,
-            description: some_text(description),
-            summary: some_text(summary),
-            content: some_text(content),
-            tags: tags.unwrap_or_default(),
-        };
+        let mut part = Part::new(definition.name.clone(), part_type);
+        part_fields!(give, { part, definition });
         Ok((self.define(write, part).await?, part_order, priority))
     }
 
@@ -266,35 +194,14 @@ impl Pieces {
     }
 }
 
-fn define_trait(definition: TraitDefinition) -> Trait {
-    let TraitDefinition { name, trait_type, description, instruction, tags } = definition;
-    Trait {
-        name,
-        trait_type,
-        description: some_text(description),
-        instruction: some_text(instruction),
-        tags: tags.unwrap_or_default(),
-    }
+fn define_trait(definition: TraitDefinition) -> Result<Trait> {
+    Ok(trait_fields!(build, { Trait, definition }))
 }
 
-fn define_skill(definition: SkillDefinition) -> Skill {
-    let SkillDefinition { name, description, content, tags } = definition;
-    Skill {
-        name,
-        description: some_text(description),
-        content: some_text(content),
-        tags: tags.unwrap_or_default(),
-    }
+fn define_skill(definition: SkillDefinition) -> Result<Skill> {
+    Ok(skill_fields!(build, { Skill, definition }))
 }
 
-fn define_guardrail(definition: GuardrailDefinition) -> Guardrail {
-    let GuardrailDefinition { name, severity, description, content, deny_tools, tags } = definition;
-    Guardrail {
-        name,
-        severity: severity.unwrap_or_default(),
-        description: some_text(description),
-        content: some_text(content),
-        deny_tools: deny_tools.unwrap_or_default(),
-        tags: tags.unwrap_or_default(),
-    }
+fn define_guardrail(definition: GuardrailDefinition) -> Result<Guardrail> {
+    Ok(guardrail_fields!(build, { Guardrail, definition }))
 }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    Aggregation, Kind, MergeMode, Name, PartType, PreferredModel, Scope, Severity, Tags, TraitType,
+    Aggregation, BaseRef, Kind, MergeMode, Name, PartType, PlanPersona, PreferredModel, Scope, Severity,
+    Tags, TraitType, arc_fields, guardrail_fields, part_fields, persona_fields, skill_fields, trait_fields,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -20,6 +21,10 @@ pub use entities::{
     LintLibrary, ListConflicts, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision,
     WatchLibrary,
 };
+mod given;
+pub use given::Given;
+use given::declare;
+pub(crate) use given::{build, give};
 mod parse;
 pub use parse::{Said, in_plain_words, parse};
 mod revision;
@@ -112,41 +117,6 @@ fn null_too<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Declares an input with the fields that are a persona's own.
-macro_rules! persona_fields {
-    ($declare:ident! $name:ident { $($before:tt)* } { $($after:tt)* }) => {
-        $declare! { $name {
-            $($before)*
-            display_name: Option<String>,
-            description: Option<String>,
-            summary: Option<String>,
-            detail: Option<String>,
-            system_prompt: Option<String>,
-            tags: Option<Tags>,
-            /// First choice, then escalation
-            preferred_models: Option<Vec<PreferredModel>>,
-            tool_preset: Option<String>,
-            bias_profile: Option<String>,
-            context_preset: Option<String>,
-            aggregation_strategy: Option<Choice<Aggregation>>,
-            max_tool_rounds: Option<u32>,
-            plan_persona: Option<PlanFields>,
-            /// Base persona: name, or scope:name
-            extends: Option<String>,
-            system_prompt_mode: Option<MergeMode>,
-            parts_mode: Option<MergeMode>,
-            remove_parts: Option<Vec<Name>>,
-            remove_traits: Option<Vec<Name>>,
-            remove_skills: Option<Vec<Name>>,
-            remove_guardrails: Option<Vec<Name>>,
-            remove_tags: Option<Tags>,
-            remove_test_inputs: Option<Vec<Name>>,
-            test_inputs: Option<Vec<Name>>,
-            $($after)*
-        } }
-    };
-}
-
 inputs! {
     ByName { name: Name }
 
@@ -221,22 +191,26 @@ inputs! {
     }
 }
 
-persona_fields! { writes! CreatePersona
-    { name: Name, }
-    {
-        /// Names, or definitions to create too
-        parts: Option<Vec<PartRef>>,
-        traits: Option<Vec<TraitRef>>,
-        skills: Option<Vec<SkillRef>>,
-        guardrails: Option<Vec<GuardrailRef>>,
-        arc: Option<Name>,
-    }
-}
+persona_fields!(declare, { create writes CreatePersona {} {
+    /// Names, or definitions to create too
+    parts: Option<Vec<PartRef>>,
+    traits: Option<Vec<TraitRef>>,
+    skills: Option<Vec<SkillRef>>,
+    guardrails: Option<Vec<GuardrailRef>>,
+    arc: Option<Name>,
+} });
+part_fields!(declare, { create writes CreatePart {} {} });
+trait_fields!(declare, { create writes CreateTrait {} {} });
+skill_fields!(declare, { create writes CreateSkill {} {} });
+guardrail_fields!(declare, { create writes CreateGuardrail {} {} });
+arc_fields!(declare, { create writes CreateArc {} { stages: Option<Vec<NewStage>>, } });
 
-persona_fields! { changes! UpdatePersona
-    { name: Name, new_name: Option<Name>, }
-    {}
-}
+persona_fields!(declare, { update changes UpdatePersona {} { new_name: Option<Name>, } });
+part_fields!(declare, { update changes UpdatePart {} { new_name: Option<Name>, } });
+trait_fields!(declare, { update changes UpdateTrait {} { new_name: Option<Name>, } });
+skill_fields!(declare, { update changes UpdateSkill {} { new_name: Option<Name>, } });
+guardrail_fields!(declare, { update changes UpdateGuardrail {} { new_name: Option<Name>, } });
+arc_fields!(declare, { update changes UpdateArc {} { new_name: Option<Name>, } });
 
 writes! {
     /// Creates it, or puts it in place of what is there.
@@ -257,50 +231,6 @@ writes! {
         entity: Map<String, Value>,
         /// Refuse if changed since this revision
         if_revision: Option<i64>,
-    }
-
-    CreatePart {
-        name: Name,
-        part_type: PartType,
-        description: Option<String>,
-        summary: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    CreateTrait {
-        name: Name,
-        trait_type: TraitType,
-        description: Option<String>,
-        /// How to apply it
-        instruction: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    CreateSkill {
-        name: Name,
-        /// When to use it
-        description: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    CreateGuardrail {
-        name: Name,
-        severity: Option<Severity>,
-        description: Option<String>,
-        content: Option<String>,
-        /// Patterns of tools to refuse
-        deny_tools: Option<Vec<String>>,
-        tags: Option<Tags>,
-    }
-
-    CreateArc {
-        name: Name,
-        description: Option<String>,
-        summary: Option<String>,
-        stages: Option<Vec<NewStage>>,
-        tags: Option<Tags>,
     }
 }
 
@@ -331,43 +261,6 @@ changes! {
         force: bool,
     }
 
-    UpdatePart {
-        name: Name,
-        new_name: Option<Name>,
-        part_type: Option<PartType>,
-        description: Option<String>,
-        summary: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    UpdateTrait {
-        name: Name,
-        new_name: Option<Name>,
-        trait_type: Option<TraitType>,
-        description: Option<String>,
-        instruction: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    UpdateSkill {
-        name: Name,
-        new_name: Option<Name>,
-        description: Option<String>,
-        content: Option<String>,
-        tags: Option<Tags>,
-    }
-
-    UpdateGuardrail {
-        name: Name,
-        new_name: Option<Name>,
-        severity: Option<Severity>,
-        description: Option<String>,
-        content: Option<String>,
-        deny_tools: Option<Vec<String>>,
-        tags: Option<Tags>,
-    }
-
     AddPart {
         persona: Name,
         part: Name,
@@ -396,14 +289,6 @@ changes! {
     PersonaGuardrail {
         persona: Name,
         guardrail: Name,
-    }
-
-    UpdateArc {
-        name: Name,
-        new_name: Option<Name>,
-        description: Option<String>,
-        summary: Option<String>,
-        tags: Option<Tags>,
     }
 
     /// Adds a stage, or changes the one of that name.

@@ -1,13 +1,16 @@
 //! Parts, traits, skills, guardrails and arcs: create, update, delete.
 
-use persona::{CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, with_kind};
+use persona::{
+    CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, arc_fields,
+    guardrail_fields, part_fields, skill_fields, trait_fields, with_kind,
+};
 use scopes::Write;
 use store::{Action, Keep};
 
 use crate::change::{Terms, check_revision, keep};
 use crate::inputs::{
     CreateArc, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, NewStage, UpdateArc,
-    UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait,
+    UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait, build, give,
 };
 use crate::library::checked;
 use crate::outputs::{self, Deleted, Place, Written};
@@ -23,12 +26,12 @@ pub trait Piece: Keep {
     type Update;
 
     /// The definition, where it goes, and why it is made.
-    fn create(input: Self::Create) -> (Self, Option<Scope>, Option<String>);
+    fn create(input: Self::Create) -> Result<(Self, Option<Scope>, Option<String>)>;
 
     /// Which one is meant, and on what terms.
     fn terms(input: &Self::Update) -> (Name, Terms);
 
-    fn update(&mut self, input: Self::Update);
+    fn update(&mut self, input: Self::Update) -> Result<()>;
 }
 
 /// Given text replaces; empty text clears.
@@ -50,156 +53,46 @@ pub(crate) fn set<T>(field: &mut T, given: Option<T>) {
     }
 }
 
-impl Piece for Part {
-    type Create = CreatePart;
-    type Update = UpdatePart;
+/// Says how a kind is created and updated: field by field, as it is described.
+macro_rules! pieces {
+    ($($type:ident, $create:ident, $update:ident, $fields:ident $(, $input:ident, $entity:ident => $more:expr)?;)+) => {
+        $(impl Piece for $type {
+            type Create = $create;
+            type Update = $update;
 
-    fn create(input: CreatePart) -> (Self, Option<Scope>, Option<String>) {
-        let CreatePart { name, part_type, description, summary, content, tags, message, scope } = input;
-        let part = Self {
-            name,
-            part_type,
-            description: some_text(description),
-            summary: some_text(summary),
-            content: some_text(content),
-            tags: tags.unwrap_or_default(),
-        };
-        (part, scope, message)
-    }
+            fn create(input: $create) -> Result<(Self, Option<Scope>, Option<String>)> {
+                #[allow(unused_mut, reason = "some kinds take more than their own fields")]
+                let mut entity = $fields!(build, { $type, input });
+                $({
+                    let ($input, $entity) = (input.stages, &mut entity);
+                    $more;
+                })?
+                Ok((entity, input.scope, input.message))
+            }
 
-    fn terms(input: &UpdatePart) -> (Name, Terms) {
-        let Self::Update { scope, if_revision, message, .. } = input;
-        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
-    }
+            fn terms(input: &$update) -> (Name, Terms) {
+                let $update { scope, if_revision, message, .. } = input;
+                let terms = Terms { scope: *scope, if_revision: *if_revision, message: message.clone() };
+                (input.name.clone(), terms)
+            }
 
-    fn update(&mut self, input: UpdatePart) {
-        set(&mut self.name, input.new_name);
-        set(&mut self.part_type, input.part_type);
-        set_text(&mut self.description, input.description);
-        set_text(&mut self.summary, input.summary);
-        set_text(&mut self.content, input.content);
-        set(&mut self.tags, input.tags);
-    }
+            fn update(&mut self, input: $update) -> Result<()> {
+                set(&mut self.name, input.new_name);
+                $fields!(give, { self, input });
+                Ok(())
+            }
+        })+
+    };
 }
 
-impl Piece for Trait {
-    type Create = CreateTrait;
-    type Update = UpdateTrait;
-
-    fn create(input: CreateTrait) -> (Self, Option<Scope>, Option<String>) {
-        let CreateTrait { name, trait_type, description, instruction, tags, message, scope } = input;
-        let entity = Self {
-            name,
-            trait_type,
-            description: some_text(description),
-            instruction: some_text(instruction),
-            tags: tags.unwrap_or_default(),
-        };
-        (entity, scope, message)
-    }
-
-    fn terms(input: &UpdateTrait) -> (Name, Terms) {
-        let Self::Update { scope, if_revision, message, .. } = input;
-        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
-    }
-
-    fn update(&mut self, input: UpdateTrait) {
-        set(&mut self.name, input.new_name);
-        set(&mut self.trait_type, input.trait_type);
-        set_text(&mut self.description, input.description);
-        set_text(&mut self.instruction, input.instruction);
-        set(&mut self.tags, input.tags);
-    }
-}
-
-impl Piece for Skill {
-    type Create = CreateSkill;
-    type Update = UpdateSkill;
-
-    fn create(input: CreateSkill) -> (Self, Option<Scope>, Option<String>) {
-        let CreateSkill { name, description, content, tags, message, scope } = input;
-        let skill = Self {
-            name,
-            description: some_text(description),
-            content: some_text(content),
-            tags: tags.unwrap_or_default(),
-        };
-        (skill, scope, message)
-    }
-
-    fn terms(input: &UpdateSkill) -> (Name, Terms) {
-        let Self::Update { scope, if_revision, message, .. } = input;
-        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
-    }
-
-    fn update(&mut self, input: UpdateSkill) {
-        set(&mut self.name, input.new_name);
-        set_text(&mut self.description, input.description);
-        set_text(&mut self.content, input.content);
-        set(&mut self.tags, input.tags);
-    }
-}
-
-impl Piece for Guardrail {
-    type Create = CreateGuardrail;
-    type Update = UpdateGuardrail;
-
-    fn create(input: CreateGuardrail) -> (Self, Option<Scope>, Option<String>) {
-        let CreateGuardrail { name, severity, description, content, deny_tools, tags, message, scope } =
-            input;
-        let guardrail = Self {
-            name,
-            severity: severity.unwrap_or_default(),
-            description: some_text(description),
-            content: some_text(content),
-            deny_tools: deny_tools.unwrap_or_default(),
-            tags: tags.unwrap_or_default(),
-        };
-        (guardrail, scope, message)
-    }
-
-    fn terms(input: &UpdateGuardrail) -> (Name, Terms) {
-        let Self::Update { scope, if_revision, message, .. } = input;
-        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
-    }
-
-    fn update(&mut self, input: UpdateGuardrail) {
-        set(&mut self.name, input.new_name);
-        set(&mut self.severity, input.severity);
-        set_text(&mut self.description, input.description);
-        set_text(&mut self.content, input.content);
-        set(&mut self.deny_tools, input.deny_tools);
-        set(&mut self.tags, input.tags);
-    }
-}
-
-impl Piece for CharacterArc {
-    type Create = CreateArc;
-    type Update = UpdateArc;
-
-    fn create(input: CreateArc) -> (Self, Option<Scope>, Option<String>) {
-        let CreateArc { name, description, summary, stages, tags, message, scope } = input;
-        let arc = Self {
-            name,
-            description: some_text(description),
-            summary: some_text(summary),
-            stages: stages.unwrap_or_default().into_iter().zip(1..).map(new_stage).collect(),
-            tags: tags.unwrap_or_default(),
-        };
-        (arc, scope, message)
-    }
-
-    fn terms(input: &UpdateArc) -> (Name, Terms) {
-        let Self::Update { scope, if_revision, message, .. } = input;
-        (input.name.clone(), Terms { scope: *scope, if_revision: *if_revision, message: message.clone() })
-    }
-
-    fn update(&mut self, input: UpdateArc) {
-        set(&mut self.name, input.new_name);
-        set_text(&mut self.description, input.description);
-        set_text(&mut self.summary, input.summary);
-        set(&mut self.tags, input.tags);
-    }
+pieces! {
+    Part, CreatePart, UpdatePart, part_fields;
+    Trait, CreateTrait, UpdateTrait, trait_fields;
+    Skill, CreateSkill, UpdateSkill, skill_fields;
+    Guardrail, CreateGuardrail, UpdateGuardrail, guardrail_fields;
+    CharacterArc, CreateArc, UpdateArc, arc_fields, stages, arc => {
+        arc.stages = stages.unwrap_or_default().into_iter().zip(1..).map(new_stage).collect();
+    };
 }
 
 fn new_stage((stage, position): (NewStage, i32)) -> Stage {
@@ -216,7 +109,7 @@ fn new_stage((stage, position): (NewStage, i32)) -> Stage {
 impl Library {
     /// Creates a piece.
     pub async fn create<P: Piece>(&self, author: &Author, input: P::Create) -> Result<Written> {
-        let (piece, scope, message) = P::create(input);
+        let (piece, scope, message) = P::create(input)?;
         checked(&piece)?;
         let mut write = self.scopes.write(self.scope_for_new(scope), author.because(message)?).await?;
         if write.has(P::KIND, piece.name()).await? {
@@ -234,10 +127,7 @@ impl Library {
     /// Updates a piece where its name resolves; a builtin is copied first.
     pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
         let (name, terms) = P::terms(&input);
-        let edit = async |_: &mut Write, piece: &mut P, _: &mut Vec<_>| {
-            piece.update(input);
-            Ok(())
-        };
+        let edit = async |_: &mut Write, piece: &mut P, _: &mut Vec<_>| piece.update(input);
         self.change(author, &name, terms, Action::Update, edit).await
     }
 

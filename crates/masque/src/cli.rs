@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::output::ColorChoice;
@@ -18,7 +18,7 @@ pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, S
 
 mod author;
 pub(crate) use author::{
-    Amend, Create, CreateKind, DeleteArgs, Fields, LinkArgs, LinkKind, UnlinkArgs, Update, UpdateKind, Why,
+    CreateArgs, CreateKind, DeleteArgs, LinkArgs, LinkKind, UnlinkArgs, UpdateArgs, UpdateKind, Why,
 };
 
 mod compose;
@@ -226,12 +226,6 @@ where
 {
     let words: Vec<&'static str> = all.iter().map(|word| as_str(*word)).collect();
     PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
-}
-
-/// A word of a closed vocabulary that an update can take back: as with texts, by an empty one.
-fn clearable<T: Copy>(all: &[T], as_str: fn(T) -> &'static str) -> PossibleValuesParser {
-    let words = all.iter().map(|word| PossibleValue::new(as_str(*word)));
-    PossibleValuesParser::new(words.chain([PossibleValue::new("").hide(true)]))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use app::ErrorKind;
 use app::inputs::{Said, in_plain_words};
-use persona::Kind;
+use persona::{AnyEntity, Kind, with_kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -105,6 +105,12 @@ impl Definition {
     /// The fields, unchecked.
     pub(crate) fn into_fields(self) -> Map<String, Value> {
         self.fields
+    }
+
+    /// The whole entity of a kind, with short forms spelled out.
+    pub(crate) fn into_entity(mut self, kind: Kind) -> Result<AnyEntity> {
+        self.spell_out(kind);
+        with_kind!(kind, T => self.into_input::<T>().map(AnyEntity::from))
     }
 
     /// Checks the fields against the input that the library takes.

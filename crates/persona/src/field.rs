@@ -484,3 +484,15 @@ macro_rules! taken {
     };
 }
 pub(crate) use taken;
+
+/// Makes an entity with its name and what is required, for the macro that hands on its fields.
+macro_rules! blank {
+    ({ $type:ident $given:tt } $($taken:ident $note:tt $field:ident: $field_type:ty;)+) => {
+        $type { $($field: $crate::field::blank!(@$taken $given)),+ }
+    };
+    (@key ($name:ident)) => { $name };
+    (@key ($name:ident, $required:ident)) => { $name };
+    (@required ($name:ident, $required:ident)) => { $required };
+    (@$taken:ident $given:tt) => { Default::default() };
+}
+pub(crate) use blank;

@@ -4,11 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use persona::{Name, PartType, Severity, Tags, TraitType};
+use persona::{
+    Name, PartType, Severity, Tags, TraitType, guardrail_fields, part_fields, skill_fields, trait_fields,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+use super::given::declare;
 
 /// A name, or a definition that is created too.
 #[derive(Debug, Clone)]
@@ -22,54 +26,25 @@ pub type TraitRef = Reference<TraitDefinition>;
 pub type SkillRef = Reference<SkillDefinition>;
 pub type GuardrailRef = Reference<GuardrailDefinition>;
 
-/// A part to create and link; with nothing but a place, a part that exists already.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct PartDefinition {
-    pub name: Name,
-    pub part_type: Option<PartType>,
-    pub description: Option<String>,
-    pub summary: Option<String>,
-    pub content: Option<String>,
-    pub tags: Option<Tags>,
+/// Declares the definition of a piece that is created along.
+macro_rules! definition {
+    ($name:ident { $($(#[$meta:meta])* $field:ident: $type:ty),* $(,)? }) => {
+        #[derive(Debug, Clone, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(inline)]
+        pub struct $name { $($(#[$meta])* pub $field: $type,)* }
+    };
+}
+
+// A part without a type is one that exists already, with its place.
+part_fields!(declare, { update definition PartDefinition {} {
     #[serde(alias = "order")]
-    pub part_order: Option<i32>,
-    pub priority: Option<i32>,
-}
-
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct TraitDefinition {
-    pub name: Name,
-    pub trait_type: TraitType,
-    pub description: Option<String>,
-    pub instruction: Option<String>,
-    pub tags: Option<Tags>,
-}
-
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct SkillDefinition {
-    pub name: Name,
-    pub description: Option<String>,
-    pub content: Option<String>,
-    pub tags: Option<Tags>,
-}
-
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct GuardrailDefinition {
-    pub name: Name,
-    pub severity: Option<Severity>,
-    pub description: Option<String>,
-    pub content: Option<String>,
-    pub deny_tools: Option<Vec<String>>,
-    pub tags: Option<Tags>,
-}
+    part_order: Option<i32>,
+    priority: Option<i32>,
+} });
+trait_fields!(declare, { create definition TraitDefinition {} {} });
+skill_fields!(declare, { create definition SkillDefinition {} {} });
+guardrail_fields!(declare, { create definition GuardrailDefinition {} {} });
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Reference<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

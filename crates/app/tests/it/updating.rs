@@ -43,7 +43,7 @@ async fn the_way_to_plan_is_changed_field_by_field() {
             let nulls = json!({ "instruction": null, "model": null, "tool_preset": null });
             assert!(!try_update(world, scope, json!({ "plan_persona": nulls })).await.unwrap().changed);
             let blank = try_update(world, scope, json!({ "plan_persona": { "model": " " } })).await;
-            let said = "persona \"coder\": plan_persona.model: is empty; name a model, or leave it out";
+            let said = "persona \"coder\": plan_persona.model: must not be empty";
             assert_eq!(refused(blank), (ErrorKind::Invalid, said.to_owned()));
         }
     })

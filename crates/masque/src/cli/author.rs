@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, Args, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use persona::field::Input;
 use persona::{Kind, Name};
 use serde::Serialize;
 
@@ -10,11 +11,7 @@ use super::scope::name_to_change;
 use super::{ChangeIn, CreateIn, DeleteIn, KindWord};
 
 mod fields;
-pub(crate) use fields::Fields;
-use fields::{
-    AboutFields, ArcFields, BiasProfileFields, ContextPresetFields, GuardrailFields, NewArcFields,
-    NewPersonaFields, PartFields, PersonaFields, SkillFields, TestInputFields, TraitFields,
-};
+pub(crate) use fields::GivenFields;
 
 /// Why something is written; kept in its history.
 #[derive(Debug, Args, Serialize)]
@@ -25,7 +22,7 @@ pub(crate) struct Why {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Create<F: Args> {
+pub(crate) struct CreateArgs {
     /// Its key: letters, digits, "_" and "-"; it may stand in the file instead
     pub(crate) name: Option<Name>,
     /// A TOML or JSON file with its fields; "-" for standard input
@@ -35,42 +32,18 @@ pub(crate) struct Create<F: Args> {
     pub(crate) place: CreateIn,
     #[command(flatten)]
     pub(crate) why: Why,
-    #[command(flatten, next_help_heading = "Fields")]
-    pub(crate) fields: F,
 }
 
-#[expect(clippy::large_enum_variant, reason = "it is parsed once, and a persona has most fields")]
-#[derive(Debug, Subcommand)]
-pub(crate) enum CreateKind {
-    /// A named configuration that an agent loads, made of the other kinds
-    Persona(Create<NewPersonaFields>),
-    /// A reusable building block of behaviour, of one of 16 types
-    Part(Create<PartFields>),
-    /// An atomic unit of personality
-    Trait(Create<TraitFields>),
-    /// Something that a persona knows how to do, loaded on demand
-    Skill(Create<SkillFields>),
-    /// What a persona must not do; never left out to save room
-    Guardrail(Create<GuardrailFields>),
-    /// Stages that a persona goes through
-    Arc(Create<NewArcFields>),
-    /// The tools that a persona may use, by category; they stand in the file
-    #[command(alias = "tool_preset")]
-    ToolPreset(Create<AboutFields>),
-    /// How much a persona leans to each category of tools
-    #[command(alias = "bias_profile")]
-    BiasProfile(Create<BiasProfileFields>),
-    /// The files that a persona sees; they stand in the file
-    #[command(alias = "context_preset")]
-    ContextPreset(Create<ContextPresetFields>),
-    /// Something to try a persona with
-    #[command(alias = "test_input")]
-    TestInput(Create<TestInputFields>),
+/// `masque create KIND`: one command for each kind, with its fields as flags.
+#[derive(Debug)]
+pub(crate) struct CreateKind {
+    pub(crate) kind: Kind,
+    pub(crate) args: CreateArgs,
+    pub(crate) fields: GivenFields,
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(in_place))]
-pub(crate) struct Amend<F: Args> {
+pub(crate) struct UpdateArgs {
     /// Its name
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
@@ -84,8 +57,30 @@ pub(crate) struct Amend<F: Args> {
     pub(crate) change: ChangeIn,
     #[command(flatten)]
     pub(crate) why: Why,
-    #[command(flatten, next_help_heading = "Fields")]
-    pub(crate) fields: F,
+}
+
+/// `masque update KIND`, likewise.
+#[derive(Debug)]
+pub(crate) struct UpdateKind {
+    pub(crate) kind: Kind,
+    pub(crate) rename: Option<Name>,
+    pub(crate) args: UpdateArgs,
+    pub(crate) fields: GivenFields,
+}
+
+/// True for a kind that `update` can rename as well; of the others, `masque rename` does.
+pub(crate) fn is_renamed_by_update(kind: Kind) -> bool {
+    matches!(kind, Kind::Persona | Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc)
+}
+
+const RENAME: &str = "rename";
+
+fn rename_argument() -> Arg {
+    Arg::new(RENAME)
+        .long(RENAME)
+        .value_name("NEW")
+        .value_parser(clap::value_parser!(Name))
+        .help("Give it another name; what uses it follows")
 }
 
 /// Says of a field that can be given several times what becomes of those that there are.
@@ -99,43 +94,99 @@ fn in_place(argument: Arg) -> Arg {
     }
 }
 
-/// A change that may give it another name as well; of a kind that is kept whole, `masque rename` does.
-#[derive(Debug, Args)]
-pub(crate) struct Update<F: Args> {
-    /// Give it another name; what uses it follows
-    #[arg(long, value_name = "NEW")]
-    pub(crate) rename: Option<Name>,
-    #[command(flatten)]
-    pub(crate) amend: Amend<F>,
+/// A command for one kind, which files write with an underscore.
+fn command_for(kind: Kind) -> Command {
+    let word = KindWord::from(kind);
+    let command = Command::new(word.dashed());
+    if word.dashed() == kind.as_str() { command } else { command.alias(kind.as_str()) }
 }
 
-#[expect(clippy::large_enum_variant, reason = "it is parsed once, and a persona has most fields")]
-#[derive(Debug, Subcommand)]
-pub(crate) enum UpdateKind {
-    /// A persona's own fields; `link` and `arc` change what it is made of
-    Persona(Update<PersonaFields>),
-    /// A part
-    Part(Update<PartFields>),
-    /// A trait
-    Trait(Update<TraitFields>),
-    /// A skill
-    Skill(Update<SkillFields>),
-    /// A guardrail
-    Guardrail(Update<GuardrailFields>),
-    /// An arc's own fields; `arc add-stage` and its like change the stages
-    Arc(Update<ArcFields>),
-    /// A tool preset
-    #[command(alias = "tool_preset")]
-    ToolPreset(Amend<AboutFields>),
-    /// A bias profile
-    #[command(alias = "bias_profile")]
-    BiasProfile(Amend<BiasProfileFields>),
-    /// A context preset
-    #[command(alias = "context_preset")]
-    ContextPreset(Amend<ContextPresetFields>),
-    /// A test input
-    #[command(alias = "test_input")]
-    TestInput(Amend<TestInputFields>),
+fn every_input(_: Input) -> bool {
+    true
+}
+
+fn own_input(input: Input) -> bool {
+    input == Input::Own
+}
+
+/// The kind that a subcommand is for, and its arguments.
+fn chosen(matches: &ArgMatches) -> Result<(Kind, &ArgMatches), clap::Error> {
+    let missing = || clap::Error::raw(clap::error::ErrorKind::MissingSubcommand, "a kind is required");
+    let (word, matches) = matches.subcommand().ok_or_else(missing)?;
+    let kind = Kind::ALL.iter().copied().find(|kind| KindWord::from(*kind).dashed() == word);
+    Ok((kind.ok_or_else(missing)?, matches))
+}
+
+impl FromArgMatches for CreateKind {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (kind, matches) = chosen(matches)?;
+        let fields = fields::collect(matches, kind, every_input);
+        Ok(Self { kind, args: CreateArgs::from_arg_matches(matches)?, fields })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for CreateKind {
+    fn augment_subcommands(command: Command) -> Command {
+        let kinds = Kind::ALL.iter().map(|kind| {
+            let command = CreateArgs::augment_args(command_for(*kind)).about(kind.about());
+            fields::augment(command, *kind, every_input)
+        });
+        command.subcommands(kinds).subcommand_required(true).arg_required_else_help(true)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Kind::ALL.iter().any(|kind| KindWord::from(*kind).dashed() == name)
+    }
+}
+
+impl FromArgMatches for UpdateKind {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (kind, matches) = chosen(matches)?;
+        let rename = if is_renamed_by_update(kind) { matches.get_one::<Name>(RENAME).cloned() } else { None };
+        let fields = fields::collect(matches, kind, own_input);
+        Ok(Self { kind, rename, args: UpdateArgs::from_arg_matches(matches)?, fields })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for UpdateKind {
+    fn augment_subcommands(command: Command) -> Command {
+        let kinds = Kind::ALL.iter().map(|kind| {
+            let command = UpdateArgs::augment_args(command_for(*kind)).about(update_about(*kind));
+            let command = if is_renamed_by_update(*kind) { command.arg(rename_argument()) } else { command };
+            fields::augment(command, *kind, own_input).mut_args(in_place)
+        });
+        command.subcommands(kinds).subcommand_required(true).arg_required_else_help(true)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        CreateKind::has_subcommand(name)
+    }
+}
+
+fn update_about(kind: Kind) -> String {
+    match kind {
+        Kind::Persona => "A persona's own fields; `link` and `arc` change what it is made of".to_owned(),
+        Kind::Arc => "An arc's own fields; `arc add-stage` and its like change the stages".to_owned(),
+        kind => format!("A {}", kind.spoken()),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,50 +1,60 @@
 //! Kinds on the command line, and what is meant by a name with or without one.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use persona::{Kind, Name, ParseKindError};
 
 use super::ScopeOption;
 use crate::failure::{Failure, Result};
 
 /// A kind on the command line; the plural reads better in places, and files write an underscore.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KindWord {
-    #[value(alias = "personas")]
-    Persona,
-    #[value(alias = "parts")]
-    Part,
-    #[value(alias = "traits")]
-    Trait,
-    #[value(alias = "skills")]
-    Skill,
-    #[value(alias = "guardrails")]
-    Guardrail,
-    #[value(alias = "arcs")]
-    Arc,
-    #[value(aliases = ["tool_preset", "tool-presets", "tool_presets"])]
-    ToolPreset,
-    #[value(aliases = ["bias_profile", "bias-profiles", "bias_profiles"])]
-    BiasProfile,
-    #[value(aliases = ["context_preset", "context-presets", "context_presets"])]
-    ContextPreset,
-    #[value(aliases = ["test_input", "test-inputs", "test_inputs"])]
-    TestInput,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KindWord(Kind);
+
+/// The spellings of each kind, in the order of [`Kind::ALL`]; the first is the one that help shows.
+static SPELLINGS: LazyLock<Vec<(KindWord, [String; 4])>> = LazyLock::new(|| {
+    let spellings = |kind: &Kind| {
+        let (one, many) = (kind.as_str().to_owned(), kind.table().to_owned());
+        (KindWord(*kind), [one.replace('_', "-"), many.replace('_', "-"), one, many])
+    };
+    Kind::ALL.iter().map(spellings).collect()
+});
+
+impl KindWord {
+    fn spellings(self) -> &'static [String] {
+        SPELLINGS.iter().find(|(word, _)| *word == self).map_or(&[], |(_, spellings)| spellings)
+    }
+
+    /// The kind as commands and help have it: `tool-preset`.
+    pub(crate) fn dashed(self) -> &'static str {
+        self.spellings().first().map_or(self.0.as_str(), String::as_str)
+    }
+}
+
+impl ValueEnum for KindWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        static WORDS: LazyLock<Vec<KindWord>> =
+            LazyLock::new(|| Kind::ALL.iter().copied().map(KindWord).collect());
+        &WORDS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let others = self.spellings().iter().map(String::as_str).filter(|word| *word != self.dashed());
+        Some(PossibleValue::new(self.dashed()).aliases(others))
+    }
 }
 
 impl From<KindWord> for Kind {
     fn from(word: KindWord) -> Self {
-        match word {
-            KindWord::Persona => Self::Persona,
-            KindWord::Part => Self::Part,
-            KindWord::Trait => Self::Trait,
-            KindWord::Skill => Self::Skill,
-            KindWord::Guardrail => Self::Guardrail,
-            KindWord::Arc => Self::Arc,
-            KindWord::ToolPreset => Self::ToolPreset,
-            KindWord::BiasProfile => Self::BiasProfile,
-            KindWord::ContextPreset => Self::ContextPreset,
-            KindWord::TestInput => Self::TestInput,
-        }
+        word.0
+    }
+}
+
+impl From<Kind> for KindWord {
+    fn from(kind: Kind) -> Self {
+        Self(kind)
     }
 }
 

@@ -2,35 +2,34 @@
 
 use app::inputs::{AmendEntity, SaveEntity};
 use app::outputs::Written;
-use persona::{AnyEntity, Entity, Kind, Scope};
-use serde::de::DeserializeOwned;
+use persona::{AnyEntity, Kind, Scope};
 use serde_json::Value;
 
 use super::update::nothing_to_change;
-use crate::cli::{Amend, Create, Fields};
-use crate::definition::{Definition, Purpose};
+use crate::cli::{CreateArgs, UpdateArgs};
+use crate::definition::Definition;
 use crate::failure::Result;
 use crate::session::Session;
 
-pub(super) async fn create<T, F>(mut args: Create<F>, session: &Session) -> Result<Written>
-where
-    T: Entity + DeserializeOwned + Into<AnyEntity>,
-    F: Fields,
-{
-    args.fields.read_files()?;
-    let mut definition = Definition::read(args.file.as_deref(), &args.fields, Purpose::Create)?;
-    definition.set("name", &args.name)?;
-    definition.spell_out(T::KIND);
-    let entity: AnyEntity = definition.into_input::<T>()?.into();
+pub(super) async fn create(
+    kind: Kind,
+    definition: Definition,
+    args: CreateArgs,
+    session: &Session,
+) -> Result<Written> {
+    let entity = definition.into_entity(kind)?;
     let scope = args.place.scope.unwrap_or_else(|| session.library.default_scope());
     // Revision 0 is refused where the name is taken.
     let input = save(&entity, 0, args.why.message, Some(scope));
     Ok(session.library.save_entity(&session.author, input).await?)
 }
 
-pub(super) async fn amend<F: Fields>(kind: Kind, mut args: Amend<F>, session: &Session) -> Result<Written> {
-    args.fields.read_files()?;
-    let mut definition = Definition::read(args.file.as_deref(), &args.fields, Purpose::Update)?;
+pub(super) async fn amend(
+    kind: Kind,
+    mut definition: Definition,
+    args: UpdateArgs,
+    session: &Session,
+) -> Result<Written> {
     let stated = definition.take_revision()?;
     if definition.is_empty() {
         return Err(nothing_to_change(kind));

@@ -194,7 +194,7 @@ fn mistakes_are_explained() {
     );
     contains(
         &create("tool-preset", "[[categories.read]]\nname = 'a'\nweight = 9"),
-        &["weight", "from 1 to 5"],
+        &["weight", "9 is outside 1 to 5"],
     );
     contains(&create("context-preset", "entries = [{ glob = '../x' }]"), &["inside the project"]);
     contains(&home.fails(2, &["create", "bias-profile", "x", "--multiplier", "read"]), &["search=1.5"]);

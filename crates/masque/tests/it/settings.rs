@@ -48,7 +48,7 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
     assert_eq!(mine.request_count(), 4);
     contains(
         &home.fails(2, &["update", "persona", "brief", "--max-tool-rounds", "1001"]),
-        &["from 1 to 1000"],
+        &["1001 is outside 1 to 1000"],
     );
     home.ok(&["update", "persona", "brief", "--max-tool-rounds", "4"]);
     contains(&home.ok(&["show", "heir", "--explain"]), &["max_tool_rounds", "4"]);

@@ -1,7 +1,7 @@
 //! A named, loadable agent configuration.
 
 use crate::entity::{first_sentence, said};
-use crate::field::{self, Described, Item, described, kind};
+use crate::field::{self, Described, Item, blank, described, kind};
 use crate::limits::{DISPLAY_NAME_CHARS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
@@ -262,18 +262,10 @@ described! {
     }
 }
 
-/// A persona with a name and nothing else.
-macro_rules! blank {
-    ({ $name:ident } $($taken:ident ($($note:literal)?) $field:ident: $type:ty;)+) => {
-        Persona { $($field: blank!(@$taken $name)),+ }
-    };
-    (@key $name:ident) => { $name };
-    (@$taken:ident $name:ident) => { Default::default() };
-}
-
 impl Persona {
+    /// A persona with a name and nothing else.
     pub fn new(name: Name) -> Self {
-        persona_fields!(blank, { name })
+        persona_fields!(blank, { Persona(name) })
     }
 
     /// The model that it would like to speak through first.

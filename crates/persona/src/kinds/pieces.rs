@@ -2,7 +2,7 @@
 
 use crate::check::{Checked, Rule, invalid};
 use crate::entity::{first_sentence, said};
-use crate::field::{self, kind};
+use crate::field::{self, blank, kind};
 use crate::limits::{DENY_TOOLS, TOOL_CHARS};
 use crate::{Name, PartType, Severity, Tags, TraitType};
 
@@ -35,6 +35,11 @@ kind! {
 }
 
 impl Part {
+    /// A part without texts, which is not yet fit to be kept.
+    pub fn new(name: Name, part_type: PartType) -> Self {
+        part_fields!(blank, { Part(name, part_type) })
+    }
+
     /// The authored summary, else the description, else the content's first sentence.
     pub fn summary_or_derived(&self) -> &str {
         said(&self.summary)

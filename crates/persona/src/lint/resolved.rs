@@ -243,13 +243,5 @@ fn without_texts(persona: &Persona) -> Persona {
 fn parts_without_texts(known: &Known<'_>, scope: Scope, persona: &Persona) -> Vec<Part> {
     let types =
         persona.parts.iter().filter_map(|link| Some((&link.name, part_type(known, scope, &link.name)?)));
-    let part = |(name, part_type): (&Name, PartType)| Part {
-        name: name.clone(),
-        part_type,
-        description: None,
-        summary: None,
-        content: None,
-        tags: Vec::new(),
-    };
-    types.map(part).collect()
+    types.map(|(name, part_type)| Part::new(name.clone(), part_type)).collect()
 }
