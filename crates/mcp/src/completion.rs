@@ -2,6 +2,7 @@
 
 use app::Library;
 use app::inputs::ListParts;
+use operations::Reads;
 use persona::{Kind, PartType};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 
@@ -47,7 +48,7 @@ async fn address(library: &Library, template: &str, (argument, typed): (&str, &s
 
 async fn names(library: &Library, kind: Kind, typed: &str) -> Values {
     // One more than is shown tells whether there are more.
-    let found = library.complete_names(kind, typed, COMPLETIONS + 1).await;
+    let found = Reads(library).complete_names(kind, typed, COMPLETIONS + 1).await;
     let found = found.map_err(|error| protocol_error(&error))?;
     let has_more = found.len() > COMPLETIONS;
     Ok((found.iter().take(COMPLETIONS).map(ToString::to_string).collect(), has_more))
@@ -80,7 +81,7 @@ async fn parts_of(library: &Library, part_type: PartType, typed: &str) -> Values
             cursor,
             scope: None,
         };
-        let page = library.list(Kind::Part, query).await;
+        let page = Reads(library).list(Kind::Part, query).await;
         let page = page.map_err(|error| protocol_error(&error))?;
         found.extend(beginning(page.items.iter().map(|item| item.name.as_str()), typed));
         cursor = page.next_cursor;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use app::Library;
 use app::inputs::GetPersona;
 use app::outputs::Item;
+use operations::Reads;
 use persona::{Name, PartType};
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
@@ -20,7 +21,7 @@ pub(crate) const WEAR: &str = "wear";
 
 /// `wear`, then the personas that were used last.
 pub(crate) async fn list(library: &Library) -> Result<ListPromptsResult, ErrorData> {
-    let recent = library.recent_personas(PROMPTS).await.map_err(|error| protocol_error(&error))?;
+    let recent = Reads(library).recent_personas(PROMPTS).await.map_err(|error| protocol_error(&error))?;
     // A persona called "wear" is reached through the prompt of that name.
     let personas = recent.iter().filter(|item| item.name.as_str() != WEAR).map(persona_prompt);
     let prompts = std::iter::once(wear()).chain(personas).collect();
@@ -61,7 +62,7 @@ pub(crate) async fn get(
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
     let request = request(prompt, arguments).map_err(|message| ErrorData::invalid_params(message, None))?;
-    let prompt = library.prompt(&request).await.map_err(|error| protocol_error(&error))?;
+    let prompt = Reads(library).prompt(&request).await.map_err(|error| protocol_error(&error))?;
     let name = &request.name;
     let text = format!(
         "From now on, take on the persona {name} that is described below, and stay in it until I ask you to stop.\n\n{prompt}"

@@ -5,8 +5,8 @@ use app::outputs::{Document, Item};
 use app::{ErrorKind, Library};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use operations::{Front, ToolSelection, add_hints};
-use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
+use operations::{Front, Reads, ToolSelection, add_hints};
+use persona::{Kind, Name, Skill};
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Role,
@@ -25,7 +25,7 @@ const MARKDOWN: &str = skills::MIME_TYPE;
 pub(crate) async fn list(library: &Library, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let (kind, cursor) = cursor.map_or(Ok((Kind::Persona, None)), open_cursor)?;
     let query = List { tags: None, query: None, limit: Some(RESOURCE_PAGE), cursor, scope: None };
-    let page = library.list(kind, query).await.map_err(|error| protocol_error(&error))?;
+    let page = Reads(library).list(kind, query).await.map_err(|error| protocol_error(&error))?;
     let mut resources = Vec::new();
     for item in &page.items {
         match kind {
@@ -162,22 +162,23 @@ async fn contents(
     uri: &ResourceUri,
     selection: ToolSelection,
 ) -> app::Result<(String, &'static str)> {
+    let reads = Reads(library);
     Ok(match uri {
         ResourceUri::Persona(name, Aspect::Whole) => {
-            let loaded = library.get_persona(&whole(name)).await?;
+            let loaded = reads.persona(&whole(name)).await?;
             (loaded.json().to_owned(), JSON)
         }
         ResourceUri::Persona(name, Aspect::Manifest) => {
-            let mut manifest = library.manifest(&named(name)).await?;
+            let mut manifest = reads.manifest(&named(name)).await?;
             add_hints(&mut manifest, Front::Mcp(selection));
             (pretty(&manifest), JSON)
         }
-        ResourceUri::Persona(name, Aspect::Compiled) => (library.prompt(&whole(name)).await?, MARKDOWN),
-        ResourceUri::Part(name) => (pretty(&library.get::<Part>(&named(name)).await?), JSON),
-        ResourceUri::Trait(name) => (pretty(&library.get::<Trait>(&named(name)).await?), JSON),
-        ResourceUri::Guardrail(name) => (pretty(&library.get::<Guardrail>(&named(name)).await?), JSON),
+        ResourceUri::Persona(name, Aspect::Compiled) => (reads.prompt(&whole(name)).await?, MARKDOWN),
+        ResourceUri::Part(name) => (pretty(&reads.part(&named(name)).await?), JSON),
+        ResourceUri::Trait(name) => (pretty(&reads.trait_(&named(name)).await?), JSON),
+        ResourceUri::Guardrail(name) => (pretty(&reads.guardrail(&named(name)).await?), JSON),
         ResourceUri::Skill(name) => {
-            let skill: Document<Skill> = library.get::<Skill>(&named(name)).await?;
+            let skill: Document<Skill> = reads.skill(&named(name)).await?;
             (SkillFile::of(&skill.entity).text, MARKDOWN)
         }
     })

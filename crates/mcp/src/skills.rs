@@ -2,6 +2,7 @@
 
 use app::inputs::List;
 use app::{ErrorKind, Library};
+use operations::Reads;
 use persona::{Kind, Name, Skill, first_sentence};
 use rmcp::model::{CustomRequest, ErrorData, ExtensionCapabilities, JsonObject};
 use serde::Deserialize;
@@ -99,7 +100,7 @@ fn params<T: serde::de::DeserializeOwned>(request: &CustomRequest) -> Result<Opt
 
 async fn list(library: &Library, cursor: Option<String>) -> Result<Value, ErrorData> {
     let query = List { tags: None, query: None, limit: Some(SKILL_PAGE), cursor, scope: None };
-    let page = library.list(Kind::Skill, query).await.map_err(|error| protocol_error(&error))?;
+    let page = Reads(library).list(Kind::Skill, query).await.map_err(|error| protocol_error(&error))?;
     let mut skills = Vec::with_capacity(page.items.len());
     for item in &page.items {
         if let Some(skill) = find(library, &item.name).await?
@@ -141,7 +142,7 @@ async fn is_shadowed(library: &Library, name: &Name) -> Result<bool, ErrorData> 
 }
 
 async fn find(library: &Library, name: &Name) -> Result<Option<Skill>, ErrorData> {
-    match library.get::<Skill>(&named(name)).await {
+    match Reads(library).skill(&named(name)).await {
         Ok(document) => Ok(Some(document.entity)),
         Err(error) if error.kind() == ErrorKind::Missing => Ok(None),
         Err(error) => Err(protocol_error(&error)),

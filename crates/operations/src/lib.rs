@@ -28,6 +28,9 @@ pub use selection::{ToolSelection, ToolSelectionError, ToolSet, tools};
 mod hints;
 pub use hints::add_hints;
 
+mod reads;
+pub use reads::Reads;
+
 mod parse;
 pub use parse::parse;
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use app::{Change, Changes, Library};
+use operations::Reads;
 use persona::{Kind, Name};
 
 use crate::uri::ResourceUri;
@@ -44,7 +45,7 @@ impl News {
                 _ if parsed.kind() != Kind::Persona => self.names(parsed.kind(), name),
                 Some(known) => *known,
                 None => {
-                    let differs = library.may_differ(name, &self.0).await;
+                    let differs = Reads(library).may_differ(name, &self.0).await;
                     personas.insert(name.clone(), differs);
                     differs
                 }
