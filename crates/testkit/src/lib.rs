@@ -10,9 +10,6 @@ pub use databases::{Database, on_each_engine, postgres};
 mod files;
 pub use files::Files;
 
-mod machine;
-pub use machine::sync_time;
-
 mod prose;
 
 mod generate;

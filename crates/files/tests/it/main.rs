@@ -6,4 +6,3 @@ mod fuzz;
 mod properties;
 mod reading;
 mod schema_of_files;
-mod speed;

@@ -257,18 +257,16 @@ fn what_broke_off_never_reaches_a_pipe() {
 }
 
 #[test]
-fn ctrl_c_stops_it_within_a_second() {
+fn ctrl_c_stops_it() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut command = rehearsed.command(&["run", "worker", "slowly", "--json"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("text_delta")));
-    let began = std::time::Instant::now();
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     let last = lines.last().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(began.elapsed().as_millis() < 1000, "{:?}", began.elapsed());
     contains(&last, &["\"done\"", "\"cancelled\""]);
     contains(&rehearsed.ok(&["sessions", "export", &rehearsed.session()]), &["slowly", "one"]);
 }

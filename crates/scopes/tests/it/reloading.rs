@@ -13,16 +13,9 @@ use tokio::sync::broadcast::Receiver;
 use super::{brief, history, load};
 use crate::samples::name;
 
-/// How long a save may take until it is in force.
-const BOUND: Duration = Duration::from_millis(200);
-/// The same on this machine, which has to put the revision on its disk: that takes two syncs.
-pub(super) fn bound() -> Duration {
-    BOUND + 2 * testkit::sync_time()
-}
-
-/// How long anybody waits for it on a machine that is busy with something else.
+/// A save that takes longer than this on a busy machine counts as missed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Saves in each manner. The median counts: the machine is shared with other tests.
+/// Saves in each manner. `cargo xtask bench files` measures how long they take.
 const SAVES: usize = 7;
 
 fn file(summary: &str) -> String {
@@ -34,28 +27,24 @@ async fn summary(scopes: &Scopes) -> Option<String> {
     loaded.and_then(|loaded| loaded.bundle.persona.summary.clone())
 }
 
-/// Waits until something is so; how long it took.
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) -> Duration {
+/// Waits until the condition holds.
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let start = Instant::now();
     while !is_so().await {
         assert!(start.elapsed() < PATIENCE, "{what} is not in force after {PATIENCE:?}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    start.elapsed()
 }
 
-/// Saves several times in one manner; each is in force, most of them within the bound.
+/// Saves several times in one manner. Each save takes effect.
 async fn check(scopes: &Scopes, manner: &str, save: impl Fn(&str)) {
-    let mut times = Vec::new();
     for at in 0..SAVES {
         let text = format!("{manner} {at}");
         save(&text);
-        times.push(until(&text, async || summary(scopes).await.as_ref() == Some(&text)).await);
+        until(&text, async || summary(scopes).await.as_ref() == Some(&text)).await;
         // The next save is another one, not part of this burst.
         tokio::time::sleep(Duration::from_millis(150)).await;
     }
-    times.sort();
-    assert!(times[SAVES / 2] <= bound(), "{manner}: {times:?}");
 }
 
 async fn open_watched(files: &Files, database: &Database) -> Scopes {
@@ -139,15 +128,12 @@ async fn an_included_text_is_seen() {
     let scopes = open_watched(&files, &database).await;
     let prompt = async || load(&scopes, "guide").await.persona.system_prompt;
     assert_eq!(prompt().await.as_deref(), Some("first"), "{:?}", scopes.problems());
-    let mut times = Vec::new();
     for at in 0..SAVES {
         let text = format!("text {at}");
         files.write_beside(Scope::Project, "texts/summary.md", &text);
-        times.push(until(&text, async || prompt().await.as_ref() == Some(&text)).await);
+        until(&text, async || prompt().await.as_ref() == Some(&text)).await;
         tokio::time::sleep(Duration::from_millis(150)).await;
     }
-    times.sort();
-    assert!(times[SAVES / 2] <= bound(), "{times:?}");
     // One that is named only from now on is followed from now on.
     files.write_beside(Scope::Project, "texts/other.md", "other");
     files.write(Scope::Project, "[personas.guide]\nsystem_prompt_file = \"texts/other.md\"\n");

@@ -11,7 +11,6 @@ use persona::{Kind, Scope};
 use scopes::Scopes;
 use testkit::{Database, Files, on_each_engine};
 
-use super::reloading::bound;
 use super::{brief, history, load, reread};
 use crate::samples::{name, somebody};
 
@@ -151,7 +150,7 @@ async fn a_file_that_is_written_in_pieces_is_never_seen_in_pieces() {
     .await;
 }
 
-async fn in_force(scopes: &Scopes, summary: &str) -> Duration {
+async fn in_force(scopes: &Scopes, summary: &str) {
     let start = Instant::now();
     let now = async || {
         let loaded = scopes.load(&name("guide"), None, &scopes::Overrides::new()).await.unwrap();
@@ -161,7 +160,6 @@ async fn in_force(scopes: &Scopes, summary: &str) -> Duration {
         assert!(start.elapsed() < PATIENCE, "{summary} is not in force");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    start.elapsed()
 }
 
 /// Many saves at once: all that is seen of them is the last.
@@ -173,7 +171,6 @@ async fn a_burst_of_slow_saves_is_one_reload() {
     let scopes = files.open(&database).await;
     scopes.watch();
     let path = files.path(Scope::Project);
-    let mut times = Vec::new();
     let mut revisions = 1;
     for burst in 1..=5 {
         let began = Instant::now();
@@ -186,15 +183,13 @@ async fn a_burst_of_slow_saves_is_one_reload() {
         }
         // On a busy machine the saves may lie so far apart that they are several bursts.
         let in_one_go = began.elapsed() < BOUND;
-        times.push(in_force(&scopes, &format!("save {}", burst * 100 + 20)).await);
+        in_force(&scopes, &format!("save {}", burst * 100 + 20)).await;
         tokio::time::sleep(BOUND).await;
         let now = history(&scopes, Scope::Project, Kind::Persona, "guide").await.len();
         assert!(now == revisions + 1 || !in_one_go, "{} reloads", now - revisions);
         revisions = now;
     }
     nothing_was_deleted(&scopes).await;
-    times.sort();
-    assert!(times[2] <= bound(), "{times:?}");
     scopes.close().await;
 }
 
@@ -242,7 +237,6 @@ async fn what_stays_empty_is_deleted() {
     files.write(Scope::Project, &file(0));
     let scopes = files.open(&database).await;
     scopes.watch();
-    let mut times = Vec::new();
     for turn in 0..6 {
         match turn % 2 {
             0 => std::fs::write(&path, "\n").unwrap(),
@@ -253,12 +247,9 @@ async fn what_stays_empty_is_deleted() {
             assert!(start.elapsed() < PATIENCE, "it is still in force");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        times.push(start.elapsed());
         files.write(Scope::Project, &file(turn));
         in_force(&scopes, &format!("save {turn}")).await;
     }
-    times.sort();
-    assert!(times[2] <= bound(), "{times:?}");
     scopes.close().await;
     // A process that starts later on waits for nobody.
     std::fs::write(&path, "").unwrap();

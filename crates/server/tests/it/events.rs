@@ -1,6 +1,6 @@
 //! `GET /api/events`: changes as they happen, and again for whoever comes back.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use app::{Author, Library};
 use serde_json::{Value, json};
@@ -147,11 +147,9 @@ async fn files_and_their_problems_are_told() {
     let path = running.project_file();
     let mut events = Events::open(running.port, None).await;
     assert_eq!(events.next().await.data, json!({ "problems": [] }));
-    let began = Instant::now();
     std::fs::write(&path, good.replace("guide.", "lead.")).expect("a file");
     let event = events.next().await;
     assert_eq!(event.data, json!({ "kind": "persona", "name": "guide", "listed": false }));
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     std::fs::write(&path, format!("{good}[parts.calm\n")).expect("a file");
     let problems = events.next_of("problems").await;
     let problem = &problems.data["problems"][0];
@@ -202,11 +200,9 @@ async fn a_stop_ends_streams() {
     let running = start().await;
     let mut events = Events::open(running.port, None).await;
     events.next().await;
-    let began = Instant::now();
     running.stop.send(()).expect("the server runs");
     let mut rest = String::new();
     timeout(PATIENCE, events.reader.read_to_string(&mut rest)).await.expect("in time").expect("the rest");
     assert!(rest.ends_with("0\r\n\r\n"), "the stream is not cut off but ended: {rest:?}");
     timeout(PATIENCE, running.task).await.expect("in time").expect("a task").expect("an end");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
 }

@@ -1,7 +1,5 @@
 //! How the server stops.
 
-use std::time::{Duration, Instant};
-
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -31,13 +29,11 @@ async fn a_stop_lets_streams_say_their_last_word() {
     let running = start().await;
     let mut stream = listen(running.port).await;
     let idle = TcpStream::connect(("127.0.0.1", running.port)).await.expect("a connection");
-    let began = Instant::now();
     running.stop.send(()).expect("the server runs");
     let mut rest = String::new();
     timeout(PATIENCE, stream.read_to_string(&mut rest)).await.expect("in time").expect("the rest");
     assert!(rest.contains(r#""id":1"#) && rest.contains(r#""resultType":"complete""#), "{rest}");
     timeout(PATIENCE, running.task).await.expect("in time").expect("a task").expect("an end");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     drop(idle);
     assert!(TcpStream::connect(("127.0.0.1", running.port)).await.is_err(), "nobody listens any more");
 }

@@ -68,7 +68,7 @@ async fn a_cut_is_mended() {
         write(&one, &text).await;
         let start = Instant::now();
         while summary(&two).await.as_ref() != Some(&text) {
-            assert!(start.elapsed() < Duration::from_secs(1), "round {round}");
+            assert!(start.elapsed() < Duration::from_secs(10), "round {round}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -107,7 +107,7 @@ async fn while_it_is_cut_nothing_cached_is_trusted() {
     // Until the cut is noticed the node cannot know better; that takes as long as news does.
     let start = Instant::now();
     while Arc::ptr_eq(&patiently(&two).await, &patiently(&two).await) {
-        assert!(start.elapsed() < Duration::from_secs(1), "the cut goes unnoticed");
+        assert!(start.elapsed() < Duration::from_secs(10), "the cut goes unnoticed");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     for round in 0..30 {

@@ -110,7 +110,8 @@ async fn a_pattern_that_backtracks_forever_is_bounded() {
     let text = "a".repeat(40) + "!";
     let started = Instant::now();
     tool("bomb", schema).call(invocation(json!({ "do": text }))).await;
-    assert!(started.elapsed() < Duration::from_secs(5));
+    // Without the bound it takes years.
+    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]

@@ -1,7 +1,5 @@
 //! `run_command`.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use tools::{Root, ShellSettings, Toolbox};
 
@@ -86,14 +84,12 @@ async fn family(project: &Project) -> Vec<u32> {
 #[tokio::test]
 async fn a_time_out_kills_all_descendants() {
     let project = Project::new();
-    let started = Instant::now();
     let text = project
         .fails(
             "run_command",
             json!({ "command": format!("echo begun; {FAMILY}; sleep 600"), "timeout_s": 2 }),
         )
         .await;
-    assert!(started.elapsed() < Duration::from_secs(8));
     assert!(text.starts_with("ended after 2 s without finishing"), "{text}");
     assert!(text.ends_with("\nbegun\n"), "{text}");
     for id in family(&project).await {
@@ -104,9 +100,7 @@ async fn a_time_out_kills_all_descendants() {
 #[tokio::test]
 async fn what_a_command_leaves_running_ends_with_it() {
     let project = Project::new();
-    let started = Instant::now();
     let text = project.ok("run_command", json!({ "command": FAMILY })).await;
-    assert!(started.elapsed() < Duration::from_secs(10));
     assert!(text.starts_with("exit code 0 (what it had left running was ended)"), "{text}");
     for id in family(&project).await {
         assert!(ended(id).await, "{id} is still there");
@@ -114,7 +108,7 @@ async fn what_a_command_leaves_running_ends_with_it() {
 }
 
 #[tokio::test]
-async fn cancelling_kills_all_descendants_within_a_second() {
+async fn cancelling_kills_all_descendants() {
     let project = Project::new();
     let call = called(json!({ "command": format!("{FAMILY}; sleep 600") }));
     let cancelled = call.cancelled.clone();
@@ -122,11 +116,10 @@ async fn cancelling_kills_all_descendants_within_a_second() {
         let ids = family(&project).await;
         assert!(ids.iter().all(|id| is_running(*id)));
         cancelled.cancel();
-        (ids, Instant::now())
+        ids
     };
-    let (answer, (ids, at)) = futures::future::join(project.tools.call("run_command", call), cancel).await;
+    let (answer, ids) = futures::future::join(project.tools.call("run_command", call), cancel).await;
     assert!(answer.is_error && answer.text.starts_with("cancelled"), "{}", answer.text);
-    assert!(at.elapsed() < Duration::from_secs(1), "{:?}", at.elapsed());
     for id in ids {
         assert!(ended(id).await, "{id} is still there");
     }

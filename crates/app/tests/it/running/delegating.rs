@@ -311,10 +311,8 @@ async fn cancelling_a_session_cancels_what_works_for_it() {
                     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
                 }
             }
-            let started = std::time::Instant::now();
             assert!(stage.runtime.cancel(id).await.unwrap());
             let rest = to_the_end(events).await;
-            assert!(started.elapsed().as_millis() < 1500, "{:?}", started.elapsed());
             assert_eq!(end(&rest), Some(End::Cancelled));
             let mut lowest = id;
             while let Some(child) = below(stage, lowest).await.pop() {

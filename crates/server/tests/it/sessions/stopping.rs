@@ -1,6 +1,6 @@
 //! What a stop of the server means for sessions.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::world::World;
 use crate::client::stop_reason;
@@ -13,10 +13,8 @@ async fn a_stop_ends_streams_and_runs_and_keeps_what_was_said() {
     let mut viewer = world.watch(&session, None).await;
     let mut opened = world.say(&session, "Talk.").await;
     opened.until("text_delta").await;
-    let began = Instant::now();
     // Streams end as they should, they are not cut off.
     let (world, _, _) = tokio::join!(world.restart(), viewer.rest(), opened.rest());
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     world.idle_within(&session, Duration::from_secs(5)).await;
     let events = world.watch(&session, Some("0")).await.until("done").await;
     assert_eq!(stop_reason(&events), "cancelled");
