@@ -46,7 +46,7 @@ If the question cannot be found any more, I would rather delete the line than ke
 say = [{ text = "I look at the notes first, then I tell you what they mean and what they leave open." }, { tool = "read_file", input = { path = "notes.txt" } }]
 "#;
 
-/// A process that runs batches when it is told to.
+/// A process that runs batches on command.
 struct Client {
     process: Process,
     input: ChildStdin,

@@ -161,7 +161,7 @@ impl Subject {
         Ok(())
     }
 
-    /// What the next process does: its database is open, and it knows the file's history.
+    /// The second start: the database exists and knows the file's history.
     async fn open_again(&mut self) -> Result<()> {
         let started = Instant::now();
         let scopes = self.place.open(&self.store, &self.database).await?;
@@ -175,7 +175,7 @@ impl Subject {
         for _ in 0..LOADS {
             let name = persona_name(random.random_range(0..self.size));
             let started = Instant::now();
-            // Whoever names a scope is answered past the cache.
+            // A named scope bypasses the cache.
             let loaded = self.scopes.load(&name, Some(Scope::Project), &nothing).await?;
             self.uncached.push(micros(started));
             loaded.context("the persona is there")?;

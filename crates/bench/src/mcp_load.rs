@@ -113,7 +113,7 @@ pub(crate) async fn measure(masque: &str) -> Result<()> {
     report("mcp", &figures)
 }
 
-/// What the tools cost an agent's context before it has called one.
+/// Context tokens that the tools cost before the first call.
 fn schema_cost() -> Vec<Figure> {
     let mut figures = Vec::new();
     for (set, most) in [("load", 2_000.0), ("author", f64::NAN), ("all", 12_000.0)] {

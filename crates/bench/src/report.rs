@@ -63,7 +63,7 @@ pub(crate) fn report(name: &str, figures: &[Figure]) -> Result<()> {
     Ok(())
 }
 
-/// Where benchmarks keep their data and results: `target/bench`.
+/// The directory for data and results of benchmarks: `target/bench`.
 pub(crate) fn directory() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     let directory = Path::new(&target).join("bench");

@@ -1,4 +1,4 @@
-//! Why a call of a model failed, by what is to be done about it.
+//! Failed model calls, classified by remedy.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Failure {
     /// The provider's own code, such as `overloaded_error`.
     pub code: Option<String>,
     pub request_id: Option<String>,
-    /// How long the provider wants to be left alone.
+    /// The wait that the provider asks for.
     pub retry_after: Option<Duration>,
 }
 
@@ -36,14 +36,14 @@ pub enum FailureKind {
     ContextExceeded,
     /// The key is missing, wrong, or not allowed to do this.
     Unauthorized,
-    /// The model is not there.
+    /// The model does not exist.
     UnknownModel,
-    /// Any other request that the provider does not take.
+    /// Any other rejected request.
     Rejected,
 }
 
 impl FailureKind {
-    /// Whether the same request may succeed when it is simply sent again.
+    /// True if the same request may succeed when sent again.
     pub fn is_transport(self) -> bool {
         self == Self::Transport
     }

@@ -1,4 +1,4 @@
-//! What is said to a language model and what comes back, whatever the provider.
+//! Requests to language models and their streamed answers, independent of the provider.
 //!
 //! Types alone: no I/O, no clock. An adapter (`providers`) turns a [`Request`] into its wire
 //! protocol and the answer into [`Event`]s; the loop (`agent`) never learns which protocol it was.

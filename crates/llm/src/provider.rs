@@ -1,4 +1,4 @@
-//! Who answers requests.
+//! Providers: they answer requests.
 
 use std::fmt;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! One call of a model: what it is told, what it may use, and what was said so far.
+//! One model call: system text, tools and messages.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Request {
 }
 
 /// The system text. What stays the same from call to call comes first, so that providers can cache
-/// it; the reminder may change with every call and stands last.
+/// it; the reminder may change with every call and comes last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
     pub stable: String,
@@ -39,7 +39,7 @@ impl System {
     }
 }
 
-/// Only what the author set: several models reject what others take for granted.
+/// Only settings of the author: some models reject what others accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sampling {
     pub temperature: Option<f64>,
@@ -50,7 +50,7 @@ pub struct Sampling {
 /// Messages alternate as the protocols demand it: a user's, an assistant's, a user's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// What people said and what tools answered; results stand before texts.
+    /// User texts and tool results; results come first.
     User {
         results: Vec<ToolResult>,
         texts: Vec<String>,
@@ -140,7 +140,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// What a tool answered.
+/// A tool's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     pub call_id: CallId,
@@ -150,8 +150,8 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// What belongs to a block and only its provider understands: thinking with its signature, a
-/// reasoning item, a thought's signature. Sent back to that provider as it came.
+/// Opaque state of a block that only its provider understands: thinking with its signature, a
+/// reasoning item, a thought's signature. Sent back to that provider unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// The provider's configured name.
@@ -159,7 +159,7 @@ pub struct ProviderState {
     pub data: Value,
 }
 
-/// A tool as the model is told of it.
+/// A tool as described to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     pub name: String,

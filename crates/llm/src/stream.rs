@@ -1,4 +1,4 @@
-//! What comes back: an answer, piece by piece.
+//! A streamed answer.
 
 use std::ops::AddAssign;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The first event: the provider took the request. It may come once more, with the id, where
-    /// that stands in the answer itself.
+    /// arrives within the answer.
     Started { request_id: Option<String> },
     /// More of a text.
     TextDelta(String),
@@ -31,7 +31,7 @@ pub enum Event {
     Finished { stop: StopReason, usage: Usage },
 }
 
-/// Why the model stopped, as far as the loop acts on it.
+/// Why the model stopped, as far as the loop cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -39,7 +39,7 @@ pub enum StopReason {
     ToolUse,
     MaxTokens,
     Refusal,
-    /// The provider paused its own work and wants to be called again with what it said.
+    /// The provider paused and expects another call with its answer so far.
     Pause,
 }
 

@@ -24,16 +24,16 @@ use crate::settings::Kind;
 use crate::wire::{Decode, Target};
 use crate::{anthropic, chat, gemini, limits, models, responses, windows};
 
-/// What a provider is made of, once its settings were read.
+/// The parts of a provider, parsed from its settings.
 pub(crate) struct Parts {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) base: Url,
     /// Those of the settings and the key's; never shown.
     pub(crate) headers: HeaderMap,
-    /// What must not be in a message, wherever it comes from.
+    /// Text that must not appear in any message.
     pub(crate) secrets: Vec<SecretString>,
-    /// Why no call can be made.
+    /// The reason why every call fails, if any.
     pub(crate) unusable: Option<String>,
     pub(crate) route: Route,
     pub(crate) clients: Arc<Clients>,
@@ -59,7 +59,7 @@ struct Prepared {
 pub(crate) struct Adapter {
     parts: Arc<Parts>,
     client: OnceLock<Client>,
-    /// What its models said they hold.
+    /// Context sizes that the models report.
     windows: RwLock<HashMap<String, u32>>,
 }
 

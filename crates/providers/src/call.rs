@@ -78,7 +78,7 @@ impl Call {
                     return None;
                 }
             };
-            // What was understood before a failure is told first.
+            // Events before the failure go out first.
             self.stage = next.unwrap_or_else(|failure| Stage::Failed(Box::new(failure)));
         }
     }

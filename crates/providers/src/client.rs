@@ -17,7 +17,7 @@ pub(crate) struct Route {
     pub(crate) connect_timeout: Duration,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) via: Via,
-    /// Whether certificates will be looked at. Reading the system's takes milliseconds, and a small
+    /// True if certificates are checked. Reading the system's takes milliseconds, and a small
     /// container may have none.
     pub(crate) encrypted: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Via {
 }
 
 impl Via {
-    /// Nobody means a proxy to fetch from the machine itself.
+    /// A proxy of the environment never applies to loopback addresses.
     pub(crate) fn new(setting: Option<&str>, base: &Url) -> Self {
         match setting {
             Some("none") => Self::Direct,
@@ -41,7 +41,7 @@ impl Via {
         }
     }
 
-    /// Whether the proxy itself is spoken to over TLS.
+    /// True if the connection to the proxy uses TLS.
     pub(crate) fn is_encrypted(&self, environment: &dyn Fn(&str) -> Option<String>) -> bool {
         let encrypted = |proxy: &str| proxy.trim().to_ascii_lowercase().starts_with("https://");
         match self {
@@ -133,7 +133,7 @@ impl Route {
     }
 }
 
-/// What all clients have in common. Redirects are not followed: they would take the key along.
+/// The settings of every client. Redirects are not followed: they would carry the key along.
 fn plain() -> ClientBuilder {
     Client::builder()
         .user_agent(concat!("masque/", env!("CARGO_PKG_VERSION")))
@@ -147,7 +147,7 @@ pub(crate) fn probe() -> Option<Client> {
     plain().no_proxy().tls_certs_only(Vec::new()).timeout(limits::PROBE_TIMEOUT).build().ok()
 }
 
-/// What went wrong at the bottom, without the address.
+/// The root cause of an error, without the address.
 pub(crate) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     let mut bottom = error.source();

@@ -1,6 +1,6 @@
-//! What is wrong with the settings of providers.
+//! Errors in the settings of providers.
 
-/// A setting that cannot work. Says where it stands and what to write instead; never holds a key.
+/// An invalid setting. Names its place and a remedy; never holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct Error {

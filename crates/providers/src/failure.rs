@@ -1,4 +1,4 @@
-//! What a provider's refusal means.
+//! Classifies a provider's refusal.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ use crate::limits;
 #[cfg(test)]
 mod tests;
 
-/// What an error object says, in whichever of the usual shapes it comes.
+/// Reads an error object in any of the usual shapes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) message: Option<String>,

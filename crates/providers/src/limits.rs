@@ -15,7 +15,7 @@ pub(crate) const MODELS_BYTES: usize = 4 * 1024 * 1024;
 /// Models of one provider.
 pub(crate) const MODELS: usize = 1_000;
 
-/// Until a connection stands.
+/// Time limit for a connection to open.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between two pieces of an answer, and before its first. A model on the machine itself may read a
 /// long prompt for minutes before it says a word.
@@ -28,7 +28,7 @@ pub(crate) const LONGEST_TIMEOUT_S: u64 = 86_400;
 pub(crate) const MODELS_TIMEOUT: Duration = Duration::from_secs(20);
 /// For the question whether there is a model on this machine.
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_millis(300);
-/// Connections that nobody used for so long are closed.
+/// Idle connections close after this time.
 pub(crate) const POOL_IDLE: Duration = Duration::from_secs(90);
 
 /// After the last event the rest of the body is read, so that the connection can be used again:
@@ -37,7 +37,7 @@ pub(crate) const DRAIN_BEFORE: Duration = Duration::from_millis(2);
 pub(crate) const DRAIN_AFTER: Duration = Duration::from_secs(2);
 pub(crate) const DRAIN_BYTES: usize = 64 * 1024;
 
-/// Output tokens where Anthropic wants a number and nobody set one.
+/// Output tokens if none are set; Anthropic requires a number.
 pub(crate) const ANTHROPIC_MAX_TOKENS: u32 = 8_192;
 /// Requests at the same time that can be configured.
 pub(crate) const MOST_CONCURRENT: usize = 10_000;

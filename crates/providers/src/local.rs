@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::client;
 
-/// What they are called.
+/// Names of the local servers.
 pub(crate) const OLLAMA: &str = "ollama";
 pub(crate) const LLAMACPP: &str = "llamacpp";
 

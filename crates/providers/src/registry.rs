@@ -43,7 +43,7 @@ pub struct Found {
     pub base_url: String,
     pub from: Origin,
     pub key: Key,
-    /// Why every call fails: what its variables do not hold.
+    /// The reason why every call fails, such as an empty variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The models that the settings list.
@@ -51,7 +51,7 @@ pub struct Found {
     pub models: Vec<String>,
 }
 
-/// Why a provider is there.
+/// Where a provider comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -62,7 +62,7 @@ pub enum Origin {
     Local,
 }
 
-/// How it stands with a provider's key. The names are the variable's.
+/// The state of a provider's key, with the name of its variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Key {
@@ -163,7 +163,7 @@ impl Providers {
         self.entries.keys().map(String::as_str)
     }
 
-    /// What is there and where it came from, in the order of names.
+    /// All providers with their origin, sorted by name.
     pub fn found(&self) -> impl Iterator<Item = &Found> {
         self.entries.values().map(|entry| &entry.found)
     }
@@ -218,7 +218,7 @@ impl Providers {
     }
 }
 
-/// What a provider is shown so that it answers.
+/// The request that tests a provider.
 struct Credentials {
     headers: HeaderMap,
     secrets: Vec<SecretString>,

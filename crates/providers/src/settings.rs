@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Where its inventor serves it.
+    /// The base URL of the protocol's inventor.
     pub(crate) fn official_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com",
@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for Kind {
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub kind: Kind,
-    /// Where it is served; without one, where the protocol's inventor serves it.
+    /// The base URL; by default that of the protocol's inventor.
     #[serde(default)]
     pub base_url: Option<String>,
     /// The variable that holds the key. Without one and without `base_url` it is the usual one of
@@ -107,8 +107,8 @@ pub struct Settings {
     /// The most that an answer may have, where neither persona nor caller says.
     #[serde(default)]
     pub max_output_tokens: Option<u32>,
-    /// Whether to ask for a model's reasoning, encrypted, and to send it back with the next request
-    /// (`openai-responses`). Without it, where OpenAI serves a model that reasons.
+    /// Requests a model's encrypted reasoning and sends it back with the next request
+    /// (`openai-responses`). By default on for OpenAI's own reasoning models.
     #[serde(default)]
     pub reasoning_items: Option<bool>,
     /// A PEM file with certificate authorities that are trusted besides the system's.
@@ -256,7 +256,7 @@ fn check_variable(name: &str) -> Result<(), String> {
     if !name.is_empty() && name.len() <= 200 && name.chars().all(fits) {
         return Ok(());
     }
-    // What stands here may be the key itself, so it is not repeated.
+    // The value may be the key itself, so the message does not repeat it.
     Err("write the name of an environment variable here, such as MY_KEY; the key itself stands in \
          that variable"
         .to_owned())

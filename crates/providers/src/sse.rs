@@ -33,7 +33,7 @@ pub(crate) struct Decoder {
     /// Nothing was read yet: a byte order mark may come.
     at_start: bool,
     name: String,
-    /// Where the event's data stands in the buffer: mostly it is one line.
+    /// The position of the event's data in the buffer. It is usually one line.
     line: Option<Range<usize>>,
     /// Otherwise, what it holds so far.
     data: String,
@@ -86,7 +86,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// What stands there when the body ended without the blank line that closes an event.
+    /// The rest of a body that ends without the blank line after an event.
     pub(crate) fn rest(&mut self) -> Result<Option<Event<'_>>, TooLong> {
         self.clear_handed_out();
         let (start, end) = (self.read, self.buffer.len());
@@ -155,7 +155,7 @@ impl Decoder {
                 self.name.clear();
                 self.name.push_str(&text(value));
             }
-            // Comments, `id`, `retry` and what nobody knows.
+            // Comments, `id`, `retry` and unknown fields.
             _ => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What tests of the four protocols share: streams as text, and requests to compare.
+//! Shared test code of the four protocols: streams as text, and requests to compare.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn target() -> Target<'static> {
     Target { provider: NAME, official: false, reasoning_items: None, max_output_tokens: None }
 }
 
-/// What a body that is exactly this text becomes.
+/// The events of a body with exactly this text.
 pub(crate) fn play(mut decoder: impl Decode, body: &str) -> (Vec<Event>, Result<(), Failure>) {
     let result = feed(&mut decoder, body);
     let events = std::iter::from_fn(|| decoder.answer().next()).collect();

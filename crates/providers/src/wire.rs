@@ -1,4 +1,4 @@
-//! What the four protocols have in common.
+//! Code that the four protocols share.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::sse;
 
-/// What a request needs to know of the provider that gets it.
+/// The provider settings that a request depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     /// The configured name: state goes back to whom it came from.
     pub(crate) provider: &'a str,
     /// Served by the protocol's inventor, who takes what imitators do not.
     pub(crate) official: bool,
-    /// Whether its settings want reasoning to be asked for; none where the model tells.
+    /// Whether to request reasoning; `None` lets the model decide.
     pub(crate) reasoning_items: Option<bool>,
-    /// Where the request sets none.
+    /// The default if the request sets none.
     pub(crate) max_output_tokens: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Failure> 
     })
 }
 
-/// What an event says it is; where it does not, the name under which it came.
+/// The type of an event: its own field, or else the SSE event name.
 pub(crate) fn kind_of(event: sse::Event<'_>) -> Result<Cow<'_, str>, Failure> {
     #[derive(Deserialize)]
     struct Kind<'a> {

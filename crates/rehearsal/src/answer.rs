@@ -5,12 +5,12 @@ use llm::{StopReason, Usage};
 use crate::heard::Heard;
 use crate::script::{Reply, SaidPiece, SaidUsage, Words};
 
-/// How many bytes count as a token where nobody counted them.
+/// Bytes per token in estimates.
 const BYTES_PER_TOKEN: u64 = 4;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    /// What ids end with: unlike any other answer's.
+    /// The unique suffix of this answer's ids.
     pub(crate) stamp: String,
     /// Seconds since 1970.
     pub(crate) created: u64,
@@ -37,7 +37,7 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    /// What is sent token by token.
+    /// The pieces to send token by token.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Reasoning(text) | Self::Text(text) | Self::Tool { input: text, .. } => text,

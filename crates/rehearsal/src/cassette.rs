@@ -1,4 +1,4 @@
-//! What was asked and answered on a real wire, kept in a file.
+//! Recorded exchanges with a real provider, in a file.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -55,7 +55,7 @@ pub(crate) struct Answered {
     /// The few other headers that clients act on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) headers: Vec<(String, String)>,
-    /// Whether the answer broke off.
+    /// True if the answer was cut off.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cut: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -178,7 +178,7 @@ impl Cassette {
         self.exchanges.len()
     }
 
-    /// Whether a cassette can have this name.
+    /// Fails if a cassette cannot have this name.
     pub fn check_name(path: &Path) -> Result<(), CassetteError> {
         Format::of(path).map(drop)
     }

@@ -1,4 +1,4 @@
-//! What a request says, whatever its protocol.
+//! The content of a request, in any protocol.
 //!
 //! Reading is as strict as the real providers are about what they check first: a call without a
 //! result, a result without a call, an empty conversation. A client that gets this wrong should
@@ -21,11 +21,11 @@ pub(crate) struct Heard {
     pub(crate) protocol: Protocol,
     pub(crate) model: String,
     pub(crate) system: String,
-    /// What the user said last, anywhere in the conversation.
+    /// The user's last message.
     pub(crate) last_user: String,
-    /// Whether that came after everything that the assistant said.
+    /// True if it follows the assistant's last message.
     pub(crate) user_speaks: bool,
-    /// What tools answered after everything that the assistant said.
+    /// Tool results after the assistant's last message.
     pub(crate) results: Vec<HeardResult>,
     /// The names of the tools that are offered.
     pub(crate) tools: Vec<String>,
@@ -34,9 +34,9 @@ pub(crate) struct Heard {
     pub(crate) streams: bool,
     /// Never `Asked`.
     pub(crate) framing: Framing,
-    /// Whether a stream of chat completions ends with a chunk of usage.
+    /// Whether a chat completions stream ends with a usage chunk.
     pub(crate) wants_usage: bool,
-    /// Whether the Responses protocol's reasoning comes with what only the provider can read.
+    /// Whether Responses reasoning includes its encrypted content.
     pub(crate) wants_encrypted: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct HeardResult {
     pub(crate) text: String,
 }
 
-/// Why a request is not taken, as the provider would say it.
+/// The provider's error for an invalid request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejected(pub(crate) String);
 

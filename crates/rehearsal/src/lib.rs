@@ -2,7 +2,7 @@
 //!
 //! A [`Script`] says what to answer to what; a [`Rehearsal`] answers so on a port, in the protocol
 //! that it is asked in: Anthropic Messages, OpenAI Responses, chat completions or Gemini. A
-//! [`Recorder`] stands between a client and a real provider and writes a [`Cassette`]; a
+//! [`Recorder`] sits between a client and a real provider and writes a [`Cassette`]; a
 //! [`Replay`] plays it back.
 //!
 //! This crate must not know personas or sessions, nor the adapters (`providers`) that talk to it:

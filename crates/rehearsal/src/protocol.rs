@@ -28,7 +28,7 @@ impl Protocol {
         }
     }
 
-    /// What follows the address in the base URL that its official clients are given.
+    /// The path of the base URL for official clients.
     pub fn base_path(self) -> &'static str {
         match self {
             Self::Anthropic | Self::Gemini => "",
@@ -57,7 +57,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// What a path asks for.
+/// The operation that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// An answer of the model.
@@ -66,7 +66,7 @@ pub(crate) enum Asked {
     Models(Protocol, Option<String>),
 }
 
-/// What the address of a request says about it, apart from the body.
+/// The parts of a request that come from its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) protocol: Protocol,
@@ -86,7 +86,7 @@ pub(crate) enum Framing {
     Array,
 }
 
-/// What a request asks for, or nothing for a path that none of the protocols has.
+/// The operation of a request, or `None` for an unknown path.
 pub(crate) fn asked(is_post: bool, path: &str, query: &str, headers: &HeaderMap) -> Option<Asked> {
     let reply = |protocol| Some(Asked::Reply(Call { protocol, model: None, framing: Framing::Asked }));
     match (is_post, path) {

@@ -35,7 +35,7 @@ pub struct RecordingOptions {
     pub upstream: String,
     /// Only requests of this protocol are passed on; without, those of all four.
     pub kind: Option<Protocol>,
-    /// Where the cassette is written; its name ends in .toml or .json.
+    /// The path of the cassette; it ends in .toml or .json.
     pub cassette: PathBuf,
 }
 
@@ -115,7 +115,7 @@ fn upstream(text: &str) -> Result<String, RecordError> {
     Ok(text.to_owned())
 }
 
-/// What was recorded, and the file that it goes to.
+/// Recorded exchanges and their file.
 #[derive(Debug)]
 struct Tape {
     cassette: PathBuf,
@@ -156,7 +156,7 @@ impl Tape {
         }
     }
 
-    /// Whether enough time has passed since the last save for another.
+    /// True if the next save is due.
     fn wants_saving(&self) -> bool {
         let kept = self.kept();
         kept.saved.is_none_or(|(when, took)| when.elapsed() >= took * SAVE_SHARE)

@@ -57,12 +57,12 @@ impl Replay {
         self.deck.state().next
     }
 
-    /// How many exchanges nobody asked for yet.
+    /// Exchanges not yet requested.
     pub fn remaining(&self) -> usize {
         self.deck.cassette.exchanges.len() - self.played()
     }
 
-    /// What differed, in sentences; the first hundred.
+    /// Differences as sentences, the first hundred.
     pub fn differences(&self) -> Vec<String> {
         self.deck.state().differences.clone()
     }
@@ -86,7 +86,7 @@ struct Progress {
     differences: Vec<String>,
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 enum Turn<'a> {
     Plays(&'a Answered),
     Differs(usize, Difference),

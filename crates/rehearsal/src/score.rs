@@ -12,7 +12,7 @@ const TOKEN_BYTES: usize = 12;
 #[derive(Debug, Default)]
 pub(crate) struct Score {
     pub(crate) bytes: Vec<u8>,
-    /// Where the events of each token begin; what precedes the first is the opening. Once the
+    /// Index of each token's first event; earlier events open the answer. Once the
     /// closing events are marked, they count as one more.
     beats: Vec<usize>,
 }

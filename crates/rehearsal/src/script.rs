@@ -24,26 +24,26 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-/// What a rehearsal answers to what.
+/// A script: replies and the requests they answer.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// Whether a request without a reply is an error instead of a plain answer.
+    /// Rejects requests without a matching reply.
     pub(crate) strict: bool,
     /// The models that there are said to be; requests may name any.
     pub(crate) models: Vec<String>,
     pub(crate) replies: Vec<Reply>,
-    /// What answers where no reply does, and where the script is not strict.
+    /// The answer to other requests, unless the script is strict.
     pub(crate) otherwise: Reply,
 }
 
 /// One answer and when it is given.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
-    /// Where it stands in the script.
+    /// Its line in the script.
     pub(crate) line: usize,
     pub(crate) when: When,
     pub(crate) pieces: Vec<SaidPiece>,
-    /// Where the author set none, it follows from what is said.
+    /// Derived from the answer if the author set none.
     pub(crate) stop: Option<StopReason>,
     pub(crate) usage: SaidUsage,
     pub(crate) pace: Pace,
@@ -59,7 +59,7 @@ pub(crate) enum SaidPiece {
     Tool { name: String, id: Option<String>, input: InputTemplate },
 }
 
-/// What the author set; the rest is estimated. Input counts everything, cached or not.
+/// Usage set by the author; the rest is estimated. Input includes cached tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SaidUsage {
     pub(crate) input: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct Pace {
     pub(crate) token: Duration,
 }
 
-/// Where a script is wrong, and how.
+/// An error in a script, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ScriptError {
     /// Counted from one; zero where it is about the whole script.

@@ -27,13 +27,13 @@ use stage::Stage;
 /// How a rehearsal is run.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Whether requests are kept for [`Rehearsal::requests`].
+    /// Keeps requests for [`Rehearsal::requests`].
     pub record: bool,
     /// Ids and times that are the same in every run.
     pub fixed: Option<Fixed>,
 }
 
-/// What stands in for clock and chance: ids are counted from one.
+/// A fixed source of ids in place of clock and chance: they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     /// Seconds since 1970, at which all answers are said to be made.
@@ -68,7 +68,7 @@ impl Rehearsal {
         Self::start_on(script, TcpListener::bind(address).await?, options)
     }
 
-    /// Starts on a port that somebody else has opened.
+    /// Starts on a listener that the caller opened.
     pub fn start_on(script: Script, listener: TcpListener, options: Options) -> io::Result<Self> {
         let stage = Arc::new(Stage::new(script, options));
         let router = Router::new().fallback(stage::answer).with_state(Arc::clone(&stage));
@@ -84,12 +84,12 @@ impl Rehearsal {
         format!("http://{}", self.address())
     }
 
-    /// What was asked so far, oldest first; the oldest are forgotten first.
+    /// Requests so far, oldest first. The oldest are dropped first.
     pub fn requests(&self) -> Vec<Recorded> {
         self.stage.requests()
     }
 
-    /// What was asked after a position, and the position to ask with next time; the first is 0.
+    /// Requests after a position, and the position for the next call. Starts at 0.
     pub fn requests_since(&self, position: u64) -> (Vec<Recorded>, u64) {
         self.stage.requests_since(position)
     }

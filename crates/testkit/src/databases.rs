@@ -20,10 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A database of a test's own.
 #[derive(Debug)]
 pub struct Database {
-    /// What `--db` takes.
+    /// The value for `--db`.
     pub location: String,
     pub engine: &'static str,
-    /// Where it is removed from in the end.
+    /// The place to remove it from at the end.
     _directory: Option<TempDir>,
 }
 
@@ -41,7 +41,7 @@ impl Database {
         Self { location: location.to_owned(), engine, _directory: None }
     }
 
-    /// A SQLite file that somebody else made, and removes.
+    /// A SQLite file that the caller creates and removes.
     pub fn sqlite_at(path: &Path) -> Self {
         Self { location: path.display().to_string(), engine: "sqlite", _directory: None }
     }

@@ -28,7 +28,7 @@ impl Files {
         files
     }
 
-    /// The directory in which a scope's file stands.
+    /// The directory of a scope's file.
     pub fn directory_of(&self, scope: Scope) -> PathBuf {
         self.directory.path().join(scope.as_str())
     }
@@ -57,8 +57,8 @@ impl Files {
         std::fs::read_to_string(self.path(scope)).expect("a file that can be read")
     }
 
-    /// Where the files' history and state are: in the database itself where that is a SQLite file,
-    /// as for everybody who names no server; else in a file of their own.
+    /// The location of the files' history and state: the database itself if it is a SQLite file,
+    /// as it is by default; otherwise a file of their own.
     pub fn local(&self, database: &Database) -> Database {
         match database.engine {
             "sqlite" => Database::sqlite_at(Path::new(&database.location)),

@@ -74,7 +74,7 @@ fn make_batches(library: Generated, engine: Engine, sender: &mpsc::Sender<Vec<Ro
             }
             revisions += count.min(start + BATCH) - start;
             if sender.blocking_send(batch.into_rows()).is_err() {
-                // Whoever writes has failed, and says so.
+                // The writer failed and reports its own error.
                 return;
             }
         }

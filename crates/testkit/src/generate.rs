@@ -30,7 +30,7 @@ const TAGS: &[&str] = &[
     "experimental",
 ];
 
-/// Definitions that a seed stands for. Nothing is held: each one is made when it is asked for.
+/// Definitions generated from a seed, each on request. Nothing is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generated {
     seed: u64,

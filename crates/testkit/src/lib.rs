@@ -1,8 +1,8 @@
-//! What tests and benchmarks of several crates need: fresh databases on both engines, personas.toml
+//! Fixtures for tests and benchmarks of several crates: fresh databases on both engines, personas.toml
 //! files beside them, and libraries of any size made from a seed.
 //!
-//! Used from tests and benchmarks only; no product code depends on it. It must not judge: what a
-//! library ought to answer is said by the tests.
+//! Used from tests and benchmarks only; no product code depends on it. It must not judge: the tests
+//! say what a library must answer.
 
 mod databases;
 pub use databases::{Database, on_each_engine, postgres};

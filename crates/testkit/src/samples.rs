@@ -302,7 +302,7 @@ pub async fn sees<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// What the persona says of itself: the compiled text with everything in it.
+/// The persona's complete compiled text.
 pub fn prompt(bundle: &Bundle) -> String {
     let text = persona::compile(&bundle.assembled());
     format!("{}\n---\n{}", text.summary, text.detail)

@@ -154,7 +154,7 @@ pub fn over(node: &str) -> Lease {
     Lease { node: node.to_owned(), until: now() - TimeDelta::minutes(1) }
 }
 
-/// Where a session's log ends.
+/// The position after a session's last log entry.
 pub async fn last(store: &Sessions, id: Uuid) -> i64 {
     store.session(id).await.unwrap().map_or(0, |session| session.last_seq)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::workspace::Workspace;
 use crate::{process, venv};
 
-/// What the conformance suite's dependencies ask for.
+/// The version that the conformance suite's dependencies need.
 const OLDEST_MAJOR: u32 = 22;
 
 /// The wheel has Node and npm in it and needs neither an installation nor rights.

@@ -15,7 +15,7 @@ use cluster::Cluster;
 pub(crate) const URL_VARIABLE: &str = "MASQUE_TEST_POSTGRES_URL";
 
 pub(crate) enum Postgres {
-    /// Somebody else's server, named by the environment.
+    /// An existing server, named by the environment.
     Given(String),
     /// Our own; stopped and removed when this value is dropped.
     Started(Cluster),
@@ -52,7 +52,7 @@ impl Postgres {
         }
     }
 
-    /// What the summary says.
+    /// The line in the summary.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Given(_) => format!("given by {URL_VARIABLE}"),

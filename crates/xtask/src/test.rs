@@ -73,7 +73,7 @@ fn live(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     Ok(process::exit_code(process::status(&mut tests)?))
 }
 
-/// Whether the caller picks packages. Cargo would ignore that beside `--workspace`.
+/// True if the caller picks packages. Cargo ignores them beside `--workspace`.
 fn selects_packages(arguments: &[String]) -> bool {
     let of_cargo = arguments.iter().take_while(|argument| *argument != "--");
     of_cargo.into_iter().any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
@@ -85,7 +85,7 @@ fn python_with_sdk(workspace: &Workspace) -> Result<PathBuf> {
     venv::ensure(&workspace.test_environment().join("python"), &requirements)
 }
 
-/// What was set up, how long it took, and what is missing.
+/// Prepared services, their set-up time, and missing ones.
 struct Setup {
     /// In CI a missing piece fails the run: a skipped test must not look like a passed one.
     strict: bool,
@@ -98,7 +98,7 @@ impl Setup {
         Self { strict, steps: Vec::new(), missing: Vec::new() }
     }
 
-    /// Runs `provide`. Where it fails, the tests run without, and nobody can overlook it.
+    /// Runs `provide`. If it fails, the tests run without it, after a loud warning.
     fn need<T>(
         &mut self,
         what: &str,

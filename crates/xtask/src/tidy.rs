@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(report.print(tree.files.len()))
 }
 
-/// What the rules found.
+/// Violations found by the rules.
 #[derive(Default)]
 struct Report {
     violations: Vec<Finding>,

@@ -91,7 +91,7 @@ impl Guarded {
         self.directory.path()
     }
 
-    /// Whether the server has already ended, which is always too early.
+    /// The exit status if the server has ended, which is always too early.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         Ok(self.script.try_wait()?)
     }

@@ -1,4 +1,4 @@
-//! What both clients do when they are told to: run, and say how long it took.
+//! The protocol of both clients: run a batch on command and report its time.
 
 use std::io::Write as _;
 use std::time::Instant;

@@ -75,7 +75,7 @@ async fn run(runtime: &Runtime, id: Uuid) -> Result<Instant> {
     first.context("a first token")
 }
 
-/// What Masque sends in one run, so that the bare client sends the same.
+/// The requests of one run of Masque, so that the bare client sends the same.
 pub(super) async fn requests(script: &str) -> Result<Vec<String>> {
     let model = Rehearsal::start_local(Script::parse(script)?).await?;
     let directory = tempfile::TempDir::new()?;

@@ -1,4 +1,4 @@
-//! How long after somebody else's save a load gives the new text.
+//! The time from a save by another program until a load returns the new text.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

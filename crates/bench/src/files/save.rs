@@ -67,14 +67,14 @@ impl Saves {
     /// Reading, editing and replacing the file by themselves; nothing is recorded.
     pub(super) fn stages(&mut self, place: &Place, name: &Name) -> Result<()> {
         let path = place.file();
-        // What a library that is open has in memory already.
+        // State that an open library already has in memory.
         let known = document::read(&path, &std::fs::read_to_string(&path)?)?;
         let started = Instant::now();
         let bytes = disk::read_bytes(&path)?.context("the file is there")?;
         let text = String::from_utf8(bytes)?;
         let same = known.is_of(&text);
         self.read.push(micros(started));
-        anyhow::ensure!(same, "somebody else writes to {}", path.display());
+        anyhow::ensure!(same, "another process writes to {}", path.display());
 
         let entry = known.get(Kind::Persona, name.as_str()).context("the persona is there")?;
         let mut persona = Persona::try_from(entry.entity.clone()).map_err(|_| anyhow!("not a persona"))?;
@@ -92,12 +92,12 @@ impl Saves {
         replaced.map_err(|error| anyhow!("{} could not be replaced: {error:?}", copy.display()))
     }
 
-    /// Where the time of a save goes, in a line.
+    /// The time of each step of a save, on one line.
     pub(super) fn breakdown(&self) -> String {
         let [begin, read, change, commit, edit, replace] =
             [&self.begin, &self.read, &self.change, &self.commit, &self.edit, &self.replace]
                 .map(|samples| median(samples) / 1e3);
-        // What the library does between these cannot be called from outside.
+        // The steps in between have no public function.
         let record = (commit - edit - replace).max(0.0);
         format!(
             "{begin:.1} ms to begin ({read:.1} ms of it reading), {change:.1} ms to find and say, {commit:.1} ms to \

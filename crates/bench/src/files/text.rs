@@ -38,7 +38,7 @@ pub(super) fn described(text: &str, name: &Name, description: &str) -> String {
 fn write_persona(text: &mut String, persona: &Persona) -> Result<()> {
     let Persona { name, display_name, description, summary, system_prompt, parts, traits, tags, .. } =
         persona;
-    // What the generator describes a persona with is said above it.
+    // The generator's description is a comment above the persona.
     writeln!(text, "\n# {}", description.as_deref().unwrap_or("A persona."))?;
     writeln!(text, "[personas.{name}]")?;
     write_line(text, "display_name", display_name.as_deref())?;

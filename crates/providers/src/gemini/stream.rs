@@ -12,7 +12,7 @@ use crate::failure::Said;
 use crate::sse;
 use crate::wire::{Decode, cut, read};
 
-/// The name of a call of which nobody knows what it called.
+/// The name of a call without a known tool.
 const NAMELESS: &str = "malformed_function_call";
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Decoder {
     signed: Option<(String, usize)>,
     finish: Option<(String, String)>,
     usage: Usage,
-    /// Whether it was said by which id the provider knows the answer.
+    /// True once the answer's id has been sent.
     is_named: bool,
 }
 
@@ -151,8 +151,8 @@ impl Decoder {
         self.answer.end_text(state);
     }
 
-    /// The model wanted to call something and wrote what nobody can read: a call all the same, so
-    /// that it is told what was wrong.
+    /// An unreadable call is still a call: its result tells the
+    /// model what was wrong.
     fn malformed_call(&mut self, message: String) {
         let named = self.tools.iter().filter(|tool| message.contains(tool.as_str()));
         let name = named.max_by_key(|tool| tool.len()).cloned().unwrap_or_else(|| NAMELESS.to_owned());

@@ -103,7 +103,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Whether the model thinks before it answers: others refuse to be asked for their reasoning.
+/// True for reasoning models. Other models reject a request for reasoning.
 fn reasons(model: &str) -> bool {
     let number = |text: &str| text.chars().next().and_then(|first| first.to_digit(10));
     let o_series = model.strip_prefix('o').is_some_and(|rest| number(rest).is_some());

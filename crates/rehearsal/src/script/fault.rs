@@ -1,4 +1,4 @@
-//! What goes wrong with an answer.
+//! Faults: ways in which an answer fails.
 
 use std::time::Duration;
 

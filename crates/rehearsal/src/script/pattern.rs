@@ -1,4 +1,4 @@
-//! What a text must be like: it contains something, or a regular expression finds something in it.
+//! Patterns: a text contains a string or matches a regular expression.
 
 use regex::{Regex, RegexBuilder};
 

@@ -91,7 +91,7 @@ struct RawUsage {
     cache_write: u64,
 }
 
-/// What is wrong, and at which bytes.
+/// An error with its byte range.
 struct Wrong(Range<usize>, String);
 
 type Checked<T> = Result<T, Wrong>;

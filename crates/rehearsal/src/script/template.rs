@@ -21,7 +21,7 @@ enum Place {
     Call,
 }
 
-/// What stands in for the places.
+/// Values for the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) last_user: &'a str,
@@ -137,7 +137,7 @@ impl InputTemplate {
     }
 }
 
-/// Whether there are places in any of the texts.
+/// True if any text has a placeholder.
 fn check(value: &Value) -> Result<bool, String> {
     let mut found = false;
     match value {

@@ -29,13 +29,13 @@ pub(crate) struct When {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum NoTools {
-    /// Whether no tool at all is offered.
+    /// Matches requests that offer no tools at all.
     AtAll(bool),
     /// None of these is offered.
     Of(Vec<String>),
 }
 
-/// Whether the system text has the reminder that a session which plans ends with.
+/// True if the system text has the reminder of plan mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
@@ -78,7 +78,7 @@ impl When {
             && self.mode.is_none_or(|mode| (mode == Mode::Plan) == heard.system.contains(REMINDER))
     }
 
-    /// What a user said was answered once tools have answered since: a reply that looks at it
+    /// A user's message counts as answered once tools have answered: a reply that matches it
     /// alone would otherwise call the same tools for ever.
     fn answers_user(&self, heard: &Heard) -> bool {
         let Some(pattern) = &self.last_user else { return true };

@@ -1,4 +1,4 @@
-//! Accepts connections until it is told to stop, and then ends them all.
+//! Accepts connections until it is stopped, then closes all of them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -77,7 +77,7 @@ async fn accept(listener: TcpListener, router: Router, stop: Arc<Notify>) {
 
 /// The next connection, once there is room for it.
 async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    // Nobody closes the semaphore, so there is always a place in the end.
+    // The semaphore is never closed, so acquiring always succeeds.
     let place = Arc::clone(room).acquire_owned().await.ok();
     loop {
         match listener.accept().await {
@@ -92,7 +92,7 @@ async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Opti
 
 /// The whole body of a request, or nothing where it is too long or does not come.
 pub(crate) async fn read(body: Body) -> Option<Bytes> {
-    // What announces itself as too long is not waited for.
+    // A body whose declared length is too large is rejected unread.
     if body.size_hint().lower() > limits::BODY_BYTES as u64 {
         return None;
     }

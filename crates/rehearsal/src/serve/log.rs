@@ -1,4 +1,4 @@
-//! What a rehearsal was asked, without keys.
+//! The log of requests to a rehearsal, without keys.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::limits;
 pub struct Recorded {
     pub method: String,
     pub path: String,
-    /// What followed the `?`; keys are hidden.
+    /// The query string, with keys hidden.
     pub query: Option<String>,
     /// In their order, names in lower case; the values of keys are hidden.
     pub headers: Vec<(String, String)>,
@@ -35,7 +35,7 @@ impl Recorded {
 
 const HIDDEN: &str = "[hidden]";
 
-/// Whether a header or a parameter holds what nobody else should read.
+/// True if a header or parameter holds a secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["auth", "cookie", "key", "token", "secret", "credential"].iter().any(|word| name.contains(word))

@@ -149,7 +149,7 @@ fn refusal(protocol: Protocol, refused: &Refused, body: Option<&str>, stamp: &st
     response
 }
 
-/// An error that is nobody's script.
+/// An error that no script asked for.
 pub(super) fn trouble(protocol: Protocol, status: u16, message: &str, stamp: &str) -> Response {
     let refused = Refused {
         status,

@@ -130,7 +130,7 @@ impl Stream for Player {
             if now < due {
                 ready!(self.wait_until(due, context));
             }
-            // Whoever is late sends all that is due by now.
+            // A late player sends everything that is due.
             let passed = now.max(due) - self.started;
             let (mut next, mut end) = (self.next + 1, step.end);
             while let Some(more) = self.steps.get(next).filter(|more| more.due <= passed) {

@@ -130,7 +130,7 @@ fn usage(usage: &Usage, output_tokens: u64) -> Value {
     })
 }
 
-/// What only the provider could verify; it comes back with the block.
+/// A signature that only the provider could verify; clients send it back with the block.
 fn signature(answer: &Answer, index: usize) -> String {
     answer.piece_id("rehearsal-signature-", index)
 }

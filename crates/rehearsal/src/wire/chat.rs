@@ -45,7 +45,7 @@ pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
     score.raw("data: [DONE]\n\n");
 }
 
-/// What all chunks of one stream have in common, written once.
+/// The fields that all chunks of a stream share, serialised once.
 struct Chunk {
     /// Up to the choices.
     head: String,
@@ -62,7 +62,7 @@ impl Chunk {
             answer.created,
             Value::from(answer.model.as_str()),
         );
-        // Whoever asks for usage gets the field in every chunk, and a value in the last.
+        // With usage requested, every chunk has the field and the last one a value.
         let tail = if heard.wants_usage { "],\"usage\":null}\n\n" } else { "]}\n\n" };
         Self { head, tail }
     }

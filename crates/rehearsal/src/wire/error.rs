@@ -25,7 +25,7 @@ pub(crate) fn error_body(protocol: Protocol, trouble: &Trouble<'_>) -> Value {
     }
 }
 
-/// What an error event in the middle of a stream says.
+/// The body of an error event within a stream.
 pub(super) fn in_stream(code: &str) -> String {
     match code {
         "overloaded_error" => "Overloaded".to_owned(),

@@ -30,7 +30,7 @@ pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
     chunk.last(score, answer, signature);
 }
 
-/// What all chunks of one stream have in common, written once.
+/// The fields that all chunks of a stream share, serialised once.
 struct Chunk {
     framing: Framing,
     tail: String,

@@ -234,7 +234,7 @@ fn id_of(name: &Name) -> i64 {
     number.expect("a generated name ends in a number") + 1
 }
 
-/// What a persona refers to, all at their first revision.
+/// A persona's references, all at their first revision.
 fn references(document: &Map<String, Value>) -> String {
     let names = |field: &str| document.get(field).and_then(Value::as_array).into_iter().flatten();
     let mut references = Vec::new();

@@ -1,4 +1,4 @@
-//! What a person sees of a run.
+//! Prints a run for people.
 
 use super::suite::{Outcome, Scenario, Status};
 

@@ -30,7 +30,7 @@ pub(super) struct Outcome {
     pub(super) succeeded: bool,
     pub(super) scenarios: Vec<Scenario>,
     pub(super) log: PathBuf,
-    /// What the suite says after its table of scenarios: how it weighs the exceptions.
+    /// The suite's verdict on the exceptions, printed after its table of scenarios.
     pub(super) closing_words: String,
 }
 

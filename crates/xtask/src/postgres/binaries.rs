@@ -9,7 +9,7 @@ use crate::debian::{self, identity, is_root};
 use crate::process;
 use crate::watchdog::User;
 
-/// Where Debian and its descendants keep one directory per major version.
+/// Debian's directory with one subdirectory per major version.
 const DEBIAN_VERSIONS: &str = "/usr/lib/postgresql";
 
 /// A directory with `initdb` and `postgres`, and the user to run them as.

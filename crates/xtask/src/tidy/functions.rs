@@ -28,7 +28,7 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
 }
 
 struct Functions {
-    /// Whether the visitor is in test code just now.
+    /// True inside test code.
     in_test: bool,
     too_long: Vec<(usize, String)>,
 }
@@ -115,7 +115,7 @@ fn is_table_macro(called: &syn::Macro) -> bool {
     last.is_some_and(|segment| TABLE_MACROS.iter().any(|name| segment.ident == name))
 }
 
-/// Whether an expression holds code of its own, and is no plain table.
+/// True if an expression contains code and is not a plain table.
 struct Decisions(bool);
 
 impl<'ast> Visit<'ast> for Decisions {

@@ -96,9 +96,9 @@ fn reach(tree: &Tree, path: &Path, is_root: bool, reached: &mut BTreeSet<PathBuf
 }
 
 struct Modules {
-    /// Where `mod foo;` is looked up.
+    /// The directory in which `mod foo;` is resolved.
     below: PathBuf,
-    /// What `#[path]` and `include!` outside of inline modules are relative to.
+    /// The base of `#[path]` and `include!` outside inline modules.
     beside: PathBuf,
     inline: bool,
     /// The files that may be meant, and whether their own modules lie beside them.

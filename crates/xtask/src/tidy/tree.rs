@@ -128,7 +128,7 @@ impl SourceFile {
         self.path.extension().is_some_and(|extension| extension == ending)
     }
 
-    /// Whether all of the file is test code: `foo/tests.rs` and everything below a `tests` directory.
+    /// True if the whole file is test code: `foo/tests.rs`, or any file below `tests`.
     pub(super) fn is_test(&self) -> bool {
         let in_tests = self.path.iter().any(|part| part == "tests");
         in_tests || self.path.file_name().is_some_and(|name| name == "tests.rs")
