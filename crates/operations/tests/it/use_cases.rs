@@ -33,6 +33,7 @@ const NO_OPERATIONS: &[(&str, &str)] = &[
     ("save_toml", "masque edit keeps what the editor left"),
     ("events", "watch checks the place first"),
     ("sessions_beginning", "the command line takes the beginning of a session's id"),
+    ("perform", "a run without a session, for players and judges; callers have sessions"),
     ("set_persona", "masque chat; update_session does it over HTTP"),
     ("set_model", "masque chat; update_session does it over HTTP"),
     ("local_providers", "masque doctor"),
