@@ -1,5 +1,4 @@
 //! The real handler, wrapped by the suite's fixtures.
-#![expect(deprecated, reason = "the suite also tests what later protocol revisions removed")]
 
 use mcp::Masque;
 use rmcp::model::{
