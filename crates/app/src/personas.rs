@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use persona::{
-    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Kind, Link, LoadedPersona, Manifest, Name,
-    OverrideError, PersonaView, Request, Scope, TokenCounter as _, View, assemble, manifest,
+    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Kind, Link, Manifest, Name, OverrideError,
+    PersonaView, Request, Scope, TokenCounter as _, View, assemble, manifest,
 };
+
+use store::Rendered;
 
 use crate::inputs::{ByName, GetPersona};
 use crate::outputs::CompiledPersona;
@@ -27,26 +29,31 @@ impl Whole {
 }
 
 impl Library {
+    /// A persona, assembled as the caller asks, as the JSON that is sent. Hot personas have it ready.
+    pub async fn get_persona(&self, input: &GetPersona) -> Result<Arc<Rendered>> {
+        let request = request(input);
+        if !request.is_plain() || input.compiled || input.revision.is_some() {
+            return Ok(Arc::new(Rendered::new(json(&self.view_persona(input).await?))));
+        }
+        match self.scopes.rendered(&input.name, input.scope, request.view, render_plain).await {
+            Ok(Some(answer)) => {
+                self.scopes.database().usage().note(&input.name);
+                Ok(answer)
+            }
+            Ok(None) => Err(self.missing_in(Kind::Persona, &input.name, input.scope).await),
+            Err(error) => Err(self.broken_base(error).await),
+        }
+    }
+
     /// A persona, assembled as the caller asks.
-    pub async fn get_persona(&self, input: &GetPersona) -> Result<Arc<LoadedPersona>> {
+    async fn view_persona(&self, input: &GetPersona) -> Result<PersonaView> {
         let request = request(input);
         if input.compiled {
-            return self.get_compiled(input, &request).await;
-        }
-        if request.is_plain() && input.revision.is_none() {
-            return match self.scopes.plain(&input.name, input.scope, request.view).await {
-                Ok(Some(answer)) => {
-                    self.scopes.database().usage().note(&input.name);
-                    Ok(answer)
-                }
-                Ok(None) => Err(self.missing_in(Kind::Persona, &input.name, input.scope).await),
-                Err(error) => Err(self.broken_base(error).await),
-            };
+            return self.view_compiled(input, &request).await;
         }
         let whole = self.whole(input, &request).await?;
         let assembled = self.assemble(whole.bundle(), &request).await?;
-        let view = persona::view(&assembled, &request, self.tokenizer.tokenizer());
-        Ok(Arc::new(LoadedPersona::new(&view)))
+        Ok(persona::view(&assembled, &request, self.tokenizer.tokenizer()))
     }
 
     /// The merged prompt text for a request, overrides and budgets included; nothing is kept.
@@ -149,7 +156,7 @@ impl Library {
     }
 
     /// The compiled text alone: what there is, where it is up to date.
-    async fn get_compiled(&self, input: &GetPersona, request: &Request) -> Result<Arc<LoadedPersona>> {
+    async fn view_compiled(&self, input: &GetPersona, request: &Request) -> Result<PersonaView> {
         if !request.is_plain() {
             return Err(Error::Invalid(
                 "compiled text is of the persona as it stands; ask for it without overrides, types, limit and max_tokens"
@@ -174,7 +181,7 @@ impl Library {
             View::Summary => view.compiled_summary = Some(summary),
             View::Detail => view.compiled_detail = Some(detail),
         }
-        Ok(Arc::new(LoadedPersona::new(&view)))
+        Ok(view)
     }
 
     async fn up_to_date(&self, bundle: &Bundle) -> Result<Compiled> {
@@ -208,4 +215,21 @@ fn request(input: &GetPersona) -> Request {
         limit: input.limit.map(|limit| limit as usize),
         max_tokens: input.max_tokens.map(|max_tokens| max_tokens as usize),
     }
+}
+
+/// The view that [`Library::get_persona`] rendered.
+pub fn parse_view(rendered: &Rendered) -> PersonaView {
+    match serde_json::from_str(rendered.json()) {
+        Ok(view) => view,
+        Err(error) => unreachable!("it was rendered from a view: {error}"),
+    }
+}
+
+/// The answer to a request that changes nothing and leaves nothing out.
+fn render_plain(bundle: &Bundle, view: View) -> String {
+    json(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
+}
+
+fn json(view: &PersonaView) -> String {
+    serde_json::to_string(view).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::LoadedPersona;
+use app::Rendered;
 use app::outputs::{
     CompiledPersona, ConflictList, Deleted, Document, Exported, History, ImportPlan, LintReport, Manifest,
     Page, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged, WriteAction, Written,
@@ -74,13 +74,13 @@ impl<T: Serialize + Facts + Send> Outcome for T {
 }
 
 /// Hot personas are kept as the JSON that is sent.
-impl Outcome for Arc<LoadedPersona> {
+impl Outcome for Arc<Rendered> {
     fn json(&self) -> serde_json::Result<String> {
-        Ok(LoadedPersona::json(self).to_owned())
+        Ok(Rendered::json(self).to_owned())
     }
 
     fn value(&self) -> serde_json::Result<Value> {
-        Ok(LoadedPersona::value(self))
+        Ok(Rendered::value(self))
     }
 
     fn version(&self) -> Option<Version> {

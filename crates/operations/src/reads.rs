@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use app::inputs::{ByName, GetPersona};
 use app::outputs::{Document, Item, Manifest, Page};
-use app::{Change, Library, ListQuery, LoadedPersona, Result};
+use app::{Change, Library, ListQuery, Rendered, Result};
 use futures::future::BoxFuture;
 use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
 
@@ -19,7 +19,7 @@ impl<'a> Reads<'a> {
         Box::pin(self.0.list(kind, query))
     }
 
-    pub fn persona(self, input: &'a GetPersona) -> BoxFuture<'a, Result<Arc<LoadedPersona>>> {
+    pub fn persona(self, input: &'a GetPersona) -> BoxFuture<'a, Result<Arc<Rendered>>> {
         Box::pin(self.0.get_persona(input))
     }
 

@@ -59,9 +59,7 @@ mod assembly;
 pub use assembly::{Assembled, LeftOut, LeftOutReason, Request, assemble};
 
 mod view;
-pub use view::{
-    ArcView, Budget, GuardrailView, LoadedPersona, PartView, PersonaView, SkillView, TraitView, View, view,
-};
+pub use view::{ArcView, Budget, GuardrailView, PartView, PersonaView, SkillView, TraitView, View, view};
 
 mod manifest;
 pub use manifest::{Manifest, ManifestArc, ManifestItem, ManifestPart, ManifestTrait, manifest};

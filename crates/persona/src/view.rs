@@ -164,34 +164,6 @@ impl PersonaView {
     }
 }
 
-/// An answer in the form in which it is sent and cached: compact JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadedPersona(Box<str>);
-
-impl LoadedPersona {
-    pub fn new(view: &PersonaView) -> Self {
-        Self(serde_json::to_string(view).unwrap_or_default().into())
-    }
-
-    /// The answer as compact JSON.
-    pub fn json(&self) -> &str {
-        &self.0
-    }
-
-    /// The answer as a tree.
-    pub fn value(&self) -> serde_json::Value {
-        serde_json::from_str(&self.0).unwrap_or_default()
-    }
-
-    /// The answer as it was made.
-    pub fn view(&self) -> PersonaView {
-        match serde_json::from_str(&self.0) {
-            Ok(view) => view,
-            Err(error) => unreachable!("it was written as one: {error}"),
-        }
-    }
-}
-
 /// The answer to a request: the view, what was left out of it and, where the request is plain,
 /// what was compiled earlier. `tokenizer` names what counted the tokens.
 pub fn view(assembled: &Assembled<'_>, request: &crate::Request, tokenizer: &str) -> PersonaView {

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
-use persona::{LoadedPersona, Name, View};
+use persona::{Name, View};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache as QuickCache;
 
 use crate::load::Loaded;
+
+mod rendered;
+pub use rendered::Rendered;
 
 /// What everything in the cache may weigh together.
 const BYTES: u64 = 64 * 1024 * 1024;
@@ -16,8 +19,8 @@ const USUAL_BYTES: u64 = 4 * 1024;
 /// What an entry weighs besides its texts: keys, pointers, the cache's own books.
 const OVERHEAD_BYTES: usize = 256;
 
-/// What is kept of a persona. Plain answers are kept as the JSON that is sent, which is several
-/// times smaller than what it is made of.
+/// What is kept of a persona. Answers are kept as they were rendered: their JSON is several times
+/// smaller than what it is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Bundle(Name),
@@ -27,7 +30,7 @@ enum Key {
 #[derive(Debug, Clone)]
 enum Kept {
     Bundle(Arc<Loaded>),
-    Answer(Arc<LoadedPersona>),
+    Answer(Arc<Rendered>),
 }
 
 #[derive(Debug, Clone)]
@@ -70,7 +73,7 @@ impl Cache {
         }
     }
 
-    pub(crate) fn answer(&self, name: &Name, view: View, generation: u64) -> Option<Arc<LoadedPersona>> {
+    pub(crate) fn answer(&self, name: &Name, view: View, generation: u64) -> Option<Arc<Rendered>> {
         match self.get(&Key::Answer(name.clone(), view), generation)? {
             Kept::Answer(answer) => Some(answer),
             Kept::Bundle(_) => None,
@@ -81,7 +84,7 @@ impl Cache {
         self.0.insert(Key::Bundle(name), Entry { generation, kept: Kept::Bundle(loaded) });
     }
 
-    pub(crate) fn put_answer(&self, name: Name, view: View, generation: u64, answer: Arc<LoadedPersona>) {
+    pub(crate) fn put_answer(&self, name: Name, view: View, generation: u64, answer: Arc<Rendered>) {
         self.0.insert(Key::Answer(name, view), Entry { generation, kept: Kept::Answer(answer) });
     }
 }

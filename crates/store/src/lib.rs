@@ -14,6 +14,7 @@ pub use documents::file_state;
 mod words;
 
 mod cache;
+pub use cache::Rendered;
 mod feed;
 pub use feed::Change;
 
@@ -24,7 +25,7 @@ mod read;
 pub use read::{Filter, Found, Listed, Listings, Page};
 
 mod load;
-pub use load::{Gathered, Loaded, Wanted, plain_answer, put_override, put_overrides};
+pub use load::{Gathered, Loaded, Render, Wanted, put_override, put_overrides};
 
 mod write;
 pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, STEP_FAILED};

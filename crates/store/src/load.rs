@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use persona::{
-    Bundle, Guardrail, Kind, LoadedArc, LoadedPersona, Name, Part, PieceScope, Request, Scope, Skill, Trait,
-    View,
-};
+use persona::{Bundle, Guardrail, Kind, LoadedArc, Name, Part, PieceScope, Scope, Skill, Trait, View};
 use serde::Deserialize;
 
+use crate::cache::Rendered;
 use crate::{Error, Result, Store, documents};
 use builtins::{Builtin, Builtins};
 use database::{Dialect, Value};
@@ -17,6 +15,10 @@ static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect:
 static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Postgres));
 static GATHER_SQLITE: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Sqlite));
 static GATHER_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Postgres));
+
+/// Makes the JSON of an answer. The cache keeps it by name and view, so the same of both must
+/// always be rendered by the same function.
+pub type Render = fn(&Bundle, View) -> String;
 
 /// A loaded persona.
 #[derive(Debug)]
@@ -96,9 +98,9 @@ impl Store {
         self.cached_bundle(name, self.generation()?, self.fetch(name, None, &[])).await
     }
 
-    /// The answer to a request that changes nothing and leaves nothing out.
-    pub async fn plain(&self, name: &Name, view: View) -> Result<Option<Arc<LoadedPersona>>> {
-        self.cached_answer(name, view, self.generation()?, self.fetch(name, None, &[])).await
+    /// The persona as `render` makes it, from the cache where that has it.
+    pub async fn rendered(&self, name: &Name, view: View, render: Render) -> Result<Option<Arc<Rendered>>> {
+        self.cached_answer((name, view, render), self.generation()?, self.fetch(name, None, &[])).await
     }
 
     /// What the cache has of a generation, or else what is read, which the cache then has.
@@ -118,21 +120,20 @@ impl Store {
         Ok(loaded)
     }
 
-    /// As [`Store::cached_bundle`], for the answer that is made of what is read.
+    /// As [`Store::cached_bundle`], for what is rendered of it.
     pub async fn cached_answer<E>(
         &self,
-        name: &Name,
-        view: View,
+        (name, view, render): (&Name, View, Render),
         generation: Option<u64>,
         read: impl Future<Output = std::result::Result<Option<Loaded>, E>>,
-    ) -> std::result::Result<Option<Arc<LoadedPersona>>, E> {
+    ) -> std::result::Result<Option<Arc<Rendered>>, E> {
         if let Some(answer) = generation.and_then(|generation| self.cache().answer(name, view, generation)) {
             return Ok(Some(answer));
         }
         let Some(loaded) = read.await? else {
             return Ok(None);
         };
-        let answer = Arc::new(plain_answer(&loaded.bundle, view));
+        let answer = Arc::new(Rendered::new(render(&loaded.bundle, view)));
         if let Some(generation) = generation {
             self.cache().put_answer(name.clone(), view, generation, answer.clone());
         }
@@ -218,9 +219,4 @@ pub fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
     override_scopes.retain(|known| known.name != part.name);
     override_scopes.push(PieceScope { kind: Kind::Part, name: part.name.clone(), scope });
     override_parts.push(part);
-}
-
-/// The answer to a request that changes nothing and leaves nothing out.
-pub fn plain_answer(bundle: &Bundle, view: View) -> LoadedPersona {
-    LoadedPersona::new(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
 }

@@ -10,7 +10,7 @@ use database::Location;
 use persona::{
     Aggregation, Approval, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry, ContextPreset,
     ContextView, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona, PreferredModel,
-    PresetTool, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType,
+    PresetTool, Request, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType, View,
 };
 use store::{Action, Attribution, DatabaseWrite, Held, Keep, Store};
 
@@ -306,4 +306,9 @@ pub async fn sees<T: PartialEq + std::fmt::Debug>(
 pub fn prompt(bundle: &Bundle) -> String {
     let text = persona::compile(&bundle.assembled());
     format!("{}\n---\n{}", text.summary, text.detail)
+}
+
+/// Renders a plain answer, as `app` does.
+pub fn render(bundle: &Bundle, view: View) -> String {
+    serde_json::to_string(&persona::view(&bundle.assembled(), &Request::plain(view), "")).unwrap()
 }

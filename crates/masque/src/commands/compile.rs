@@ -68,7 +68,8 @@ async fn compile_as_it_was(
             revision: Some(revision.clone()),
             scope,
         };
-        let view = session.library.get_persona(&input).await?.view();
+        let loaded = session.library.get_persona(&input).await?;
+        let view = app::parse_view(&loaded);
         Ok::<_, Failure>(view.compiled_summary.or(view.compiled_detail).unwrap_or_default())
     };
     if !output.is_json() {

@@ -94,7 +94,7 @@ async fn show_persona(
     let (compiled, detail) = (args.compiled, args.detail);
     let input = input(args, meant.name.clone())?;
     let loaded = meant.found(session.library.get_persona(&input).await, session).await?;
-    let view = loaded.view();
+    let view = app::parse_view(&loaded);
     if compiled {
         if output.is_json() {
             return output.json(&view);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::LoadedPersona;
+use app::Rendered;
 use app::inputs::{ByName, CreatePersona, Delete, GetPersona, List, Search, UpdatePersona};
 use app::outputs::{CompiledPersona, Deleted, Manifest, Page, PersonaView, Written};
 use persona::Kind;
@@ -17,7 +17,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         List => Page, |cx, input| cx.library.list(Kind::Persona, input)),
     op!(get_agent_persona, Read, "Load a persona with its parts, traits, skills and guardrails, as summaries",
         tool(Load), get_or_post("/api/personas/{name}", "/api/personas/{name}/load"), command("show"),
-        GetPersona => (PersonaView) as (Arc<LoadedPersona>), |cx, input| cx.library.get_persona(&input)),
+        GetPersona => (PersonaView) as (Arc<Rendered>), |cx, input| cx.library.get_persona(&input)),
     op!(get_persona_manifest, Read, "What a persona is made of, without contents. Call this first for an unknown persona",
         tool(Load), get("/api/personas/{name}/manifest"), command("manifest"),
         ByName => Manifest, |cx, input| manifest(cx, &input)),

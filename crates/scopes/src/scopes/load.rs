@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use persona::{
-    AnyEntity, Bundle, Kind, LoadedPersona, Meta, Name, Part, PartType, Persona, Reference, Scope, View,
-};
+use persona::{AnyEntity, Bundle, Kind, Meta, Name, Part, PartType, Persona, Reference, Scope, View};
 
 use super::{ScopeFile, Scopes, Snapshot};
 use builtins::Builtins;
 use database::{Dialect, Value};
 use persona::catalog::{self, Catalog, PersonaState, resolve};
-use store::{Gathered, Loaded, Wanted, file_state, plain_answer, put_override, put_overrides};
+use store::{Gathered, Loaded, Render, Rendered, Wanted, file_state, put_override, put_overrides};
 
 use crate::{Error, Result};
 
@@ -174,23 +172,24 @@ impl Scopes {
         self.database().cached_bundle(name, self.generation()?, read).await
     }
 
-    /// The answer to a request that changes nothing and leaves nothing out.
-    pub async fn plain(
+    /// A persona as `render` makes it, from the strongest scope that has it or the one that is named.
+    pub async fn rendered(
         &self,
         name: &Name,
         scope: Option<Scope>,
         view: View,
-    ) -> Result<Option<Arc<LoadedPersona>>> {
+        render: Render,
+    ) -> Result<Option<Arc<Rendered>>> {
         if let Some(scope) = scope {
             let loaded = self.fetch(name, Some(scope), &Overrides::new()).await?;
-            return Ok(loaded.map(|loaded| Arc::new(plain_answer(&loaded.bundle, view))));
+            return Ok(loaded.map(|loaded| Arc::new(Rendered::new(render(&loaded.bundle, view)))));
         }
         let Some(file) = self.file_with(name, None) else {
-            return Ok(self.database().plain(name, view).await?);
+            return Ok(self.database().rendered(name, view, render).await?);
         };
         let nothing = Overrides::new();
         let read = self.fetch_from_file(file, name, &nothing);
-        self.database().cached_answer(name, view, self.generation()?, read).await
+        self.database().cached_answer((name, view, render), self.generation()?, read).await
     }
 
     /// The arc that a persona walks, its own or an inherited one. A persona whose bases cannot be

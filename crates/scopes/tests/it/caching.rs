@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use persona::{CompiledText, LoadedPersona, Part, Persona, Scope, View};
+use persona::{CompiledText, Part, Persona, Scope, View};
 use scopes::{Overrides, Scopes};
+use store::Rendered;
 use testkit::{Database, Files, on_each_engine};
 
 use super::{begin_in, change_in, held_in, load, reread};
-use crate::samples::sees;
-use crate::samples::{change, keep, linking, name, open, part, persona};
+use crate::samples::{change, keep, linking, name, open, part, persona, render, sees};
 
 const FILE: &str = "[personas.guide]\nparts = [\"voice\", \"shared-voice\"]\narc = \"path\"\n\
                     [parts.voice]\npart_type = \"voice\"\ncontent = \"Round 0.\"\n\
                     [arcs.path]\nstages = [{ name = \"one\" }, { name = \"two\" }]\n";
 
-async fn answer(scopes: &Scopes, of: &str) -> Option<Arc<LoadedPersona>> {
-    scopes.plain(&name(of), None, View::Detail).await.unwrap()
+async fn answer(scopes: &Scopes, of: &str) -> Option<Arc<Rendered>> {
+    scopes.rendered(&name(of), None, View::Detail, render).await.unwrap()
 }
 
 async fn says(scopes: &Scopes, of: &str, text: &str) -> bool {

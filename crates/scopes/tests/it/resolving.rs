@@ -9,7 +9,7 @@ use store::Action;
 use testkit::{Files, on_each_engine};
 
 use super::{begin_in, held_in, load, reread};
-use crate::samples::{arc, extending, keep, linking, name, open, part, persona, somebody, stage};
+use crate::samples::{arc, extending, keep, linking, name, open, part, persona, render, somebody, stage};
 
 fn contents(parts: &[Part]) -> Vec<&str> {
     parts.iter().map(|part| part.content.as_deref().unwrap()).collect()
@@ -65,7 +65,8 @@ async fn the_strongest_scope_that_has_a_name_gives_it() {
         for scope in all {
             let loaded = scopes.load(&critic, Some(scope), &Overrides::new()).await.unwrap().unwrap();
             assert_eq!(loaded.bundle.meta.scope, scope);
-            let answer = scopes.plain(&critic, Some(scope), persona::View::Summary).await.unwrap().unwrap();
+            let answer =
+                scopes.rendered(&critic, Some(scope), persona::View::Summary, render).await.unwrap().unwrap();
             assert_eq!(answer.json().contains("the user's"), scope == Scope::Global);
         }
         files.write(Scope::Project, "");

@@ -10,7 +10,7 @@ use testkit::on_each_engine;
 use tokio::sync::broadcast::Receiver;
 
 use crate::samples::{
-    arc, begin, change, held, keep, linking, name, open, persona, remove, sees, settle, stage, tone,
+    arc, begin, change, held, keep, linking, name, open, persona, remove, render, sees, settle, stage, tone,
 };
 
 async fn content(store: &Store) -> Option<String> {
@@ -87,7 +87,7 @@ async fn answers_are_fresh_too() {
         keep(&one, &tone("warm")).await;
         keep(&one, &linking("guide", &["warm"])).await;
         let answer = async |view: View| -> String {
-            two.plain(&name("guide"), view)
+            two.rendered(&name("guide"), view, render)
                 .await
                 .unwrap()
                 .map_or_else(String::new, |answer| answer.json().to_owned())
@@ -111,9 +111,9 @@ async fn answers_are_fresh_too() {
 
 async fn settle_answer(store: &Store, view: View) {
     for _ in 0..100 {
-        let one = store.plain(&name("guide"), view).await.unwrap().unwrap();
+        let one = store.rendered(&name("guide"), view, render).await.unwrap().unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
-        if Arc::ptr_eq(&one, &store.plain(&name("guide"), view).await.unwrap().unwrap()) {
+        if Arc::ptr_eq(&one, &store.rendered(&name("guide"), view, render).await.unwrap().unwrap()) {
             return;
         }
     }

@@ -7,7 +7,7 @@ use testkit::on_each_engine;
 
 use crate::samples::{
     base, change, extending, full_persona, keep, keep_pieces, linking, name, names, open, part, persona,
-    remove, tone, trait_,
+    remove, render, tone, trait_,
 };
 
 async fn bundle(store: &Store, of: &str) -> Bundle {
@@ -17,7 +17,7 @@ async fn bundle(store: &Store, of: &str) -> Bundle {
 async fn refused(store: &Store, of: &str) -> Error {
     let loaded = store.load(&name(of), &[]).await;
     let error = loaded.map(|_| format!("{of} is loaded")).unwrap_err();
-    let again = store.plain(&name(of), View::Summary).await.map(|_| ()).unwrap_err();
+    let again = store.rendered(&name(of), View::Summary, render).await.map(|_| ()).unwrap_err();
     assert_eq!(again.to_string(), error.to_string());
     error
 }
@@ -102,8 +102,9 @@ async fn what_changes_below_is_seen_above() {
         keep(&store, &linking("root", &["warm"])).await;
         keep(&store, &extending("middle", "root")).await;
         keep(&store, &extending("leaf", "middle")).await;
-        let answer =
-            async || store.plain(&name("leaf"), View::Detail).await.unwrap().unwrap().json().to_owned();
+        let answer = async || {
+            store.rendered(&name("leaf"), View::Detail, render).await.unwrap().unwrap().json().to_owned()
+        };
         assert!(answer().await.contains("Be warm."));
         change::<persona::Part>(&store, "warm", |part| part.content = Some("Be hot.".to_owned())).await;
         assert!(answer().await.contains("Be hot."));
