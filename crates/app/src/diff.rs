@@ -33,12 +33,11 @@ pub(crate) fn same(one: &AnyEntity, other: &AnyEntity) -> bool {
 pub(crate) fn fields(entity: &AnyEntity) -> Map<String, Value> {
     let Value::Object(mut fields) = in_order(entity).to_json() else { return Map::new() };
     fields.remove("name");
+    let kind = entity.kind();
     fields.retain(|field, value| {
-        let default = match field.as_str() {
-            "system_prompt_mode" | "parts_mode" => value == "replace",
-            _ => false,
-        };
-        !default && *value != Value::Array(Vec::new()) && !value.is_null()
+        let described = kind.fields().iter().find(|known| known.name == field);
+        let is_unset = described.is_some_and(|known| *value == known.unset_json());
+        !is_unset && !value.is_null()
     });
     fields
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use persona::{Aggregation, Kind, Meta, Name, PartType, PlanPersona, Scope, Severity, Tags, TraitType};
+use persona::{Kind, Meta, Name, PartType, Scope, Severity, Tags, TraitType};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -354,22 +354,10 @@ pub struct Resolved {
     pub deleted: Vec<Scope>,
 }
 
-/// What a persona sets besides what its prompt is made of; what is not set is absent.
+/// What a persona sets besides what its prompt is made of, by field; what is not set is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Settings {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_preset: Option<Name>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bias_profile: Option<Name>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_preset: Option<Name>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aggregation_strategy: Option<Aggregation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tool_rounds: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan_persona: Option<PlanPersona>,
-}
+#[serde(transparent)]
+pub struct Settings(pub serde_json::Map<String, Value>);
 
 /// What a rollback did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -82,15 +82,9 @@ impl Library {
     /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
     pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
         let whole = self.whole(input, &persona::Request::default()).await?;
-        let flat = persona::explain::flat(whole.bundle());
-        Ok(Settings {
-            tool_preset: flat.tool_preset,
-            bias_profile: flat.bias_profile,
-            context_preset: flat.context_preset,
-            aggregation_strategy: flat.aggregation_strategy,
-            max_tool_rounds: flat.max_tool_rounds,
-            plan_persona: flat.plan_persona,
-        })
+        let flat = AnyEntity::from(persona::explain::flat(whole.bundle()));
+        let set = flat.values().into_iter().filter(|(field, value)| field.is_setting && !value.is_unset());
+        Ok(Settings(set.map(|(field, value)| (field.name.to_owned(), value.to_json())).collect()))
     }
 
     /// Which layer and scope each field and part of a persona came from.

@@ -87,6 +87,15 @@ impl Dialect {
         }
     }
 
+    /// The value under a key of the JSON object in a column; `otherwise`, which is JSON, where there
+    /// is none.
+    pub fn json_in(self, column: &str, key: &str, otherwise: &str) -> String {
+        match self {
+            Self::Sqlite => format!("json(coalesce({column} -> '$.{key}', '{otherwise}'))"),
+            Self::Postgres => format!("coalesce({column} -> '{key}', '{otherwise}'::jsonb)"),
+        }
+    }
+
     /// The list under a key of the JSON object in a column; `[]` where there is none.
     pub fn list_in(self, column: &str, key: &str) -> String {
         match self {

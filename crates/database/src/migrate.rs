@@ -54,6 +54,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_approval_policy.sql"),
         postgres: include_str!("../migrations/postgres/0008_approval_policy.sql"),
     },
+    Migration {
+        version: 9,
+        sqlite: include_str!("../migrations/sqlite/0009_extra.sql"),
+        postgres: include_str!("../migrations/postgres/0009_extra.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

@@ -38,9 +38,9 @@ pub(crate) use include::{Overlay, lawful};
 use locate::{End, offset_of_field};
 pub use locate::{Locator, TextPlace, locate};
 pub use short::spell_out;
-pub(crate) use value::LONG_FIELDS;
 use value::Node;
 pub(crate) use value::field_of_file_key;
+pub(crate) use value::long_fields;
 
 /// The tables of a project's file that define nothing, but name whom to start and to call. They are
 /// heeded only where the user trusts the project.

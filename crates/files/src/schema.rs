@@ -6,17 +6,17 @@
 //! editors (Taplo) read, and they pass over whatever stands beside a `$ref`.
 
 mod connections;
-mod fields;
+mod part_types;
 mod rules;
 
-use persona::{Kind, PartType, limits, with_kind};
+use persona::field::{Item, Shape};
+use persona::{Field, Kind, PartType, with_kind};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::document::LONG_FIELDS;
-use fields::{about_part_type, about_table};
-use rules::Rule;
+use super::document::long_fields;
+use part_types::about_part_type;
 
 /// The schema of a whole file.
 pub fn json_schema() -> Value {
@@ -34,7 +34,7 @@ pub fn json_schema() -> Value {
 
 fn table(kind: Kind) -> Value {
     json!({
-        "description": about_table(kind),
+        "description": format!("{}. `[{}.NAME]` defines one.", kind.about(), kind.table()),
         "type": "object",
         "patternProperties": { rules::whole(&rules::name_pattern()): entry(kind) },
         "additionalProperties": false,
@@ -46,15 +46,7 @@ fn entry(kind: Kind) -> Value {
     let mut schema = with_kind!(kind, T => generated::<T>());
     without_null(&mut schema);
     key_is_name(&mut schema, kind);
-    for field in fields::of(kind) {
-        if let Some(place) = at(&mut schema, field.path) {
-            if !field.about.is_empty() {
-                place["description"] = json!(field.about);
-            }
-            field.rule.apply(place);
-        }
-    }
-    short_forms(&mut schema, kind);
+    describe(&mut schema, kind.fields());
     texts_in_files(&mut schema);
     if kind == Kind::Part {
         about_parts(&mut schema);
@@ -105,7 +97,7 @@ fn key_is_name(schema: &mut Value, kind: Kind) {
         "type": "string",
         "description": format!("The {}'s name is its key, so that this can be left out; if it is given, it must be the same.", kind.spoken()),
     });
-    Rule::Name.apply(&mut name);
+    rules::name(&mut name);
     schema["patternProperties"] = json!({ "^name$": name });
     let required = schema.get_mut("required").and_then(Value::as_array_mut);
     if required.is_some_and(|required| {
@@ -117,22 +109,46 @@ fn key_is_name(schema: &mut Value, kind: Kind) {
     }
 }
 
-/// A list entry that says no more than a name may be that name. What holds for texts and what holds for
+/// Says of each field what it is for and what its value must be.
+fn describe(schema: &mut Value, fields: &[Field]) {
+    let Some(properties) = properties(schema) else { return };
+    for field in fields {
+        if let Some(place) = properties.get_mut(field.name) {
+            describe_field(place, field);
+        }
+    }
+}
+
+fn describe_field(place: &mut Value, field: &Field) {
+    if !field.about.is_empty() {
+        place["description"] = json!(field.about);
+    }
+    rules::apply(field, place);
+    match field.shape {
+        Shape::Table(fields) => describe(place, fields),
+        Shape::List { item, .. } => describe_item(&mut place["items"], item),
+        Shape::Map { of, .. } => describe_field(&mut place["additionalProperties"], of),
+        _ => {}
+    }
+}
+
+/// An entry that says no more than a name may be that name. What holds for texts and what holds for
 /// tables do not meet in one value, so that both stand in one schema and a mistake is named exactly.
-fn short_forms(schema: &mut Value, kind: Kind) {
-    let (path, about, rule) = match kind {
-        Kind::Persona => ("parts[]", "A part: its name, or a table with its place.", Rule::Name),
-        Kind::ToolPreset => (
-            "categories{}[]",
-            "A tool: its name, or a table with how it is used.",
-            Rule::Line(limits::TOOL_CHARS),
-        ),
-        _ => return,
-    };
-    if let Some(place) = at(schema, path) {
+fn describe_item(place: &mut Value, item: &Item) {
+    describe(place, item.fields);
+    if !item.about.is_empty() {
+        place["description"] = json!(item.about);
+    }
+    let name = item.fields.iter().find(|field| field.name == "name");
+    if let (true, Some(name)) = (item.may_be_bare, name) {
         place["type"] = json!(["string", "object"]);
-        place["description"] = json!(about);
-        rule.apply(place);
+        rules::apply(name, place);
+    }
+    // Where there are several ways to say which files, exactly one is used.
+    let paths = item.fields.iter().filter(|field| matches!(field.shape, Shape::Path));
+    let ways: Vec<Value> = paths.map(|field| json!({ "required": [field.name] })).collect();
+    if ways.len() > 1 {
+        place["oneOf"] = ways.into();
     }
 }
 
@@ -140,8 +156,8 @@ fn short_forms(schema: &mut Value, kind: Kind) {
 fn texts_in_files(schema: &mut Value) {
     let Some(fields) = properties(schema) else { return };
     let mut dependencies = Map::new();
-    for text in LONG_FIELDS {
-        if !fields.contains_key(text) {
+    for text in long_fields() {
+        if !fields.contains_key(*text) {
             continue;
         }
         let field = format!("{text}_file");
@@ -149,9 +165,9 @@ fn texts_in_files(schema: &mut Value) {
             "type": "string",
             "description": format!("A file with the text of `{text}`, instead of writing it here: a path relative to this file, inside its directory."),
         });
-        Rule::InnerFile.apply(&mut file);
+        rules::inner_file(&mut file);
         fields.insert(field.clone(), file);
-        dependencies.insert(field, json!({ "properties": { text: false } }));
+        dependencies.insert(field, json!({ "properties": { *text: false } }));
     }
     fields.values_mut().for_each(texts_in_files);
     if !dependencies.is_empty() {
@@ -163,7 +179,7 @@ fn texts_in_files(schema: &mut Value) {
 fn about_parts(schema: &mut Value) {
     let texts = ["content", "content_file", "summary", "description"];
     schema["anyOf"] = texts.iter().map(|text| json!({ "required": [text] })).collect();
-    if let Some(part_type) = at(schema, "part_type") {
+    if let Some(part_type) = properties(schema).and_then(|fields| fields.get_mut("part_type")) {
         let meanings: Vec<&str> = PartType::ALL.iter().map(|part_type| about_part_type(*part_type)).collect();
         part_type["x-taplo"] = json!({ "docs": { "enumValues": meanings } });
     }
@@ -171,24 +187,6 @@ fn about_parts(schema: &mut Value) {
 
 fn properties(schema: &mut Value) -> Option<&mut Map<String, Value>> {
     schema.get_mut("properties").and_then(Value::as_object_mut)
-}
-
-/// The schema of a field: `stages[].parts` is a field of a list's entries, `categories{}[]` an entry of a
-/// list under any key.
-fn at<'a>(schema: &'a mut Value, path: &str) -> Option<&'a mut Value> {
-    let mut place = schema;
-    for step in path.split('.').filter(|step| !step.is_empty()) {
-        let field = step.trim_end_matches(['[', ']', '{', '}']);
-        place = place.get_mut("properties")?.get_mut(field)?;
-        for inner in step[field.len()..].chars() {
-            place = match inner {
-                '[' => place.get_mut("items")?,
-                '{' => place.get_mut("additionalProperties")?,
-                _ => place,
-            };
-        }
-    }
-    Some(place)
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub struct Field {
     pub inherit: Inherit,
     /// True if the runtime fills in `${env.NAME}`: the text reaches a model.
     pub is_filled: bool,
+    /// True if it is for people and runtimes: `show` has it, no agent's view does.
+    pub is_setting: bool,
     /// True if a text must hold more than blanks.
     pub says_something: bool,
     pub flag: Flag,
@@ -139,6 +141,7 @@ const fn field(shape: Shape, about: &'static str) -> Field {
         search: Search::No,
         inherit: Inherit::Own,
         is_filled: false,
+        is_setting: false,
         says_something: false,
         flag: Flag::Named,
         input: Input::Own,
@@ -249,6 +252,10 @@ impl Field {
 
     pub(crate) const fn filled(self) -> Self {
         Self { is_filled: true, ..self }
+    }
+
+    pub(crate) const fn setting(self) -> Self {
+        Self { is_setting: true, ..self }
     }
 
     pub(crate) const fn says_something(self) -> Self {

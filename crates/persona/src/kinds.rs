@@ -2,10 +2,12 @@
 //!
 //! A new kind is a row here, a file in `kinds/`, and a table in the database.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::field::{Described, View};
+use crate::field::{Described, Item, Shape, View};
 use crate::kind::vocabulary;
 use crate::{Entity, Field, Invalid, Name, Reference, Rename, Tags};
 
@@ -125,6 +127,36 @@ impl Kind {
             is_link && field.shape.names() == Some(self)
         })
     }
+}
+
+/// The tables that stand in lists, of all kinds.
+fn items() -> &'static [&'static Item] {
+    static ITEMS: LazyLock<Vec<&'static Item>> = LazyLock::new(|| {
+        fn item(shape: Shape) -> Option<&'static Item> {
+            match shape {
+                Shape::List { item, .. } => Some(item),
+                Shape::Map { of, .. } => item(of.shape),
+                _ => None,
+            }
+        }
+        let fields = Kind::ALL.iter().flat_map(|kind| kind.fields());
+        fields.filter_map(|field| item(field.shape)).collect()
+    });
+    &ITEMS
+}
+
+impl Item {
+    /// The entry of a list with this Rust type.
+    pub fn of_type(type_name: &str) -> Option<&'static Self> {
+        items().iter().copied().find(|item| item.type_name == type_name)
+    }
+}
+
+/// The fields of the kind or of the list's entry with this Rust type.
+pub fn fields_of_type(type_name: &str) -> Option<&'static [Field]> {
+    let kind =
+        Kind::ALL.iter().find(|kind| with_kind!(**kind, T => <T as Described>::TYPE_NAME == type_name));
+    kind.map(|kind| kind.fields()).or_else(|| Item::of_type(type_name).map(|item| item.fields))
 }
 
 impl AnyEntity {

@@ -31,6 +31,7 @@ mod kinds;
 pub use kinds::{
     AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Guardrail, Kind, Part, PartLink,
     Persona, PlanPersona, PreferredModel, PresetTool, Skill, Stage, TestInput, ToolPreset, Trait,
+    fields_of_type,
 };
 
 mod check;

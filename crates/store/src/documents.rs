@@ -3,12 +3,17 @@
 //! A document has exactly the fields of its type in `persona`, so that one `serde` derive reads
 //! it, whichever engine wrote it.
 
-use persona::Kind;
+use persona::field::Inherit;
+use persona::{Field, Kind};
 
 use database::{Column, Dialect};
 
+use crate::schema;
+
 mod references;
 pub(crate) use references::{naming_condition, references, user_queries};
+mod search;
+pub(crate) use search::{ENTITY_OF_ROW, KIND_OF_ROW, row_of, search_number};
 mod whole;
 pub use whole::file_state;
 pub(crate) use whole::{gather, load};
@@ -29,22 +34,6 @@ pub(crate) const fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// A kind as the search index writes it. These numbers are stored: new kinds get new ones.
-pub(crate) const fn search_number(kind: Kind) -> i64 {
-    match kind {
-        Kind::Persona => 0,
-        Kind::Part => 1,
-        Kind::Trait => 2,
-        Kind::Skill => 3,
-        Kind::Guardrail => 4,
-        Kind::Arc => 5,
-        Kind::ToolPreset => 6,
-        Kind::BiasProfile => 7,
-        Kind::ContextPreset => 8,
-        Kind::TestInput => 9,
-    }
-}
-
 /// A link table between personas and pieces of one kind: its name and the piece's column. Bases
 /// and presets have none: a persona has their names.
 pub(crate) const fn link_table(kind: Kind) -> Option<(&'static str, &'static str)> {
@@ -55,139 +44,72 @@ pub(crate) const fn link_table(kind: Kind) -> Option<(&'static str, &'static str
         Kind::Guardrail => Some(("agent_persona_guardrails", "guardrail_id")),
         Kind::Arc => Some(("persona_arc", "arc_id")),
         Kind::TestInput => Some(("agent_persona_test_inputs", "test_input_id")),
-        Kind::Persona | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => None,
+        _ => None,
     }
 }
 
-const PERSONA: &[(&str, Column)] = &[
-    ("name", Column::Text),
-    ("display_name", Column::Text),
-    ("description", Column::Text),
-    ("detail", Column::Text),
-    ("extends", Column::Text),
-    ("system_prompt", Column::Text),
-    ("system_prompt_mode", Column::Text),
-    ("preferred_models", Column::Json),
-    ("tool_preset", Column::Text),
-    ("bias_profile", Column::Text),
-    ("context_preset", Column::Text),
-    ("max_tool_rounds", Column::Int),
-    ("plan_persona", Column::Json),
-    ("parts_mode", Column::Text),
-    ("tags", Column::Tags),
-];
+/// The columns that are never null: an empty text there is not set.
+const EMPTY_IS_UNSET: [&str; 2] = ["summary", "aggregation_strategy"];
 
-/// The plain columns of a kind's document.
-pub(crate) const fn columns(kind: Kind) -> &'static [(&'static str, Column)] {
-    match kind {
-        Kind::Persona => PERSONA,
-        Kind::Part => &[
-            ("name", Column::Text),
-            ("part_type", Column::Text),
-            ("description", Column::Text),
-            ("content", Column::Text),
-            ("tags", Column::Tags),
-        ],
-        Kind::Trait => &[
-            ("name", Column::Text),
-            ("trait_type", Column::Text),
-            ("description", Column::Text),
-            ("instruction", Column::Text),
-            ("tags", Column::Tags),
-        ],
-        Kind::Skill => &[
-            ("name", Column::Text),
-            ("description", Column::Text),
-            ("content", Column::Text),
-            ("tags", Column::Tags),
-        ],
-        Kind::Guardrail => &[
-            ("name", Column::Text),
-            ("severity", Column::Text),
-            ("description", Column::Text),
-            ("content", Column::Text),
-            ("deny_tools", Column::Json),
-            ("tags", Column::Tags),
-        ],
-        Kind::Arc => &[("name", Column::Text), ("description", Column::Text), ("tags", Column::Tags)],
-        Kind::ToolPreset => &[
-            ("name", Column::Text),
-            ("description", Column::Text),
-            ("categories", Column::Json),
-            ("tags", Column::Tags),
-        ],
-        Kind::BiasProfile => &[
-            ("name", Column::Text),
-            ("description", Column::Text),
-            ("multipliers", Column::Json),
-            ("tags", Column::Tags),
-        ],
-        Kind::ContextPreset => &[
-            ("name", Column::Text),
-            ("description", Column::Text),
-            ("entries", Column::Json),
-            ("token_budget", Column::Int),
-            ("tags", Column::Tags),
-        ],
-        Kind::TestInput => &[
-            ("name", Column::Text),
-            ("description", Column::Text),
-            ("content", Column::Text),
-            ("expectations", Column::Json),
-            ("tags", Column::Tags),
-        ],
-    }
+/// The columns of JSON objects that hold the fields without a column of their own: what a persona
+/// takes away from its base, and everything else.
+pub(crate) const REMOVALS: &str = "removals";
+pub(crate) const EXTRA: &str = "extra";
+
+/// Where a field of a kind is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Column(Column),
+    /// A text column in which an empty text stands for none.
+    EmptyIsUnset,
+    /// Under its name in a column of JSON objects.
+    Within(&'static str),
+    PartLinks,
+    Links(Kind),
+    Arc,
+    Stages,
 }
 
-/// Whether a kind has the `summary` column, which is never null: an empty one is not set.
-const fn has_summary(kind: Kind) -> bool {
-    matches!(kind, Kind::Persona | Kind::Part | Kind::Arc)
+/// A field has the column of its name if its table has one; links have tables of their own. A new
+/// field needs neither.
+pub(crate) fn place(kind: Kind, field: &Field) -> Place {
+    let column = schema::table(table(kind)).and_then(|table| {
+        table.columns.iter().find(|(column, _)| *column == field.name).map(|(_, holds)| *holds)
+    });
+    let linked = field.shape.names().filter(|named| kind == Kind::Persona && link_table(*named).is_some());
+    match (column, linked) {
+        (Some(_), _) if EMPTY_IS_UNSET.contains(&field.name) => Place::EmptyIsUnset,
+        (Some(holds), _) => Place::Column(holds),
+        (None, _) if field.inherit == Inherit::Removes => Place::Within(REMOVALS),
+        (None, Some(Kind::Part)) => Place::PartLinks,
+        (None, Some(Kind::Arc)) => Place::Arc,
+        (None, Some(piece)) => Place::Links(piece),
+        (None, None) if kind == Kind::Arc && field.name == "stages" => Place::Stages,
+        (None, None) => Place::Within(EXTRA),
+    }
 }
 
 /// The authored definition of the row `alias`.
 pub(crate) fn definition(dialect: Dialect, kind: Kind, alias: &str) -> String {
-    let mut fields: Vec<(&str, String)> = columns(kind)
-        .iter()
-        .map(|(column, holds)| (*column, dialect.json_value(&format!("{alias}.{column}"), *holds)))
-        .collect();
-    if has_summary(kind) {
-        fields.push(("summary", format!("nullif({alias}.summary, '')")));
-    }
-    match kind {
-        Kind::Persona => {
-            fields.push(("parts", part_links(dialect, alias)));
-            for (field, piece) in [
-                ("traits", Kind::Trait),
-                ("skills", Kind::Skill),
-                ("guardrails", Kind::Guardrail),
-                ("test_inputs", Kind::TestInput),
-            ] {
-                fields.push((field, linked_names(dialect, piece, alias)));
+    let value = |field: &Field| {
+        let column = format!("{alias}.{}", field.name);
+        match place(kind, field) {
+            Place::Column(holds) => dialect.json_value(&column, holds),
+            Place::EmptyIsUnset => format!("nullif({column}, '')"),
+            Place::Within(object) => {
+                dialect.json_in(&format!("{alias}.{object}"), field.name, &field.unset_json().to_string())
             }
-            fields.push(("aggregation_strategy", format!("nullif({alias}.aggregation_strategy, '')")));
-            for removal in REMOVALS {
-                fields.push((removal, dialect.list_in(&format!("{alias}.removals"), removal)));
-            }
-            let arc = format!(
+            Place::PartLinks => part_links(dialect, alias),
+            Place::Links(piece) => linked_names(dialect, piece, alias),
+            Place::Arc => format!(
                 "(SELECT c.name FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id WHERE pa.persona_id = {alias}.id)"
-            );
-            fields.push(("arc", arc));
+            ),
+            Place::Stages => stages(dialect, alias),
         }
-        Kind::Arc => fields.push(("stages", stages(dialect, alias))),
-        _ => {}
-    }
+    };
+    let fields: Vec<(&str, String)> = kind.fields().iter().map(|field| (field.name, value(field))).collect();
     dialect.object(&fields)
 }
-
-/// What a persona takes away from its base: kept together, since few have any of it.
-pub(crate) const REMOVALS: [&str; 6] = [
-    "remove_parts",
-    "remove_traits",
-    "remove_skills",
-    "remove_guardrails",
-    "remove_test_inputs",
-    "remove_tags",
-];
 
 fn part_links(dialect: Dialect, persona: &str) -> String {
     let link = dialect.object(&[
@@ -256,7 +178,7 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         ("tags", dialect.json_value(&column("tags"), Column::Tags)),
         ("updated_at", dialect.time_text(&column("updated_at"))),
     ];
-    if has_summary(kind) {
+    if kind.fields().iter().any(|field| field.name == "summary") {
         fields.push(("summary", format!("nullif({alias}.summary, '')")));
     }
     match kind {
@@ -272,7 +194,7 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         Kind::Trait => fields.push(("trait_type", column("trait_type"))),
         Kind::Guardrail => fields.push(("severity", column("severity"))),
         Kind::TestInput => fields.push(("lead", format!("substr({alias}.content, 1, 500)"))),
-        Kind::Skill | Kind::Arc | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => {}
+        _ => {}
     }
     dialect.object(&fields)
 }

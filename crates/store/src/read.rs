@@ -10,7 +10,9 @@ use persona::{
 };
 use serde::Deserialize;
 
-use crate::documents::{definition, listed, meta, naming_condition, search_number, table};
+use crate::documents::{
+    ENTITY_OF_ROW, KIND_OF_ROW, definition, listed, meta, naming_condition, search_number, table,
+};
 use crate::words;
 use crate::write::Keep;
 use crate::{Error, Result, Store};
@@ -275,7 +277,7 @@ impl Store {
             let number = search_number(kind);
             conditions.push(match dialect {
                 Dialect::Sqlite => format!(
-                    "a.id IN (SELECT rowid / 16 FROM library_search WHERE library_search MATCH {} AND rowid % 16 = {number})",
+                    "a.id IN (SELECT {ENTITY_OF_ROW} FROM library_search WHERE library_search MATCH {} AND {KIND_OF_ROW} = {number})",
                     bind(Value::Text(words::fts5(words)))
                 ),
                 Dialect::Postgres => format!(

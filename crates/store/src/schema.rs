@@ -13,6 +13,11 @@ pub(crate) struct Table {
     pub(crate) serial: bool,
 }
 
+/// The table of that name.
+pub(crate) fn table(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name)
+}
+
 /// All tables, what is referred to before what refers to it.
 pub(crate) const TABLES: &[Table] = &[
     Table {
@@ -43,6 +48,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("compiled_at", Column::Time),
             ("compiled_fingerprint", Column::Text),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -61,6 +67,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("summary", Column::Text),
             ("content", Column::Text),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -78,6 +85,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("description", Column::Text),
             ("instruction", Column::Text),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -94,6 +102,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("description", Column::Text),
             ("content", Column::Text),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -112,6 +121,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("content", Column::Text),
             ("deny_tools", Column::Json),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -128,6 +138,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("description", Column::Text),
             ("summary", Column::Text),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -204,6 +215,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("description", Column::Text),
             ("categories", Column::Json),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -220,6 +232,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("description", Column::Text),
             ("multipliers", Column::Json),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -237,6 +250,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("entries", Column::Json),
             ("token_budget", Column::Int),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
@@ -254,6 +268,7 @@ pub(crate) const TABLES: &[Table] = &[
             ("content", Column::Text),
             ("expectations", Column::Json),
             ("tags", Column::Tags),
+            ("extra", Column::Json),
             ("revision", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Guardrail, Part, Persona, Skill, TestInput, ToolPreset, Trait,
-};
+use persona::Entity;
+use persona::field::{Search, View};
 
 /// Words that the index keeps of one entity.
 const WORDS: usize = 4_096;
@@ -87,103 +86,26 @@ pub(crate) trait Searchable {
     fn words(&self) -> Words;
 }
 
-impl Searchable for Persona {
+impl<T: Entity> Searchable for T {
     fn words(&self) -> Words {
-        Words::of(
-            &[Some(self.name.as_str()), self.display_name.as_deref()],
-            &[
-                self.description.as_deref(),
-                self.summary.as_deref(),
-                self.detail.as_deref(),
-                self.system_prompt.as_deref(),
-            ],
-            &self.tags,
-        )
-    }
-}
-
-impl Searchable for Part {
-    fn words(&self) -> Words {
-        Words::of(
-            &[Some(self.name.as_str())],
-            &[
-                Some(self.part_type.as_str()),
-                self.description.as_deref(),
-                self.summary.as_deref(),
-                self.content.as_deref(),
-            ],
-            &self.tags,
-        )
-    }
-}
-
-impl Searchable for Trait {
-    fn words(&self) -> Words {
-        Words::of(
-            &[Some(self.name.as_str())],
-            &[Some(self.trait_type.as_str()), self.description.as_deref(), self.instruction.as_deref()],
-            &self.tags,
-        )
-    }
-}
-
-impl Searchable for Skill {
-    fn words(&self) -> Words {
-        let texts = [self.description.as_deref(), self.content.as_deref()];
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for Guardrail {
-    fn words(&self) -> Words {
-        let texts = [Some(self.severity.as_str()), self.description.as_deref(), self.content.as_deref()];
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for CharacterArc {
-    fn words(&self) -> Words {
-        let stages = self.stages.iter().flat_map(|stage| {
-            [Some(stage.name.as_str()), stage.description.as_deref(), stage.condition.as_deref()]
+        let mut names = vec![Some(self.name().as_str())];
+        let mut texts = Vec::new();
+        self.walk_values(&mut |_, field, value| {
+            // Tags count however long the texts are.
+            let found = match field.search {
+                Search::AsName => &mut names,
+                Search::AsText if field.name != "tags" => &mut texts,
+                _ => return,
+            };
+            match value {
+                View::Text(text) => found.push(Some(*text)),
+                View::Word(word) => found.push(Some(*word)),
+                View::Name(name) => found.push(Some(name.as_str())),
+                View::Map(entries) => found.extend(entries.iter().map(|(key, _)| Some(*key))),
+                _ => {}
+            }
         });
-        let texts: Vec<Option<&str>> =
-            [self.description.as_deref(), self.summary.as_deref()].into_iter().chain(stages).collect();
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for ToolPreset {
-    fn words(&self) -> Words {
-        let tools = self.categories.iter().flat_map(|(category, tools)| {
-            tools.iter().map(|tool| Some(tool.name.as_str())).chain([Some(category.as_str())])
-        });
-        let texts: Vec<Option<&str>> = tools.chain([self.description.as_deref()]).collect();
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for BiasProfile {
-    fn words(&self) -> Words {
-        let categories = self.multipliers.keys().map(|category| Some(category.as_str()));
-        let texts: Vec<Option<&str>> = categories.chain([self.description.as_deref()]).collect();
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for ContextPreset {
-    fn words(&self) -> Words {
-        let entries = self.entries.iter().map(|entry| entry.glob.as_deref().or(entry.path.as_deref()));
-        let texts: Vec<Option<&str>> = entries.chain([self.description.as_deref()]).collect();
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
-    }
-}
-
-impl Searchable for TestInput {
-    fn words(&self) -> Words {
-        let expectations = self.expectations.iter().map(|expectation| Some(expectation.as_str()));
-        let texts: Vec<Option<&str>> =
-            [self.description.as_deref(), self.content.as_deref()].into_iter().chain(expectations).collect();
-        Words::of(&[Some(self.name.as_str())], &texts, &self.tags)
+        Words::of(&names, &texts, self.tags())
     }
 }
 

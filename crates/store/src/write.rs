@@ -1,9 +1,6 @@
 //! Writing: one change, all or nothing, in one scope.
 
-use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Part, Persona, Skill, Stored, TestInput,
-    ToolPreset, Trait,
-};
+use persona::{Entity, Stored};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +12,6 @@ pub use database::DatabaseWrite;
 mod identity;
 mod links;
 mod rows;
-pub(crate) use rows::Columns;
 
 /// Why a change in which something went wrong cannot be committed.
 pub const STEP_FAILED: &str = "a step of this change failed, so nothing of it was kept; repeat all of it";
@@ -62,7 +58,6 @@ pub trait Keep:
     Entity
     + Builtin
     + Searchable
-    + Columns
     + Serialize
     + DeserializeOwned
     + Clone
@@ -75,16 +70,21 @@ pub trait Keep:
 {
 }
 
-impl Keep for Persona {}
-impl Keep for Part {}
-impl Keep for Trait {}
-impl Keep for Skill {}
-impl Keep for Guardrail {}
-impl Keep for CharacterArc {}
-impl Keep for ToolPreset {}
-impl Keep for BiasProfile {}
-impl Keep for ContextPreset {}
-impl Keep for TestInput {}
+impl<T> Keep for T where
+    T: Entity
+        + Builtin
+        + Searchable
+        + Serialize
+        + DeserializeOwned
+        + Clone
+        + PartialEq
+        + Into<persona::AnyEntity>
+        + TryFrom<persona::AnyEntity>
+        + Send
+        + Sync
+        + 'static
+{
+}
 
 /// An entity while a change holds it: nobody else changes it meanwhile.
 #[derive(Debug, Clone, Deserialize)]

@@ -7,7 +7,7 @@ use persona::{Kind, nearest};
 
 use super::fault::Fault;
 use super::include::{Includes, Overlay};
-use super::value::LONG_FIELDS;
+use super::value::long_fields;
 use crate::problem::{Finding, Level};
 
 /// Problems of one file that are told one by one; a file of nothing but mistakes needs no more.
@@ -56,7 +56,7 @@ impl Context {
         offset: usize,
         known: &'static [&'static str],
     ) {
-        let file_keys = LONG_FIELDS.iter().filter(|field| known.contains(field));
+        let file_keys = long_fields().iter().filter(|field| known.contains(field));
         let file_keys: Vec<String> = file_keys.map(|field| format!("{field}_file")).collect();
         let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
         let said = (format!("unknown key {key:?}, which has no effect"), near(key, words));

@@ -1,45 +1,50 @@
 //! What a file may say in a shorter way, and what is meant by it.
 
-use persona::Kind;
+use persona::field::{Item, Shape};
+use persona::{Field, Kind};
 use serde_json::{Map, Value, json};
 
-/// What stands for itself in a list: a part link or a preset's tool may be its bare name.
+/// True if an element of a list may be its bare name.
 pub(super) fn may_be_a_bare_name(type_name: &str) -> bool {
-    matches!(type_name, "PartLink" | "PresetTool")
+    Item::of_type(type_name).is_some_and(|item| item.may_be_bare)
 }
 
 /// The order that an element of a list has where it gives none: its position.
 pub(super) fn implied_order(type_name: &str, position: usize) -> Option<i32> {
+    Item::of_type(type_name).and_then(|item| order_at(item, position))
+}
+
+fn order_at(item: &Item, position: usize) -> Option<i32> {
     let position = i32::try_from(position).unwrap_or(i32::MAX);
-    match type_name {
-        "PartLink" => Some(position),
-        "Stage" => Some(position.saturating_add(1)),
-        _ => None,
-    }
+    item.first_order.map(|first| first.saturating_add(position))
 }
 
 /// Writes out what an entity says in a shorter way, for those who send one as JSON: it means what it
 /// means in a file. What is wrong stays as it is, for the reader to refuse.
 pub fn spell_out(kind: Kind, fields: &mut Map<String, Value>) {
-    let (type_name, lists): (_, Vec<&mut Value>) = match kind {
-        Kind::Persona => ("PartLink", fields.get_mut("parts").into_iter().collect()),
-        Kind::Arc => ("Stage", fields.get_mut("stages").into_iter().collect()),
-        Kind::ToolPreset => {
-            let categories = fields.get_mut("categories").and_then(Value::as_object_mut);
-            ("PresetTool", categories.into_iter().flat_map(Map::values_mut).collect())
+    for field in kind.fields() {
+        if let Some(value) = fields.get_mut(field.name) {
+            spell_out_field(field, value);
         }
-        _ => return,
-    };
-    lists.into_iter().for_each(|list| spell_out_list(type_name, list));
+    }
 }
 
-fn spell_out_list(type_name: &str, list: &mut Value) {
-    let Value::Array(list) = list else { return };
+fn spell_out_field(field: &Field, value: &mut Value) {
+    match (field.shape, value) {
+        (Shape::List { item, .. }, Value::Array(list)) => spell_out_list(item, list),
+        (Shape::Map { of, .. }, Value::Object(entries)) => {
+            entries.values_mut().for_each(|value| spell_out_field(of, value));
+        }
+        _ => {}
+    }
+}
+
+fn spell_out_list(item: &Item, list: &mut [Value]) {
     for (position, element) in list.iter_mut().enumerate() {
-        if element.is_string() && may_be_a_bare_name(type_name) {
+        if element.is_string() && item.may_be_bare {
             *element = json!({ "name": element.take() });
         }
-        if let (Value::Object(fields), Some(order)) = (element, implied_order(type_name, position)) {
+        if let (Value::Object(fields), Some(order)) = (element, order_at(item, position)) {
             fields.entry("order").or_insert(order.into());
         }
     }

@@ -1,7 +1,11 @@
 //! Reading a type of the library straight out of a parsed file, with what a file may leave out or
 //! say in a shorter way.
 
-use persona::{Kind, Name};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use persona::field::Shape;
+use persona::{Field, Kind, Name};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -14,13 +18,24 @@ use super::context::Context;
 use super::fault::Fault;
 use super::short::{implied_order, may_be_a_bare_name};
 
-/// Fields whose text may stand in a file of its own, as `<field>_file`.
-pub(crate) const LONG_FIELDS: [&str; 4] = ["content", "system_prompt", "detail", "instruction"];
+/// Fields whose text may stand in a file of its own, as `<field>_file`: the long texts.
+pub(crate) fn long_fields() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let fields = Kind::ALL.iter().flat_map(|kind| kind.fields());
+        let inner = |field: &'static Field| match field.shape {
+            Shape::Table(fields) => fields,
+            _ => std::slice::from_ref(field),
+        };
+        let long = fields.flat_map(inner).filter(|field| field.is_long()).map(|field| field.name);
+        long.collect::<BTreeSet<_>>().into_iter().collect()
+    });
+    &NAMES
+}
 
 /// The long field that a key like `content_file` stands for.
 pub(crate) fn field_of_file_key(key: &str) -> Option<&'static str> {
     let field = key.strip_suffix("_file")?;
-    LONG_FIELDS.iter().copied().find(|known| *known == field)
+    long_fields().iter().copied().find(|known| *known == field)
 }
 
 /// A value of the file and where it stands.

@@ -1,103 +1,65 @@
 //! What a value must be, beyond what its type says: the same bounds that reading enforces, in the words
 //! of a schema.
 
-use persona::{Scope, limits};
+use persona::field::{Shape, Word};
+use persona::{Field, Scope, limits};
 use serde_json::{Value, json};
 
-/// A bound on the value of a field.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Rule {
-    /// What the type says is all.
-    Typed,
-    /// The name of an entity.
-    Name,
-    /// A list of names, each once.
-    Names(usize),
-    /// A base: a name, with or without a scope.
-    Base,
-    /// One of the type's words, this one where nothing is written.
-    Word(&'static str),
-    /// One line that says something, of at most so many characters.
-    Line(usize),
-    /// A text of at most so many bytes. Schemas count characters, which are never more.
-    Text(usize),
-    /// A list of single lines, such as tags.
-    Lines(usize),
-    /// A list of names or patterns of tools.
-    Tools(usize),
-    /// A list of short texts.
-    Texts(usize),
-    /// A list of anything else.
-    List(usize),
-    /// A table whose keys the author chooses.
-    Keys(usize),
-    /// A whole number within bounds, and what counts where nothing is written.
-    Whole(i64, i64, Option<i64>),
-    /// A number within bounds, and what counts where nothing is written.
-    Number(f64, f64, Option<f64>),
-    /// A list whose entries say where they look: by `glob` or by `path`.
-    Either(usize, [&'static str; 2]),
-    /// A path or pattern that stays inside the project.
-    Inside,
-    /// A file below the directory of the personas.toml.
-    InnerFile,
+/// Puts the bounds of a field into its schema.
+pub(super) fn apply(field: &Field, schema: &mut Value) {
+    match field.shape {
+        Shape::Key | Shape::Name(_) => name(schema),
+        Shape::Names(_, most) => {
+            bound(schema, "maxItems", most);
+            schema["uniqueItems"] = json!(true);
+            name(&mut schema["items"]);
+        }
+        Shape::Base => {
+            let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+            schema["pattern"] = json!(whole(&format!("(({}):)?{}", scopes.join("|"), name_pattern())));
+        }
+        Shape::Word(Word { unset: Some(word), .. }) => schema["default"] = json!(word),
+        // Schemas count characters, which are never more than bytes.
+        Shape::Line(most) | Shape::Text(most) if field.says_something => line(schema, most),
+        Shape::Line(most) | Shape::Text(most) => bound(schema, "maxLength", most),
+        Shape::Words { most, chars } => {
+            bound(schema, "maxItems", most);
+            line(&mut schema["items"], chars);
+        }
+        Shape::Texts(most) => {
+            bound(schema, "maxItems", most);
+            bound(&mut schema["items"], "maxLength", limits::SHORT_TEXT_BYTES);
+        }
+        Shape::List { most, .. } => bound(schema, "maxItems", most),
+        Shape::Map { most, chars, .. } => {
+            bound(schema, "maxProperties", most);
+            schema["propertyNames"] = json!({ "maxLength": chars, "pattern": SAYS_SOMETHING });
+        }
+        Shape::Whole { least, most, unset, .. } => between(schema, json!(least), json!(most), json!(unset)),
+        Shape::Number { least, most, unset } => between(schema, json!(least), json!(most), json!(unset)),
+        Shape::Path => {
+            line(schema, limits::SHORT_TEXT_BYTES);
+            schema["not"] = json!({ "pattern": format!("^[/~]|{UPWARDS}") });
+        }
+        Shape::Word(_) | Shape::Table(_) => {}
+    }
 }
 
-impl Rule {
-    pub(super) fn apply(self, schema: &mut Value) {
-        match self {
-            Self::Typed => {}
-            Self::Name => schema["pattern"] = json!(whole(&name_pattern())),
-            Self::Names(most) => {
-                bound(schema, "maxItems", most);
-                schema["uniqueItems"] = json!(true);
-                Self::Name.apply(&mut schema["items"]);
-            }
-            Self::Base => {
-                let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
-                schema["pattern"] = json!(whole(&format!("(({}):)?{}", scopes.join("|"), name_pattern())));
-            }
-            Self::Word(word) => schema["default"] = json!(word),
-            Self::Line(most) => {
-                bound(schema, "maxLength", most);
-                schema["pattern"] = json!(SAYS_SOMETHING);
-            }
-            Self::Text(most) => bound(schema, "maxLength", most),
-            Self::Lines(most) => {
-                bound(schema, "maxItems", most);
-                Self::Line(limits::TAG_CHARS).apply(&mut schema["items"]);
-            }
-            Self::Tools(most) => {
-                bound(schema, "maxItems", most);
-                Self::Line(limits::TOOL_CHARS).apply(&mut schema["items"]);
-            }
-            Self::Texts(most) => {
-                bound(schema, "maxItems", most);
-                Self::Text(limits::SHORT_TEXT_BYTES).apply(&mut schema["items"]);
-            }
-            Self::List(most) => bound(schema, "maxItems", most),
-            Self::Keys(most) => {
-                bound(schema, "maxProperties", most);
-                schema["propertyNames"] =
-                    json!({ "maxLength": limits::TAG_CHARS, "pattern": SAYS_SOMETHING });
-            }
-            Self::Whole(least, most, default) => between(schema, json!(least), json!(most), json!(default)),
-            Self::Number(least, most, default) => between(schema, json!(least), json!(most), json!(default)),
-            Self::Either(most, fields) => {
-                bound(schema, "maxItems", most);
-                schema["items"]["oneOf"] =
-                    fields.iter().map(|field| json!({ "required": [field] })).collect();
-            }
-            Self::Inside => {
-                Self::Line(limits::SHORT_TEXT_BYTES).apply(schema);
-                schema["not"] = json!({ "pattern": format!("^[/~]|{UPWARDS}") });
-            }
-            Self::InnerFile => {
-                Self::Line(limits::SHORT_TEXT_BYTES).apply(schema);
-                schema["not"] = json!({ "pattern": format!("^/|{UPWARDS}") });
-            }
-        }
-    }
+/// The name of an entity.
+pub(super) fn name(schema: &mut Value) {
+    schema["pattern"] = json!(whole(&name_pattern()));
+}
+
+/// A file below the directory of the personas.toml.
+pub(super) fn inner_file(schema: &mut Value) {
+    line(schema, limits::SHORT_TEXT_BYTES);
+    schema["not"] = json!({ "pattern": format!("^/|{UPWARDS}") });
+}
+
+/// A text that says something, of at most so many characters.
+fn line(schema: &mut Value, most: usize) {
+    bound(schema, "maxLength", most);
+    schema["pattern"] = json!(SAYS_SOMETHING);
 }
 
 /// At least one character that is no blank.

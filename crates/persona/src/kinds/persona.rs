@@ -68,17 +68,17 @@ kind! {
             Kind::ToolPreset,
             "The tool preset that says which tools the persona has. Without one, those that only read are allowed and the others ask.",
         )
-        .strongest();
+        .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own bias_profile: Option<Name> = field::name(
             Kind::BiasProfile,
             "The bias profile that says which categories of tools it leans to.",
         )
-        .strongest();
+        .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own context_preset: Option<Name> =
             field::name(Kind::ContextPreset, "The context preset that says which files reach its prompt.")
-                .strongest();
+                .strongest().setting();
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own aggregation_strategy: Option<Aggregation> = field::word(
             Aggregation::words,
@@ -86,7 +86,7 @@ kind! {
              `auto`: what fits the budget.",
         )
         .unset_word("auto")
-        .strongest();
+        .strongest().setting();
         /// How many replies of one run may call tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own max_tool_rounds: Option<u32> = field::whole(
@@ -95,11 +95,11 @@ kind! {
             "How many replies of one run may call tools, from 1 to 1,000. Without it, the base's, else what \
              your config.toml says, else 50.",
         )
-        .strongest();
+        .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own plan_persona: Option<PlanPersona> =
             field::table(PlanPersona::FIELDS, "What is different while the persona plans.")
-                .strongest()
+                .strongest().setting()
                 .flag("plan");
         #[serde(default)]
         linked parts: Vec<PartLink> = field::list(

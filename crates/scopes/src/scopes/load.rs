@@ -54,7 +54,7 @@ impl InFiles {
                     Kind::Skill => wanted.skills.push(reference.name),
                     Kind::Guardrail => wanted.guardrails.push(reference.name),
                     Kind::Arc => wanted.arcs.push(reference.name),
-                    Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset | Kind::TestInput => {}
+                    _ => {}
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! What refers to what: chains of bases, everything that a persona means, and who means something.
 
 use persona::Kind;
+use persona::field::{Inherit, Shape};
 
-use super::{link_table, table};
+use super::{Place, REMOVALS, link_table, place, table};
 use database::Dialect;
 
 /// The personas that the one of a condition on `s` builds on, itself included, as far as they are
@@ -58,17 +59,14 @@ pub(crate) fn references(dialect: Dialect, kind: Kind, start: &str) -> Option<St
             queries.push(format!(
                 "SELECT {base} FROM agent_personas x JOIN chain ON chain.id = x.id WHERE chain.depth > 0"
             ));
-            for (kind, column) in [
-                (Kind::ToolPreset, "x.name IN (q.tool_preset, {planning})"),
-                (Kind::BiasProfile, "x.name = q.bias_profile"),
-                (Kind::ContextPreset, "x.name = q.context_preset"),
-            ] {
-                let condition =
-                    column.replace("{planning}", &dialect.text_in("q.plan_persona", "tool_preset"));
-                let (reference, table) = (reference(kind), table(kind));
-                queries.push(format!(
-                    "SELECT {reference} FROM {table} x JOIN agent_personas q ON {condition} WHERE q.id {in_chain}"
-                ));
+            for kind in Kind::ALL {
+                let columns = naming_columns(dialect, *kind, "q");
+                if !columns.is_empty() {
+                    let (reference, table, columns) = (reference(*kind), table(*kind), columns.join(", "));
+                    queries.push(format!(
+                        "SELECT {reference} FROM {table} x JOIN agent_personas q ON x.name IN ({columns}) WHERE q.id {in_chain}"
+                    ));
+                }
             }
             Some(format!("{} {} ORDER BY 1", chain(dialect, start), queries.join(" UNION ")))
         }
@@ -80,28 +78,45 @@ pub(crate) fn references(dialect: Dialect, kind: Kind, start: &str) -> Option<St
     }
 }
 
+/// The expressions in which the persona `alias` has the name of something of a kind, if no link
+/// table has it.
+fn naming_columns(dialect: Dialect, kind: Kind, alias: &str) -> Vec<String> {
+    let mut columns = Vec::new();
+    for field in Kind::Persona.fields() {
+        match (field.shape, place(Kind::Persona, field)) {
+            (Shape::Name(named), Place::Column(_)) if named == kind => {
+                columns.push(format!("{alias}.{}", field.name));
+            }
+            (Shape::Name(named), Place::Within(object)) if named == kind => {
+                columns.push(dialect.text_in(&format!("{alias}.{object}"), field.name));
+            }
+            (Shape::Table(fields), Place::Column(_)) => {
+                let inner = fields.iter().filter(|inner| inner.shape.names() == Some(kind));
+                columns.extend(
+                    inner.map(|inner| dialect.text_in(&format!("{alias}.{}", field.name), inner.name)),
+                );
+            }
+            _ => {}
+        }
+    }
+    columns
+}
+
 /// Whether the persona `p` has a parameter among its own columns: as the name of its base or of a
 /// preset, or of a piece that it takes away from its base. None for arcs, which only links name.
 pub(crate) fn naming_condition(dialect: Dialect, kind: Kind, name: &str) -> Option<String> {
-    let removes = |list: &str| {
-        let list = dialect.list_in("p.removals", list);
-        Some(dialect.in_list(name, &list))
-    };
-    match kind {
-        Kind::Persona => Some(format!("p.extends IN ({name}, 'shared:' || {name})")),
-        Kind::ToolPreset => {
-            let planning = dialect.text_in("p.plan_persona", "tool_preset");
-            Some(format!("{name} IN (p.tool_preset, {planning})"))
-        }
-        Kind::BiasProfile => Some(format!("p.bias_profile = {name}")),
-        Kind::ContextPreset => Some(format!("p.context_preset = {name}")),
-        Kind::Part => removes("remove_parts"),
-        Kind::Trait => removes("remove_traits"),
-        Kind::Skill => removes("remove_skills"),
-        Kind::Guardrail => removes("remove_guardrails"),
-        Kind::TestInput => removes("remove_test_inputs"),
-        Kind::Arc => None,
+    if kind == Kind::Persona {
+        return Some(format!("p.extends IN ({name}, 'shared:' || {name})"));
     }
+    let columns = naming_columns(dialect, kind, "p");
+    if !columns.is_empty() {
+        return Some(format!("{name} IN ({})", columns.join(", ")));
+    }
+    let fields = Kind::Persona.fields().iter();
+    let removal = fields
+        .clone()
+        .find(|field| field.inherit == Inherit::Removes && field.shape.names() == Some(kind))?;
+    Some(dialect.in_list(name, &dialect.list_in(&format!("p.{REMOVALS}"), removal.name)))
 }
 
 /// Who refers to the row `$1` of a kind, named `$2`.
@@ -116,12 +131,9 @@ pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
             "SELECT {user} FROM agent_personas p WHERE ({condition}) AND $1 = $1 AND $2 = $2 ORDER BY p.name"
         )
     };
-    match kind {
-        Kind::Persona | Kind::ToolPreset | Kind::BiasProfile | Kind::ContextPreset => {
-            naming_condition(dialect, kind, "$2").iter().map(|condition| personas(condition)).collect()
-        }
-        Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc | Kind::TestInput => {
-            let Some((links, column)) = link_table(kind) else { return Vec::new() };
+    match link_table(kind) {
+        None => naming_condition(dialect, kind, "$2").iter().map(|condition| personas(condition)).collect(),
+        Some((links, column)) => {
             let linked = format!("p.id IN (SELECT l.persona_id FROM {links} l WHERE l.{column} = $1)");
             let mut queries = vec![personas(&linked)];
             if kind == Kind::Part {

@@ -52,10 +52,7 @@ impl Listed {
             AnyEntity::Guardrail(guardrail) => found.severity = Some(guardrail.severity),
             AnyEntity::Arc(arc) => found.summary.clone_from(&arc.summary),
             AnyEntity::TestInput(input) => found.lead.clone_from(&input.content),
-            AnyEntity::Skill(_)
-            | AnyEntity::ToolPreset(_)
-            | AnyEntity::BiasProfile(_)
-            | AnyEntity::ContextPreset(_) => {}
+            _ => {}
         }
         Self { found, words: with_entity!(entity, entity => entity.words()) }
     }

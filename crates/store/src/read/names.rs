@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use persona::{Kind, Name, nearest};
 
 use super::{Found, Listings, listing};
-use crate::documents::{listed, search_number, table};
+use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
 use crate::{Result, Store};
 use database::{Dialect, Value};
@@ -79,7 +79,7 @@ impl Store {
         let (hits, query) = match self.engine().dialect() {
             Dialect::Sqlite => (
                 format!(
-                    "SELECT rowid / 16 FROM library_search WHERE library_search MATCH $1 AND rowid % 16 = {number}"
+                    "SELECT {ENTITY_OF_ROW} FROM library_search WHERE library_search MATCH $1 AND {KIND_OF_ROW} = {number}"
                 ),
                 format!("name : {}", words::fts5(&words)),
             ),

@@ -4,7 +4,7 @@ use persona::{Kind, Scope};
 
 use super::listing::{self, Listed, Listings};
 use super::{Found, Page, bad_cursor, page_size, query_words};
-use crate::documents::{listed, search_number, table};
+use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
 use crate::{Error, Result, Store};
 use database::{Dialect, Value};
@@ -156,8 +156,8 @@ impl Store {
         let (hits, values) = match dialect {
             Dialect::Sqlite => (
                 format!(
-                    "SELECT rowid % 16 AS kind, rowid / 16 AS entity_id, bm25(library_search, 1000.0, 1.0) AS rank \
-                     FROM library_search WHERE library_search MATCH $1 AND rowid % 16 IN ({numbers}) LIMIT {RANKED}"
+                    "SELECT {KIND_OF_ROW} AS kind, {ENTITY_OF_ROW} AS entity_id, bm25(library_search, 1000.0, 1.0) AS rank \
+                     FROM library_search WHERE library_search MATCH $1 AND {KIND_OF_ROW} IN ({numbers}) LIMIT {RANKED}"
                 ),
                 vec![Value::Text(words::fts5(words))],
             ),

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::identity::Last;
-use super::{Action, Attribution, Held, Keep};
-use crate::documents::{definition, meta, search_number, table};
+use super::{Action, Attribution, Held, Keep, links, rows};
+use crate::documents::{definition, meta, row_of, search_number, table};
 use crate::feed::{self, Change};
 use crate::{Error, Result, Store, documents};
 use database::{Dialect, Transaction, Value, Violation};
@@ -107,7 +107,7 @@ impl DatabaseWrite {
         let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
         let revision = last.revision + 1;
         let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
-        columns.extend(entity.columns()?);
+        columns.extend(rows::columns(T::KIND, entity)?);
         columns.extend([
             ("tags", Value::Tags(entity.tags().clone())),
             ("revision", Value::Int(revision)),
@@ -163,7 +163,7 @@ impl DatabaseWrite {
         let earlier = self.newest_revision(T::KIND, entity.name()).await?;
         let revision = old.meta.revision.max(earlier) + 1;
         let mut columns = vec![("name", Value::from(entity.name()))];
-        columns.extend(entity.columns()?);
+        columns.extend(rows::columns(T::KIND, entity)?);
         columns.extend([
             ("tags", Value::Tags(entity.tags().clone())),
             ("revision", Value::Int(revision)),
@@ -300,7 +300,7 @@ impl DatabaseWrite {
 
     async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
         // What is linked may be deleted by somebody else in this very moment.
-        let linked = stored.entity.write_links(self, id).await;
+        let linked = links::of(self, id, &stored.entity.clone().into()).await;
         linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
         self.index(T::KIND, id, &stored.entity).await?;
         let refs = self.references(T::KIND, id).await?;
@@ -340,7 +340,7 @@ impl DatabaseWrite {
             Dialect::Sqlite => {
                 self.unindex(kind, id).await?;
                 let values = [
-                    Value::Int(id * 16 + search_number(kind)),
+                    Value::Int(row_of(search_number(kind), id)),
                     Value::Text(words.name.join(" ")),
                     Value::Text(words.text.join(" ")),
                 ];
@@ -365,7 +365,7 @@ impl DatabaseWrite {
     async fn unindex(&mut self, kind: Kind, id: i64) -> Result<()> {
         match self.transaction.dialect() {
             Dialect::Sqlite => {
-                let row = Value::Int(id * 16 + search_number(kind));
+                let row = Value::Int(row_of(search_number(kind), id));
                 self.transaction.run("DELETE FROM library_search WHERE rowid = $1", &[row]).await?
             }
             Dialect::Postgres => {

@@ -1,9 +1,10 @@
 //! Links and stages: the tables are brought in line with what a definition says.
 
-use persona::{CharacterArc, Kind, Name, Persona, Stage};
+use persona::field::{Described as _, View};
+use persona::{AnyEntity, CharacterArc, Kind, Name, Persona, Stage};
 
 use super::database::DatabaseWrite;
-use crate::documents::{self, link_table, table};
+use crate::documents::{self, Place, link_table, place, table};
 use crate::{Error, Result};
 use database::{Dialect, now};
 use database::{Transaction, Value};
@@ -12,8 +13,17 @@ fn missing(kind: Kind, name: &Name) -> Error {
     Error::Invalid(format!("no {kind} is named {name:?} any more; somebody deleted it meanwhile"))
 }
 
+/// Brings the link tables in line with a definition.
+pub(super) async fn of(write: &mut DatabaseWrite, id: i64, entity: &AnyEntity) -> Result<()> {
+    match entity {
+        AnyEntity::Persona(persona) => of_persona(write, id, persona).await,
+        AnyEntity::Arc(arc) => of_arc(write, id, arc).await,
+        _ => Ok(()),
+    }
+}
+
 /// Rewrites a persona's links. They are few, and rewriting all of them cannot leave a stale one.
-pub(super) async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Result<()> {
+async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Result<()> {
     let transaction = write.transaction();
     transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Value::Int(id)]).await?;
     for link in &persona.parts {
@@ -34,15 +44,22 @@ pub(super) async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Per
             return Err(missing(Kind::Part, &link.name));
         }
     }
-    for (kind, names) in [
-        (Kind::Trait, &persona.traits),
-        (Kind::Skill, &persona.skills),
-        (Kind::Guardrail, &persona.guardrails),
-        (Kind::TestInput, &persona.test_inputs),
-    ] {
-        of_kind(transaction, id, kind, names).await?;
+    for (kind, names) in linked(persona) {
+        of_kind(transaction, id, kind, &names).await?;
     }
     of_persona_arc(transaction, id, persona.arc.as_ref()).await
+}
+
+/// The lists of names that are kept as links.
+fn linked(persona: &Persona) -> Vec<(Kind, Vec<Name>)> {
+    let mut linked = Vec::new();
+    for (field, value) in persona.values() {
+        if let (Place::Links(kind), View::List(names)) = (place(Kind::Persona, field), value.view()) {
+            let name = |name: View<'_>| if let View::Name(name) = name { Some(name.clone()) } else { None };
+            linked.push((kind, names.into_iter().filter_map(name).collect()));
+        }
+    }
+    linked
 }
 
 async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Name]) -> Result<()> {
@@ -88,7 +105,7 @@ async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Nam
 }
 
 /// Brings an arc's stages in line. Stages keep their rows by name, since personas stand in them.
-pub(super) async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Result<()> {
+async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Result<()> {
     let transaction = write.transaction();
     for stage in &arc.stages {
         let values = [

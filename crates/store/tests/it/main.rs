@@ -27,6 +27,7 @@ mod round_trips;
 mod freshness;
 mod listening;
 
+mod earlier;
 mod migrations;
 mod schema;
 

@@ -90,7 +90,7 @@ async fn an_older_library_is_brought_up_to_date() {
             database.execute(script).await;
         }
         let store = open(database).await;
-        assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7", "8"]);
+        assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
         let strategy = async |of: &str| {
             store.get::<Persona>(&name(of)).await.unwrap().unwrap().entity.aggregation_strategy
         };
@@ -123,7 +123,7 @@ async fn many_tasks_open_at_once() {
             while let Some(opened) = tasks.join_next().await {
                 opened.unwrap().unwrap().close().await;
             }
-            assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7", "8"]);
+            assert_eq!(versions(database).await, ["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
         })
         .await;
     }

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use persona::field::{Item, Shape};
 use serde::ser::{self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 use super::{Field, Fields, Wanted};
@@ -223,18 +224,25 @@ pub(crate) struct Struct {
 impl Struct {
     /// Whether reading gives a field this value where the file does not have it.
     fn is_implied(&self, key: &str, value: &Wanted) -> bool {
-        let position = i64::try_from(self.position).unwrap_or(i64::MAX);
-        match (self.type_name, key, value) {
-            ("PartLink", "order", Wanted::Integer(order)) => *order == position,
-            ("PartLink", "priority", Wanted::Integer(priority)) => *priority == 0,
-            ("Stage", "order", Wanted::Integer(order)) => *order == position.saturating_add(1),
-            ("Persona", "system_prompt_mode" | "parts_mode", Wanted::Text(mode)) => mode == "replace",
-            ("ContextEntry", "view", Wanted::Text(view)) => view == "full",
-            (_, _, Wanted::List(list)) => list.is_empty(),
-            ("ToolPreset", "categories", Wanted::Table(map))
-            | ("BiasProfile", "multipliers", Wanted::Table(map)) => map.fields.is_empty(),
+        if key == "order"
+            && let Some(first) = self.item().and_then(|item| item.first_order)
+        {
+            let position = i64::try_from(self.position).unwrap_or(i64::MAX);
+            return *value == Wanted::Integer(position.saturating_add(first.into()));
+        }
+        let fields = persona::fields_of_type(self.type_name).unwrap_or_default();
+        let shape = fields.iter().find(|field| field.name == key).map(|field| field.shape);
+        match (shape, value) {
+            (_, Wanted::List(list)) => list.is_empty(),
+            (Some(Shape::Word(word)), Wanted::Text(given)) => word.implied == Some(given),
+            (Some(Shape::Whole { implied, .. }), Wanted::Integer(given)) => implied == Some(*given),
+            (Some(Shape::Map { .. }), Wanted::Table(map)) => map.fields.is_empty(),
             _ => false,
         }
+    }
+
+    fn item(&self) -> Option<&'static Item> {
+        Item::of_type(self.type_name)
     }
 }
 
@@ -251,8 +259,8 @@ impl SerializeStruct for Struct {
     }
 
     fn end(self) -> Built {
-        let positional = matches!(self.type_name, "PartLink" | "Stage");
-        let may_be_bare = matches!(self.type_name, "PartLink" | "PresetTool");
+        let positional = self.item().is_some_and(|item| item.first_order.is_some());
+        let may_be_bare = self.item().is_some_and(|item| item.may_be_bare);
         Ok(Some(Wanted::Table(Fields { fields: self.fields, positional, may_be_bare })))
     }
 }

@@ -2,9 +2,10 @@
 
 use app::outputs::Settings;
 use persona::{
-    ArcView, Budget, GuardrailView, LeftOutReason, Name, PartView, PersonaView, SkillView, TraitView,
+    ArcView, Budget, Field, GuardrailView, Kind, LeftOutReason, PartView, PersonaView, SkillView, TraitView,
 };
 
+use super::super::fields::shown;
 use super::super::manifest::layer;
 use crate::failure::Result;
 use crate::output::{Output, Style};
@@ -86,32 +87,28 @@ fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) ->
     Ok(())
 }
 
-/// What is set for those that run the persona, each with its label.
-fn setting_lines(settings: &Settings) -> Vec<(&'static str, String)> {
-    let Settings {
-        tool_preset,
-        bias_profile,
-        context_preset,
-        aggregation_strategy,
-        max_tool_rounds,
-        plan_persona,
-    } = settings;
-    let named = |name: &Option<Name>| name.as_ref().map(ToString::to_string);
-    let planning = plan_persona.as_ref().map(|plan| {
-        let preset = plan.tool_preset.as_ref().map(|name| format!("tool preset {name}"));
-        let model = plan.model.as_ref().map(|model| format!("model {model}"));
-        let said: Vec<String> = [preset, model, plan.instruction.clone()].into_iter().flatten().collect();
-        said.join("; ")
-    });
-    let lines = [
-        ("tool preset", named(tool_preset)),
-        ("bias profile", named(bias_profile)),
-        ("context preset", named(context_preset)),
-        ("aggregation", aggregation_strategy.map(|strategy| strategy.to_string())),
-        ("tool rounds", max_tool_rounds.map(|rounds| format!("at most {rounds}"))),
-        ("when planning", planning),
-    ];
-    lines.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
+/// What is set for those that run the persona, each with its label, in the order of a definition.
+fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
+    let line = |field: &Field| {
+        let value = settings.0.get(field.name)?;
+        Some(match field.name {
+            "aggregation_strategy" => ("aggregation".to_owned(), shown(value)),
+            "max_tool_rounds" => ("tool rounds".to_owned(), format!("at most {value}")),
+            "plan_persona" => {
+                let said = ["tool_preset", "model", "instruction"].map(|part| {
+                    let label = if part == "instruction" {
+                        String::new()
+                    } else {
+                        format!("{} ", part.replace('_', " "))
+                    };
+                    value.get(part).map(|value| format!("{label}{}", shown(value)))
+                });
+                ("when planning".to_owned(), said.into_iter().flatten().collect::<Vec<_>>().join("; "))
+            }
+            name => (name.replace('_', " "), shown(value)),
+        })
+    };
+    Kind::Persona.fields().iter().filter_map(line).collect()
 }
 
 fn print_arc(arc: &ArcView, output: &mut Output) -> Result<()> {

@@ -1,0 +1,25 @@
+//! What the types of parts mean, for the completions of an editor.
+
+use persona::PartType;
+
+/// What a part of a type holds.
+pub(super) const fn about_part_type(part_type: PartType) -> &'static str {
+    match part_type {
+        PartType::System => "Ground rules that hold whatever the task is.",
+        PartType::Agent => "How the agent works in general.",
+        PartType::Soul => "Character and values.",
+        PartType::Identity => "Who it is: name, role, remit.",
+        PartType::Skill => "A capability that is always in mind. (A `[skills.NAME]` is loaded when needed.)",
+        PartType::Specialization => "What it knows better than others.",
+        PartType::Tone => "How it comes across: plain, warm, formal.",
+        PartType::Goal => "What it is to achieve, and when it is done.",
+        PartType::Context => "Where it works and with what.",
+        PartType::Protocol => "The steps that it goes through.",
+        PartType::Backstory => "What happened to it before.",
+        PartType::Motivation => "Why it does what it does.",
+        PartType::Voice => "Its words and turns of phrase.",
+        PartType::Archetype => "The figure that it is, as stories have it: guide, trickster, hero.",
+        PartType::Flaw => "Its weaknesses, and what it does about them.",
+        PartType::Relationship => "How it stands towards users and other agents.",
+    }
+}
