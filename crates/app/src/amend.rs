@@ -10,6 +10,7 @@ use crate::diff::same;
 use crate::entities::{self, META};
 use crate::inputs::AmendEntity;
 use crate::outputs::Written;
+use crate::templates::theirs;
 use crate::{Author, Error, Library, Result};
 
 impl Library {
@@ -31,7 +32,11 @@ impl Library {
             (held.stored.entity.into(), held.stored.meta, copied, builtin)
         });
         spell_out(kind, &mut entity);
-        let new = entities::parse(kind, name.as_str(), over(entity, old.to_json()))?;
+        let mut new = entities::parse(kind, name.as_str(), over(entity, old.to_json()))?;
+        if is_builtin {
+            // A builtin that was read and sent back still has the mark of one.
+            new = theirs(new);
+        }
         if same(&old, &new) {
             // Dropped without a commit: a builtin that was copied for nothing is not copied.
             let (scope, revision) =

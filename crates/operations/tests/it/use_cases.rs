@@ -37,7 +37,6 @@ const NO_OPERATIONS: &[(&str, &str)] = &[
     ("set_persona", "masque chat; update_session does it over HTTP"),
     ("set_model", "masque chat; update_session does it over HTTP"),
     ("local_providers", "masque doctor"),
-    ("perform", "a run without a session, for games and judges inside Masque"),
 ];
 
 fn sources(directory: &Path) -> Vec<PathBuf> {
