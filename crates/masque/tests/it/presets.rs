@@ -176,7 +176,7 @@ fn a_builtin_is_copied_before_it_is_changed() {
     shown["description"] = json!("Other.");
     home.write("other.json", &shown.to_string());
     let told = home.ok(&["update", "bias-profile", "balanced", "--file", "other.json", "--scope", "global"]);
-    contains(&told, &["(global, revision 1)"]);
+    contains(&told, &["(global, revision 2)"]);
     contains(&home.read(".config/masque/personas.toml"), &["[bias_profiles.balanced]", "Other."]);
 }
 

@@ -75,7 +75,7 @@ async def changes_pieces(masque: Connection) -> None:
         second = await masque.call(f"update_agent_{kind}", name=piece["name"], **{text: "Anew."})
         assert second["revision"] > first["revision"], f"{kind}: no new revision: {first} {second}"
         again = await masque.call(f"update_agent_{kind}", name=piece["name"], **{text: "Anew."})
-        same(f"{kind}: an update that changes nothing", again, {**second, "changed": False})
+        same(f"{kind}: an update that changes nothing", again, {**second, "action": "unchanged", "changed": False})
         held = await masque.call(f"get_agent_{kind}", name=piece["name"])
         same(f"{kind}: the new text", held[text], "Anew.")
         same(f"{kind}: what was not named stays", held["description"], piece["description"])
