@@ -159,9 +159,9 @@ fn third_party_crates_have_their_places() {
     check(
         &[("crates/server/Cargo.toml", &text)],
         &[
-            "crates/server/Cargo.toml:4: only bench, masque and xtask may depend on anyhow",
-            "crates/server/Cargo.toml:5: only bench, mcp, testkit and tools may depend on rmcp",
-            "crates/server/Cargo.toml:6: only bench, database, sessions, store and testkit may depend on sqlx",
+            "crates/server/Cargo.toml:4: only bench, conformance, masque and xtask may depend on anyhow",
+            "crates/server/Cargo.toml:5: only bench, conformance, mcp, testkit and tools may depend on rmcp",
+            "crates/server/Cargo.toml:6: only database, sessions, store and testkit may depend on sqlx",
         ],
     );
 }
