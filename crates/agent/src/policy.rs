@@ -90,7 +90,7 @@ mod tests {
             assert_eq!(policy.as_str().parse(), Ok(*policy));
             assert_eq!(serde_json::to_value(policy).expect("it serialises"), policy.as_str());
         }
-        let error = "maybe".parse::<ApprovalPolicy>().unwrap_err().to_string();
+        let error = "maybe".parse::<ApprovalPolicy>().expect_err("no policy").to_string();
         assert_eq!(
             error,
             "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read or all)"

@@ -11,7 +11,7 @@ use crate::entities::{self, META};
 use crate::inputs::AmendEntity;
 use crate::outputs::Written;
 use crate::templates::theirs;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Library, Result, ValueError};
 
 impl Library {
     /// Changes the given fields of an entity in one transaction. A builtin is copied first.
@@ -22,7 +22,7 @@ impl Library {
             !META.contains(&field.as_str()) && (field != "name" || *value != *name.as_str())
         });
         if entity.is_empty() {
-            return Err(Error::Invalid("entity: there is nothing to change; give a field".to_owned()));
+            return Err(ValueError::NothingToChange.into());
         }
         let scope = self.scope_for_change(kind, &name, scope).await?;
         let mut write = self.scopes.write(scope, author.because(message)?).await?;

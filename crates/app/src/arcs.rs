@@ -6,15 +6,13 @@ use store::{Action, Held};
 
 use crate::change::{Opened, Terms, keep};
 use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
-use crate::library::near_hint;
 use crate::outputs::{Piece, StageState, Written};
-use crate::pieces::{named_users, set, set_text, some_text};
-use crate::{Author, Error, Library, Result};
+use crate::pieces::{set, set_text, some_text};
+use crate::{ArcError, Author, Error, Library, Result, Users};
 
 fn unknown_stage(arc: &CharacterArc, stage: &Name) -> Error {
-    let hint =
-        near_hint(stage.as_str(), arc.stages.iter().map(|stage| stage.name.as_str()).collect::<Vec<_>>());
-    Error::Invalid(format!("arc {:?} has no stage {:?}; {hint}", arc.name.as_str(), stage.as_str()))
+    let known = arc.stages.iter().map(|stage| stage.name.to_string()).collect();
+    ArcError::UnknownStage { arc: arc.name.clone(), stage: stage.clone(), known }.into()
 }
 
 fn stage_mut<'a>(arc: &'a mut CharacterArc, name: &Name) -> Result<&'a mut Stage> {
@@ -30,9 +28,7 @@ pub(crate) fn sort_stages(arc: &mut CharacterArc) {
 }
 
 fn first_stage(arc: &CharacterArc) -> Result<&Stage> {
-    arc.walk().first().copied().ok_or_else(|| {
-        Error::Invalid(format!("arc {:?} has no stages yet; add one first", arc.name.as_str()))
-    })
+    arc.walk().first().copied().ok_or_else(|| ArcError::NoStages { arc: arc.name.clone() }.into())
 }
 
 impl Library {
@@ -73,7 +69,7 @@ impl Library {
                 return Err(Error::InUse {
                     kind: persona::Kind::Arc,
                     name: arc.name.clone(),
-                    users: format!("{} in stage {stage}", named_users(&names)),
+                    users: Users { named: names, stage: Some(stage.to_string()) },
                 });
             }
             arc.stages.retain(|known| known.name != stage);
@@ -143,14 +139,9 @@ impl Library {
     pub async fn advance_stage(&self, input: &OfPersona) -> Result<StageState> {
         let persona = &input.persona;
         let next = |arc: &CharacterArc, current: &Name| {
-            arc.stage_after(current.as_str()).cloned().ok_or_else(|| {
-                Error::Invalid(format!(
-                    "persona {:?} is in {:?}, the last stage of arc {:?}; reset its stage to start over",
-                    persona.as_str(),
-                    current.as_str(),
-                    arc.name.as_str()
-                ))
-            })
+            let (persona, stage) = (persona.clone(), current.clone());
+            let last = || ArcError::LastStage { persona, stage, arc: arc.name.clone() }.into();
+            arc.stage_after(current.as_str()).cloned().ok_or_else(last)
         };
         self.move_stage(input, next).await
     }
@@ -180,7 +171,7 @@ impl Library {
         // Read again while the persona is held: two callers may move it at once.
         if scope == Scope::Builtin {
             let Some(database) = write.database() else {
-                return Err(Error::Invalid("the state of builtins is kept in the database".to_owned()));
+                return Err(scopes::Error::NotOpen { scope: keeper }.into());
             };
             let current = match database.builtin_stage(persona).await? {
                 Some(stage) => stage,
@@ -228,10 +219,7 @@ fn assigned(bundle: &Bundle) -> Result<(Scope, &Name)> {
     let own = [(&bundle.persona, bundle.meta.scope)];
     let bases = bundle.bases.iter().rev().map(|base| (&base.persona, base.meta.scope));
     let arc = own.into_iter().chain(bases).find_map(|(persona, scope)| Some((scope, persona.arc.as_ref()?)));
-    arc.ok_or_else(|| {
-        let name = bundle.persona.name.as_str();
-        Error::Invalid(format!("persona {name:?} has no arc; assign it one first"))
-    })
+    arc.ok_or_else(|| ArcError::NoArc { persona: bundle.persona.name.clone() }.into())
 }
 
 fn state(

@@ -11,7 +11,7 @@ use crate::diff::{in_order, same};
 use crate::documents::toml_of;
 use crate::outputs::{Piece, Promoted};
 use crate::templates::theirs;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Error, Library, Result, ScopeError};
 
 mod clearing;
 mod import;
@@ -100,14 +100,14 @@ impl Library {
             if there.meta.scope == Scope::Builtin || same(&there.entity, &here.entity) {
                 continue;
             }
-            let Reference { field, kind, name, .. } = reference;
-            return Err(Error::Invalid(format!(
-                "{field} names {} {:?}, which is {}'s in {from} and {}'s in {to}; rename one of them first",
-                kind.spoken(),
-                name.as_str(),
-                there.meta.scope,
-                here.meta.scope
-            )));
+            return Err(ScopeError::OtherMeaning {
+                field: reference.field.clone(),
+                kind: reference.kind,
+                name: reference.name.clone(),
+                from: (from, there.meta.scope),
+                to: (to, here.meta.scope),
+            }
+            .into());
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Library {
         // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
         let mut cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
         if from == to {
-            return Err(Error::Invalid(format!("{} {:?} is in {to} already", kind.spoken(), name.as_str())));
+            return Err(ScopeError::AlreadyThere { kind, name, scope: to }.into());
         }
         if from < to {
             cargo.retain(|stored| stored.meta.scope == from);
@@ -237,12 +237,9 @@ fn one_of_each(cargo: &Cargo) -> Result<()> {
         let scope = meta.scope;
         let other = seen.insert((entity.kind(), entity.name()), (scope, entity));
         if let Some((other, _)) = other.filter(|(_, other)| !same(other, entity)) {
-            let (weaker, stronger) = (other.min(scope), other.max(scope));
-            return Err(Error::Invalid(format!(
-                "both {weaker} and {stronger} have {} {:?}, and both are needed; rename one of them first",
-                entity.kind().spoken(),
-                entity.name().as_str()
-            )));
+            let scopes = (other.min(scope), other.max(scope));
+            let (kind, name) = (entity.kind(), entity.name().clone());
+            return Err(ScopeError::BothNeeded { kind, name, scopes }.into());
         }
     }
     Ok(())

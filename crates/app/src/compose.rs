@@ -1,8 +1,8 @@
 //! Creating personas, with the pieces that come with them, and changing their fields.
 
 use persona::{
-    Chain, ChainError, Entity as _, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Trait,
-    guardrail_fields, part_fields, persona_fields, skill_fields, trait_fields,
+    Chain, Entity as _, Guardrail, Kind, Name, Part, Persona, Skill, Trait, guardrail_fields, part_fields,
+    persona_fields, skill_fields, trait_fields,
 };
 use scopes::Write;
 use store::{Action, Keep};
@@ -16,7 +16,7 @@ use crate::library::checked;
 use crate::links::place;
 use crate::outputs::{Piece, Written};
 use crate::pieces::set;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Error, Library, Result, ValueError};
 
 impl Library {
     /// Creates a persona and, in the same transaction, the pieces that come with it.
@@ -33,7 +33,7 @@ impl Library {
         for (index, part) in input.parts.unwrap_or_default().into_iter().enumerate() {
             let (name, order, priority) = pieces.part(self, &mut write, index, part).await?;
             if persona.parts.iter().any(|link| link.name == name) {
-                return Err(Error::Invalid(format!("parts[{index}]: {:?} is named twice", name.as_str())));
+                return Err(ValueError::NamedTwice { field: format!("parts[{index}]"), name }.into());
             }
             place(&mut persona, name, Some(order.unwrap_or(index as i32)), priority);
         }
@@ -88,7 +88,7 @@ impl Library {
         let mut next = persona.extends.clone();
         while let Some(base) = next {
             let mut found = None;
-            let candidates = chain.scopes_of(&base).map_err(|error| upwards(&error, scope))?;
+            let candidates = chain.scopes_of(&base).map_err(store::Error::from)?;
             for candidate in candidates {
                 // What this very change has written counts already, and so does what it is about.
                 found = match candidate == scope {
@@ -105,9 +105,9 @@ impl Library {
                 }
             }
             let Some((scope, persona)) = found else {
-                // To whoever writes, what they named is missing; to a reader, the persona is broken.
-                let missing = self.broken_base(chain.missing(&base, None).into()).await;
-                return Err(Error::Absent(missing.to_string()));
+                // For a writer, the base is not found; for a reader, the persona is broken.
+                let meant = self.meant_base(&chain, &base).await;
+                return Err(Error::BaseNotFound(chain.missing(&base, meant)));
             };
             if let Err(error) = chain.push(scope, base.name) {
                 return Err(self.broken_base(error.into()).await);
@@ -116,11 +116,6 @@ impl Library {
         }
         Ok(())
     }
-}
-
-/// A base of a stronger scope, with what to do about it.
-fn upwards(error: &ChainError, scope: Scope) -> Error {
-    Error::Invalid(format!("{error}; promote it to {scope} first"))
 }
 
 /// What came into being along with a persona.
@@ -165,10 +160,8 @@ impl Pieces {
         let Some(part_type) = definition.part_type else {
             let PartDefinition { name, description, summary, content, tags, .. } = definition;
             if description.is_some() || summary.is_some() || content.is_some() || tags.is_some() {
-                return Err(Error::Invalid(format!(
-                    "parts[{index}].part_type is missing: a part that is created needs one; leave out its texts to link the part {:?} that exists",
-                    name.as_str()
-                )));
+                let field = format!("parts[{index}].part_type");
+                return Err(ValueError::PartType { field, part: name }.into());
             }
             library.ensure(write, Kind::Part, &name, &mut self.copied).await?;
             return Ok((name, part_order, priority));

@@ -10,10 +10,9 @@ use crate::diff::fields;
 use crate::entities::parse;
 use crate::inputs::Delete;
 use crate::outputs::{Conflict, FieldConflict, Place, Resolved};
-use crate::pieces::named_users;
 use crate::rename::User;
 use crate::scope::is_linked;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Done, Error, Library, Result, ScopeError};
 
 /// How a conflict is settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,22 +87,17 @@ impl Library {
         message: Option<String>,
     ) -> Result<Resolved> {
         let definitions = self.definitions(kind, name).await?;
-        let named = format!("{} {:?}", kind.spoken(), name.as_str());
         let strongest = match definitions.keys().next_back() {
             None => return Err(self.missing(kind, name).await),
             Some(scope) if definitions.len() == 1 => {
-                return Err(Error::Invalid(format!("only {scope} defines {named}; there is no conflict")));
+                return Err(ScopeError::NoConflict { kind, name: name.clone(), scope: *scope }.into());
             }
             Some(strongest) => *strongest,
         };
         let (kept, merged) = match resolution {
             Resolution::Use(scope) if definitions.contains_key(&scope) => (scope, None),
             Resolution::Use(scope) => {
-                let known: Vec<&str> = definitions.keys().map(|scope| scope.as_str()).collect();
-                return Err(Error::Invalid(format!(
-                    "{scope} does not define {named}; use one of {}",
-                    known.join(", ")
-                )));
+                return Err(not_defined(kind, name, scope, None, &definitions));
             }
             Resolution::Merge(take) => {
                 let merged = merge(kind, name, &definitions, &take)?;
@@ -180,7 +174,7 @@ impl Library {
             .collect();
         match left.is_empty() {
             true => Ok(()),
-            false => Err(Error::Needed { kind, name: name.clone(), scope, users: named_users(&left) }),
+            false => Err(Error::Needed { kind, name: name.clone(), scope, users: left.into() }),
         }
     }
 
@@ -197,13 +191,10 @@ impl Library {
 
 /// What was done of a resolution before the rest of it failed.
 fn unfinished(rest: Error, merged: Option<Scope>, deleted: &[Scope]) -> Error {
-    let merged = merged.map(|scope| format!("{scope} has the merged definition"));
-    let deleted = deleted.iter().map(|scope| format!("{scope}'s was deleted"));
-    let done: Vec<String> = merged.into_iter().chain(deleted).collect();
-    if done.is_empty() {
+    if merged.is_none() && deleted.is_empty() {
         return rest;
     }
-    let done = format!("{}; repeat it to settle the rest, or roll back", done.join(", "));
+    let done = Done::Resolved { merged, deleted: deleted.to_vec() };
     Error::Unfinished { done, rest: Box::new(rest) }
 }
 
@@ -224,6 +215,18 @@ fn differing(definitions: &BTreeMap<Scope, AnyEntity>) -> Vec<FieldConflict> {
     names.into_iter().filter_map(conflict).collect()
 }
 
+/// A scope that does not have the entity of a conflict; `field` was to be taken from it.
+fn not_defined(
+    kind: Kind,
+    name: &Name,
+    scope: Scope,
+    field: Option<&String>,
+    definitions: &BTreeMap<Scope, AnyEntity>,
+) -> Error {
+    let (name, field, known) = (name.clone(), field.cloned(), definitions.keys().copied().collect());
+    ScopeError::NotDefined { kind, name, scope, field, known }.into()
+}
+
 fn merge(
     kind: Kind,
     name: &Name,
@@ -233,36 +236,18 @@ fn merge(
     let conflicts = differing(definitions);
     let unknown = take.keys().find(|field| !conflicts.iter().any(|conflict| conflict.field == **field));
     if let Some(field) = unknown {
-        let known = conflicts.iter().map(|conflict| conflict.field.as_str()).collect::<Vec<_>>();
-        return Err(Error::Invalid(format!(
-            "the scopes do not differ in {field:?}; {}",
-            crate::library::near_hint(field, known)
-        )));
+        let known = conflicts.iter().map(|conflict| conflict.field.clone()).collect();
+        return Err(ScopeError::SameField { field: field.clone(), known }.into());
     }
-    let open: Vec<&str> = conflicts
-        .iter()
-        .map(|conflict| conflict.field.as_str())
-        .filter(|field| !take.contains_key(*field))
-        .collect();
+    let open = conflicts.iter().map(|conflict| &conflict.field).filter(|field| !take.contains_key(*field));
+    let open: Vec<String> = open.cloned().collect();
     if !open.is_empty() {
-        return Err(Error::Invalid(format!(
-            "say for each field which scope it is taken from; still open: {}",
-            open.join(", ")
-        )));
+        return Err(ScopeError::Undecided { fields: open }.into());
     }
-    let Some((_, strongest)) = definitions.last_key_value() else {
-        return Err(Error::Invalid("there is nothing to merge".to_owned()));
-    };
-    let mut merged = fields(strongest);
+    let mut merged = definitions.last_key_value().map(|(_, strongest)| fields(strongest)).unwrap_or_default();
     for (field, scope) in take {
         let Some(from) = definitions.get(scope) else {
-            let known: Vec<&str> = definitions.keys().map(|scope| scope.as_str()).collect();
-            return Err(Error::Invalid(format!(
-                "{scope} does not define {} {:?}; take {field} from one of {}",
-                kind.spoken(),
-                name.as_str(),
-                known.join(", ")
-            )));
+            return Err(not_defined(kind, name, *scope, Some(field), definitions));
         };
         match fields(from).remove(field) {
             Some(value) => drop(merged.insert(field.clone(), value)),
@@ -279,17 +264,20 @@ mod tests {
     #[test]
     fn what_was_done_is_told_with_what_failed() {
         let told = |merged, deleted: &[Scope]| {
-            let error = unfinished(Error::Denied("it is locked".to_owned()), merged, deleted);
-            assert_eq!(error.kind(), crate::ErrorKind::Denied);
+            let error = unfinished(crate::SessionError::NoProject.into(), merged, deleted);
+            assert_eq!(error.code(), crate::Code::NoProject);
             error.to_string()
         };
-        assert_eq!(told(None, &[]), "it is locked");
+        assert_eq!(told(None, &[]), "root: no project is open here");
         let rest = "repeat it to settle the rest, or roll back";
-        assert_eq!(told(None, &[Scope::Shared]), format!("it is locked\nshared's was deleted; {rest}"));
+        assert_eq!(
+            told(None, &[Scope::Shared]),
+            format!("root: no project is open here\nshared's was deleted; {rest}")
+        );
         assert_eq!(
             told(Some(Scope::Project), &[Scope::Shared, Scope::Global]),
             format!(
-                "it is locked\nproject has the merged definition, shared's was deleted, global's was deleted; {rest}"
+                "root: no project is open here\nproject has the merged definition, shared's was deleted, global's was deleted; {rest}"
             )
         );
     }

@@ -10,7 +10,7 @@ use crate::arcs::sort_stages;
 use crate::documents::toml_of;
 use crate::links::sort_parts;
 use crate::outputs::{DiffSide, FieldChange, RevisionDiff};
-use crate::{Error, Library, Result};
+use crate::{HistoryError, Library, Result};
 
 /// A definition with its lists as they count: by `order`, then name. The database reads them back
 /// like that; a file may have them in another order, and means the same.
@@ -78,11 +78,7 @@ impl Library {
             (Some(from), _) => from.clone(),
             (None, Some(previous)) => previous.reference(),
             (None, None) => {
-                return Err(Error::Absent(format!(
-                    "{} {:?} has one revision only; there is nothing to compare it with",
-                    kind.spoken(),
-                    name.as_str()
-                )));
+                return Err(HistoryError::Single { kind, name: name.clone() }.into());
             }
         };
         let to = to.cloned().unwrap_or_else(|| newest.reference());

@@ -7,7 +7,7 @@ use persona::{AnyEntity, Kind, Name, Scope};
 
 use crate::inputs::GetEntity;
 use crate::outputs::Written;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, DocumentError, Error, Library, Result};
 
 /// The name that a text without a file goes by in messages.
 const NAMELESS: &str = "personas.toml";
@@ -17,7 +17,7 @@ pub fn toml_of(entities: &[AnyEntity]) -> Result<String> {
     let edits: Vec<Edit<'_>> = entities.iter().map(|entity| Edit::Put { entity }).collect();
     let empty = document::Document::empty(Path::new(NAMELESS));
     let written = edit::apply("", &edits, &empty);
-    Ok(written.map_err(|error| Error::Invalid(error.to_string()))?.text)
+    Ok(written.map_err(DocumentError::from)?.text)
 }
 
 /// The text of a personas.toml, such as an export or what an editor left.
@@ -43,17 +43,14 @@ impl<'a> TomlText<'a> {
 
     /// What it defines, with what is doubtful about it. Any mistake refuses all of it.
     pub(crate) fn entities(self) -> Result<(Vec<AnyEntity>, Vec<Problem>)> {
-        let document = document::read(self.name, self.text).map_err(|error| wrong(&error))?;
+        let document = document::read(self.name, self.text).map_err(wrong)?;
         if let (Some(included), false) = (document.included.first(), self.is_file) {
-            let file = included.file_name().unwrap_or_default().display();
-            return Err(Error::Invalid(format!(
-                "a field takes its text from another file ({file}), which only a personas.toml itself can; \
-                 write the text out instead"
-            )));
+            let file = included.file_name().unwrap_or_default().display().to_string();
+            return Err(DocumentError::Include { file }.into());
         }
         let (errors, mut warnings): (Vec<Problem>, Vec<Problem>) =
             document.problems.iter().cloned().partition(|found| found.level == Level::Error);
-        if let Some(first) = errors.first() {
+        if let Some(first) = errors.into_iter().next() {
             return Err(wrong(first));
         }
         // What names servers and providers counts in a file that stays where it is; no library keeps it.
@@ -67,8 +64,8 @@ impl<'a> TomlText<'a> {
     }
 }
 
-fn wrong(problem: &Problem) -> Error {
-    Error::Invalid(problem.to_string())
+fn wrong(problem: Problem) -> Error {
+    DocumentError::Wrong(Box::new(problem)).into()
 }
 
 /// A doubt in words that do not call it a warning.
@@ -80,7 +77,7 @@ pub(crate) fn as_error(problem: Problem) -> Problem {
 fn dropped(problem: Problem) -> Error {
     let message = problem.message.replace(", which has no effect", "").replace(", and is left out", "");
     let hint = problem.hint.clone().or_else(|| Some("take it out".to_owned()));
-    wrong(&as_error(Problem { message, hint, ..problem }))
+    wrong(as_error(Problem { message, hint, ..problem }))
 }
 
 impl Library {
@@ -112,30 +109,25 @@ impl Library {
         author: &Author,
         kind: Kind,
         name: &Name,
-        text: &str,
+        text: TomlText<'_>,
         scope: Scope,
         if_revision: Option<i64>,
         message: Option<String>,
     ) -> Result<Written> {
-        let (entities, doubts) = TomlText::named(NAMELESS, text).entities()?;
+        let (entities, doubts) = text.entities()?;
         if let Some(first) = doubts.into_iter().next() {
             return Err(dropped(first));
         }
-        let table = format!("[{}.{name}]", kind.table());
         match <[AnyEntity; 1]>::try_from(entities) {
             Ok([entity]) if entity.kind() == kind && entity.name() == name => {
                 self.save(author, scope, entity, if_revision, message).await
             }
-            Ok([entity]) => Err(Error::Invalid(format!(
-                "the text has [{}.{}], but {table} is edited; rename it with `masque rename`",
-                entity.kind().table(),
-                entity.name()
-            ))),
+            Ok([entity]) => {
+                let (found_kind, found_name) = (entity.kind(), entity.name().clone());
+                Err(DocumentError::OtherEntry { kind, name: name.clone(), found_kind, found_name }.into())
+            }
             Err(others) => {
-                let count = others.len();
-                Err(Error::Invalid(format!(
-                    "the text must have {table} and nothing else; it has {count} entries"
-                )))
+                Err(DocumentError::NotOneEntry { kind, name: name.clone(), count: others.len() }.into())
             }
         }
     }

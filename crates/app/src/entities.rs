@@ -9,10 +9,10 @@ use store::{Action, Keep};
 
 use crate::change::{check_revision, keep};
 use crate::diff::same;
-use crate::inputs::{self, Delete, DeleteEntity, GetEntity, SaveEntity};
+use crate::inputs::{self, Delete, DeleteEntity, GetEntity, InputError, SaveEntity};
 use crate::library::checked;
 use crate::outputs::{Deleted, Document, Piece, Written};
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Error, Library, Result, ValueError};
 
 /// What `get` adds to an entity, and `save` takes back without complaint.
 pub(crate) const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "updated_at"];
@@ -129,9 +129,7 @@ pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> R
     if let Some(inner) = entity.get("name")
         && inner != name
     {
-        return Err(Error::Invalid(format!(
-            "entity.name is {inner}, but {name:?} is to be saved; rename it with a call of its own"
-        )));
+        return Err(ValueError::OtherName { given: inner.to_string(), name: name.to_owned() }.into());
     }
     for field in META {
         entity.remove(field);
@@ -139,6 +137,8 @@ pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> R
     entity.retain(|_, value| !value.is_null() && *value != "");
     spell_out(kind, &mut entity);
     entity.insert("name".to_owned(), Value::from(name));
-    with_kind!(kind, T => inputs::parse::<T>(&entity).map(AnyEntity::from))
-        .map_err(|said| Error::Invalid(format!("{} {name:?}: {said}", kind.spoken())))
+    with_kind!(kind, T => inputs::parse::<T>(&entity).map(AnyEntity::from)).map_err(|source| {
+        let entity = format!("{} {name:?}", kind.spoken());
+        InputError::Entity { entity, source: Box::new(source) }.into()
+    })
 }

@@ -1,78 +1,214 @@
-//! What can go wrong in a use case, and how a front is to treat it.
+//! Errors of the use cases, as data: what is wrong, what it is about, and what may help.
 
-use persona::{Invalid, Kind, Name, OverrideError, Scope};
+use persona::{AsReport, ChainError, Invalid, Kind, Name, OverrideError, Report, Scope};
+pub use persona::{Code, ErrorKind, Remedy, Subject};
 
-pub use persona::ErrorKind;
+mod arcs;
+pub use arcs::ArcError;
+mod documents;
+pub use documents::DocumentError;
+mod history;
+pub use history::{HistoryError, TagProblem};
+mod scopes;
+pub use scopes::ScopeError;
+mod sessions;
+pub use sessions::{ModelError, SessionError};
+mod users;
+pub use users::Users;
+mod values;
+pub use values::ValueError;
+
+use crate::inputs::InputError;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("no {} is named {name:?}; {hint}", kind.spoken())]
-    Missing { kind: Kind, name: Name, hint: String },
-    #[error("{} {name:?} is in {found}, not in {wanted}; {}", kind.spoken(), out_of(*wanted))]
+    #[error("no {} is named {name:?}", kind.spoken())]
+    NotFound { kind: Kind, name: Name, near: Vec<String> },
+    #[error("{} {name:?} is in {found}, not in {wanted}", kind.spoken())]
     Elsewhere { kind: Kind, name: Name, wanted: Scope, found: Scope },
-    #[error("{} {name:?} exists already; update it, or choose another name", kind.spoken())]
+    #[error("{} {name:?} exists already", kind.spoken())]
     Exists { kind: Kind, name: Name },
-    #[error(
-        "{scope} has another {} {name:?}; repeat with replace to put this one in its place, or rename one",
-        kind.spoken()
-    )]
+    #[error("{scope} has another {} {name:?}", kind.spoken())]
     Occupied { kind: Kind, name: Name, scope: Scope },
-    #[error("{0}")]
-    Invalid(String),
-    #[error("{0}")]
-    Absent(String),
-    #[error("{0}")]
-    Denied(String),
-    /// A session is busy with something else.
-    #[error("{0}")]
-    Running(String),
     #[error("{}", stale(*kind, name, *expected, *actual))]
     Stale { kind: Kind, name: Name, expected: i64, actual: i64 },
-    #[error(
-        "{} {name:?} is used by {users}; unlink it there first, or repeat with force to do it all the same",
-        kind.spoken()
-    )]
-    InUse { kind: Kind, name: Name, users: String },
-    #[error(
-        "{scope}'s {} {name:?} is used by {users}, which would be left without it; keep {scope}'s, or unlink it there first",
-        kind.spoken()
-    )]
-    Needed { kind: Kind, name: Name, scope: Scope, users: String },
-    /// What was done before it went wrong stays, and is told.
+    #[error("{} {name:?} is used by {users}", kind.spoken())]
+    InUse { kind: Kind, name: Name, users: Users },
+    /// Users that a conflict's resolution would leave without the entity.
+    #[error("{} {name:?} of {scope} is used by {users}, which would be left without it", kind.spoken())]
+    Needed { kind: Kind, name: Name, scope: Scope, users: Users },
+    #[error("{} {name:?} is builtin and cannot be deleted", kind.spoken())]
+    BuiltinFixed { kind: Kind, name: Name },
+    /// The steps before the failed one stay.
     #[error("{rest}\n{done}")]
-    Unfinished { done: String, rest: Box<Self> },
+    Unfinished { done: Done, rest: Box<Self> },
+    #[error("{} {name:?}: {source}", kind.spoken())]
+    Invalid { kind: Kind, name: Name, source: Invalid },
+    /// The persona that a caller wants to extend does not exist.
     #[error(transparent)]
-    Scopes(#[from] scopes::Error),
+    BaseNotFound(ChainError),
+    #[error("{source}")]
+    Override { source: OverrideError, near: Vec<String> },
     #[error(transparent)]
-    Sessions(#[from] sessions::Error),
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    #[error(transparent)]
+    Arc(#[from] ArcError),
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// An entry with errors is not deleted unasked: no history has its present text.
+    #[error("{0}")]
+    BrokenEntry(Box<files::Problem>),
+    #[error("{doing} was interrupted")]
+    Interrupted { doing: &'static str, source: tokio::task::JoinError },
+    #[error(transparent)]
+    Scopes(#[from] ::scopes::Error),
+    #[error(transparent)]
+    Sessions(#[from] ::sessions::Error),
 }
 
-/// What to do where a scope does not have what another one has.
-fn out_of(wanted: Scope) -> String {
-    match wanted {
-        Scope::Builtin => "leave out the scope".to_owned(),
-        wanted => format!("leave out the scope, or duplicate it into {wanted}"),
+/// What was done before the rest of it failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    Copied { kind: Kind, name: Name, from: Scope, to: Scope },
+    Resolved { merged: Option<Scope>, deleted: Vec<Scope> },
+}
+
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Copied { kind, name, from, to } => write!(
+                f,
+                "{} {name:?} was copied to {to} and is still in {from} as well; promote it again to move it",
+                kind.spoken()
+            ),
+            Self::Resolved { merged, deleted } => {
+                let merged = merged.map(|scope| format!("{scope} has the merged definition"));
+                let deleted = deleted.iter().map(|scope| format!("{scope}'s was deleted"));
+                let done: Vec<String> = merged.into_iter().chain(deleted).collect();
+                write!(f, "{}; repeat it to settle the rest, or roll back", done.join(", "))
+            }
+        }
     }
 }
 
 impl Error {
-    /// How a front is to treat this: each maps a kind once.
+    /// How a front treats this; each maps a kind once.
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+
+    /// A word that stays the same when the message changes.
+    pub fn code(&self) -> Code {
+        AsReport::code(self)
+    }
+
+    /// The error as data, for a front to show.
+    pub fn report(&self) -> Report {
+        AsReport::report(self)
+    }
+
+    /// The error that says more, where this one only passes it on.
+    fn inner(&self) -> Option<&dyn AsReport> {
+        Some(match self {
+            Self::Input(error) => error,
+            Self::Value(error) => error,
+            Self::Scope(error) => error,
+            Self::History(error) => error,
+            Self::Arc(error) => error,
+            Self::Document(error) => error,
+            Self::Session(error) => error,
+            Self::Model(error) => error,
+            Self::Scopes(error) => error,
+            Self::Sessions(error) => error,
+            Self::BrokenEntry(problem) => &**problem,
+            Self::BaseNotFound(error) => error,
+            Self::Override { source, .. } => source,
+            Self::Unfinished { rest, .. } => &**rest,
+            _ => return None,
+        })
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::Missing { .. } | Self::Elsewhere { .. } | Self::Absent(_) => ErrorKind::Missing,
-            Self::Exists { .. }
-            | Self::Stale { .. }
-            | Self::InUse { .. }
-            | Self::Needed { .. }
-            | Self::Occupied { .. }
-            | Self::Running(_) => ErrorKind::Conflict,
-            Self::Invalid(_) => ErrorKind::Invalid,
-            Self::Denied(_) => ErrorKind::Denied,
-            Self::Unfinished { rest, .. } => rest.kind(),
-            Self::Scopes(error) => error.kind(),
-            Self::Sessions(error) => error.kind(),
+            Self::BaseNotFound(_) => Code::BaseNotFound,
+            Self::NotFound { .. } => Code::NotFound,
+            Self::Elsewhere { .. } => Code::InOtherScope,
+            Self::Exists { .. } => Code::AlreadyExists,
+            Self::Occupied { .. } => Code::Occupied,
+            Self::Stale { .. } => Code::StaleRevision,
+            Self::InUse { .. } | Self::Needed { .. } => Code::InUse,
+            Self::BuiltinFixed { .. } => Code::BuiltinFixed,
+            Self::Invalid { .. } => Code::InvalidField,
+            Self::Interrupted { .. } => Code::Interrupted,
+            other => other.inner().map_or(Code::Failed, AsReport::code),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::NotFound { kind, name, .. }
+            | Self::Exists { kind, name }
+            | Self::BuiltinFixed { kind, name } => Subject::entity(*kind, name.as_str()),
+            Self::Elsewhere { kind, name, wanted: scope, .. } | Self::Occupied { kind, name, scope } => {
+                Subject::entity(*kind, name.as_str()).in_scope(*scope)
+            }
+            Self::InUse { kind, name, users } => {
+                Subject { users: users.named.clone(), ..Subject::entity(*kind, name.as_str()) }
+            }
+            Self::Needed { kind, name, scope, users } => Subject {
+                users: users.named.clone(),
+                ..Subject::entity(*kind, name.as_str()).in_scope(*scope)
+            },
+            Self::Stale { kind, name, actual, .. } => {
+                Subject::entity(*kind, name.as_str()).at_revision(actual)
+            }
+            Self::Invalid { kind, name, source } => {
+                Subject::entity(*kind, name.as_str()).at_field(&source.field)
+            }
+            other => other.inner().map(AsReport::subject).unwrap_or_default(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::NotFound { near, .. } | Self::Override { near, .. } => near.clone(),
+            other => other.inner().map(AsReport::candidates).unwrap_or_default(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::NotFound { near, .. } | Self::Override { near, .. } if !near.is_empty() => {
+                vec![Remedy::DidYouMean]
+            }
+            Self::NotFound { kind, .. } => vec![Remedy::ListKind { kind: *kind, part_type: None }],
+            Self::Elsewhere { wanted: Scope::Builtin, .. } => vec![Remedy::LeaveOutScope],
+            Self::Elsewhere { wanted, .. } => {
+                vec![Remedy::LeaveOutScope, Remedy::DuplicateInto { scope: *wanted }]
+            }
+            Self::Exists { .. } => vec![Remedy::UpdateIt, Remedy::OtherName],
+            Self::Occupied { .. } => vec![Remedy::UseReplace, Remedy::RenameOne],
+            Self::Stale { actual: 0, .. } => vec![Remedy::ReadAgain, Remedy::DropIfRevision],
+            Self::Stale { .. } => vec![Remedy::ReadAgain],
+            Self::InUse { .. } => vec![Remedy::UnlinkFirst, Remedy::UseForce],
+            Self::Needed { scope, .. } => vec![Remedy::KeepScope { scope: *scope }, Remedy::UnlinkFirst],
+            Self::BuiltinFixed { .. } => vec![Remedy::CreateInPlace],
+            Self::BrokenEntry(_) => vec![Remedy::DeleteByForce],
+            other => other.inner().map(AsReport::remedies).unwrap_or_default(),
         }
     }
 }
@@ -95,26 +231,31 @@ impl From<files::Error> for Error {
     }
 }
 
-impl From<Invalid> for Error {
-    fn from(invalid: Invalid) -> Self {
-        Self::Invalid(invalid.to_string())
-    }
-}
-
 impl From<OverrideError> for Error {
-    fn from(error: OverrideError) -> Self {
-        Self::Invalid(error.to_string())
+    fn from(source: OverrideError) -> Self {
+        Self::Override { source, near: Vec::new() }
     }
 }
 
 fn stale(kind: Kind, name: &Name, expected: i64, actual: i64) -> String {
     let named = format!("{} {name:?}", kind.spoken());
-    if actual == 0 {
-        return format!(
-            "{named} is not at revision {expected}: it was deleted, or is builtin; read it again, or repeat without if_revision"
-        );
+    match actual {
+        0 => format!("{named} is not at revision {expected}: it was deleted, or is builtin"),
+        actual => format!("{named} is at revision {actual}, not {expected}: somebody changed it"),
     }
-    format!(
-        "{named} is at revision {actual}, not {expected}: somebody changed it; read it again and repeat your change"
-    )
 }
+
+/// The words closest to `word`, and whether to suggest them or to list all that are known.
+fn near_remedies(word: &str, known: &[String]) -> (Vec<String>, Vec<Remedy>) {
+    // Suggesting the refused word itself does not help.
+    let others = known.iter().map(String::as_str).filter(|other| *other != word);
+    let near: Vec<String> = persona::nearest(word, others).into_iter().map(str::to_owned).collect();
+    match near.is_empty() {
+        true if known.is_empty() => (near, Vec::new()),
+        true => (known.to_vec(), vec![Remedy::UseOneOf { words: known.to_vec() }]),
+        false => (near, vec![Remedy::DidYouMean]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use persona::{Bundle, Kind, Meta, Name, Persona, Scope, limits};
 use store::{Action, FullRevision, RevisionRef};
 
 use crate::outputs::{History, RevisionItem, Tagged, ask_for};
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Error, HistoryError, Library, Result, TagProblem, ValueError};
 
 mod rollback;
 
@@ -48,8 +48,8 @@ impl Library {
         let scope = self.recorded_scope(kind, name, scope).await?;
         let limit = limit.unwrap_or(limits::DEFAULT_REVISIONS);
         if !(1..=limits::REVISIONS).contains(&limit) {
-            let most = limits::REVISIONS;
-            return Err(Error::Invalid(format!("the limit of a history is 1 to {most}, not {limit}")));
+            let (low, high) = (1, limits::REVISIONS);
+            return Err(ValueError::OutOfRange { field: "limit", low, high, value: limit }.into());
         }
         let seen = match cursor {
             None => 0,
@@ -113,36 +113,23 @@ impl Library {
         if revisions.is_empty() {
             return self.missing_in(kind, name, Some(scope)).await;
         }
-        let named = format!("{} {:?} in {scope}", kind.spoken(), name.as_str());
-        let known: Vec<&str> =
-            revisions.iter().flat_map(|revision| revision.tags.iter().map(|tag| tag.tag.as_str())).collect();
-        let hint = match wanted {
-            RevisionRef::Tag(_) if known.is_empty() => {
-                "it has no tags yet: tag one, or name a revision by its number".to_owned()
-            }
-            RevisionRef::Tag(tag) => {
-                match revisions.iter().find(|revision| revision.tags.iter().any(|known| known.tag == *tag)) {
-                    // Its history goes on below the one that has the name now.
-                    Some(earlier) => format!(
-                        "that is a tag of an earlier {} of this name: ask for {}, or tag a revision anew",
-                        kind.spoken(),
-                        earlier.reference()
-                    ),
-                    None => crate::library::near_hint(tag, known),
-                }
-            }
-            RevisionRef::Number(_) | RevisionRef::Earlier { .. } => {
-                let numbers = || revisions.iter().map(|revision| revision.revision);
-                match (numbers().min(), numbers().max()) {
-                    (Some(oldest), Some(newest)) if oldest < newest => {
-                        format!("they go from {oldest} to {newest}")
-                    }
-                    (Some(only), _) => format!("there is {only}"),
-                    _ => "it has no history".to_owned(),
-                }
-            }
+        let name = name.clone();
+        let RevisionRef::Tag(tag) = wanted else {
+            let numbers = || revisions.iter().map(|revision| revision.revision);
+            let (oldest, newest) = (numbers().min().unwrap_or_default(), numbers().max().unwrap_or_default());
+            let wanted = wanted.to_string();
+            return HistoryError::UnknownRevision { kind, name, scope, wanted, oldest, newest }.into();
         };
-        Error::Absent(format!("{named} has no revision {wanted}; {hint}"))
+        let has_tag = |revision: &&store::Revision| revision.tags.iter().any(|known| known.tag == *tag);
+        let tag = tag.clone();
+        // The history of an earlier entity goes on below that of the one that has the name now.
+        if let Some(earlier) = revisions.iter().find(has_tag) {
+            let revision = earlier.reference().to_string();
+            return HistoryError::EarlierTag { kind, name, scope, tag, revision }.into();
+        }
+        let tags = revisions.iter().flat_map(|revision| &revision.tags);
+        let known = tags.map(|tag| tag.tag.clone()).collect();
+        HistoryError::UnknownTag { kind, name, scope, tag, known }.into()
     }
 
     /// A persona with everything that it referred to, as a revision froze it.
@@ -260,7 +247,7 @@ impl Library {
 /// A cursor is the number of newer revisions that were seen.
 fn parse_cursor(cursor: &str) -> Result<usize> {
     let seen = cursor.parse().ok().filter(|seen| *seen < limits::REVISIONS * 1_000);
-    seen.ok_or_else(|| Error::Invalid(format!("cursor: {cursor:?} is not one; send next_cursor as it came")))
+    seen.ok_or_else(|| ValueError::Cursor { cursor: cursor.to_owned() }.into())
 }
 
 /// A deletion records what was deleted, and nothing of what that referred to.
@@ -268,30 +255,23 @@ fn refuse_deletion(kind: Kind, name: &Name, revision: &FullRevision) -> Result<(
     if revision.about.action != Action::Delete.as_str() {
         return Ok(());
     }
-    Err(Error::Absent(format!(
-        "revision {} of {} {:?} says that it was deleted; ask for an earlier one, or roll back to it first",
-        revision.about.reference(),
-        kind.spoken(),
-        name.as_str()
-    )))
+    let revision = revision.about.reference().to_string();
+    Err(HistoryError::Deletion { kind, name: name.clone(), revision }.into())
 }
 
 fn no_history(kind: Kind, name: &Name) -> Error {
-    Error::Invalid(format!(
-        "{} {:?} is builtin and has no history; duplicate it, and the copy has one",
-        kind.spoken(),
-        name.as_str()
-    ))
+    HistoryError::Builtin { kind, name: name.clone() }.into()
 }
 
 fn check_tag(tag: &str) -> Result<()> {
-    let wrong = |problem: &str| Err(Error::Invalid(format!("the tag {tag:?} {problem}")));
-    if tag.is_empty() || tag.len() > TAG_BYTES || tag.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return wrong(&format!("must be one word of at most {TAG_BYTES} bytes, such as \"production\""));
-    }
-    match RevisionRef::parse(tag) {
-        RevisionRef::Tag(_) => Ok(()),
-        RevisionRef::Number(_) => wrong("is a number, which means a revision; choose a word"),
-        RevisionRef::Earlier { .. } => wrong("means a revision of an earlier one of the name; choose a word"),
-    }
+    let problem = match RevisionRef::parse(tag) {
+        _ if tag.is_empty() || tag.len() > TAG_BYTES => TagProblem::NotAWord { most: TAG_BYTES },
+        _ if tag.chars().any(|c| c.is_control() || c.is_whitespace()) => {
+            TagProblem::NotAWord { most: TAG_BYTES }
+        }
+        RevisionRef::Tag(_) => return Ok(()),
+        RevisionRef::Number(_) => TagProblem::Number,
+        RevisionRef::Earlier { .. } => TagProblem::Earlier,
+    };
+    Err(HistoryError::InvalidTag { tag: tag.to_owned(), problem }.into())
 }

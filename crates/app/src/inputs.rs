@@ -26,7 +26,7 @@ pub use given::Given;
 use given::declare;
 pub(crate) use given::{build, give};
 mod parse;
-pub use parse::{Said, in_plain_words, parse};
+pub use parse::{InputError, Said, in_plain_words, parse};
 mod revision;
 pub use revision::RevisionText;
 mod references;

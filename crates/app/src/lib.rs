@@ -8,7 +8,11 @@ pub mod inputs;
 pub mod outputs;
 
 mod error;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{
+    ArcError, Code, DocumentError, Done, Error, ErrorKind, HistoryError, ModelError, Remedy, Result,
+    ScopeError, SessionError, Subject, TagProblem, Users, ValueError,
+};
+pub use persona::{AsReport, Report};
 
 mod library;
 pub use library::{Author, Library, ListQuery, OpenOptions};

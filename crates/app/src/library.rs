@@ -4,13 +4,13 @@ use std::path::Path;
 
 use database::Location;
 use files::Problem;
-use persona::{Entity, Kind, Name, Scope, nearest};
+use persona::{Entity, Kind, Name, Scope};
 use scopes::{FileScopes, Scopes};
 use store::{Attribution, CopyReport, DatabaseInfo, Keep, Progress, Store};
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
 use crate::outputs::{Document, Item, Page};
-use crate::{Error, Result, Tokenizer};
+use crate::{Error, Result, Tokenizer, ValueError};
 
 /// Which library to open.
 #[derive(Debug, Clone)]
@@ -51,12 +51,12 @@ impl Author {
 
     pub(crate) fn because(&self, message: Option<String>) -> Result<Attribution> {
         let most = persona::limits::MESSAGE_BYTES;
-        if let Some(message) = &message
-            && (message.len() > most || message.contains('\0'))
-        {
-            return Err(Error::Invalid(format!(
-                "message: at most {most} bytes of text, without NUL; shorten it"
-            )));
+        match &message {
+            Some(text) if text.len() > most => {
+                return Err(ValueError::TooLong { field: "message", most, length: text.len() }.into());
+            }
+            Some(text) if text.contains('\0') => return Err(ValueError::Nul { field: "message" }.into()),
+            _ => {}
         }
         Ok(Attribution { who: self.who.clone(), front: self.front.to_owned(), message })
     }
@@ -237,36 +237,7 @@ impl Library {
     /// The error for a name that no scope has, with what may have been meant.
     pub(crate) async fn missing(&self, kind: Kind, name: &Name) -> Error {
         let near = self.scopes.near_names(kind, name.as_str()).await.unwrap_or_default();
-        Error::Missing { kind, name: name.clone(), hint: hint(&near, kind) }
-    }
-}
-
-/// What to do about a name that is not there.
-fn hint(near: &[String], kind: Kind) -> String {
-    match near.split_last() {
-        None => format!("list the {}s to see what there is", kind.spoken()),
-        Some((only, [])) => format!("did you mean {only:?}?"),
-        Some((last, rest)) => {
-            let rest: Vec<String> = rest.iter().map(|name| format!("{name:?}")).collect();
-            format!("did you mean {} or {last:?}?", rest.join(", "))
-        }
-    }
-}
-
-/// The near names among a few known ones, for what lives inside another entity.
-pub(crate) fn near_hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    // Whoever is refused a word is not helped by it.
-    let others = known.clone().into_iter().filter(|other| *other != word);
-    match nearest(word, others).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => {
-            let known: Vec<&str> = known.into_iter().collect();
-            if known.is_empty() {
-                "there is none yet".to_owned()
-            } else {
-                format!("there is {}", known.join(", "))
-            }
-        }
+        Error::NotFound { kind, name: name.clone(), near }
     }
 }
 
@@ -310,7 +281,5 @@ impl From<store::Page> for Page {
 
 /// A definition may be kept, or the error names the field.
 pub(crate) fn checked<T: Entity>(entity: &T) -> Result<()> {
-    entity.check().map_err(|invalid| {
-        Error::Invalid(format!("{} {:?}: {invalid}", T::KIND.spoken(), entity.name().as_str()))
-    })
+    entity.check().map_err(|source| Error::Invalid { kind: T::KIND, name: entity.name().clone(), source })
 }

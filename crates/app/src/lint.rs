@@ -196,7 +196,6 @@ impl Library {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
-fn interrupted(error: tokio::task::JoinError) -> Error {
-    Error::Invalid(format!("lint was interrupted: {error}"))
+fn interrupted(source: tokio::task::JoinError) -> Error {
+    Error::Interrupted { doing: "lint", source }
 }

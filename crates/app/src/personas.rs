@@ -11,7 +11,7 @@ use store::Rendered;
 
 use crate::inputs::{ByName, GetPersona};
 use crate::outputs::CompiledPersona;
-use crate::{Error, Library, Result};
+use crate::{Error, Library, Result, ValueError};
 
 /// A bundle that may be shared with the cache.
 pub(crate) enum Whole {
@@ -112,21 +112,18 @@ impl Library {
     /// An error with what may have been meant, where a base is not there.
     pub(crate) async fn broken_base(&self, error: scopes::Error) -> Error {
         let (chain, base) = match error {
-            scopes::Error::Store(store::Error::Chain(ChainError::Missing(chain, base, _))) => (chain, base),
+            scopes::Error::Store(store::Error::Chain(ChainError::Missing { chain, base, .. })) => {
+                (chain, base)
+            }
             scopes::Error::Store(store::Error::Chain(error)) => return self.with_namesake(error).await,
             error => return error.into(),
         };
-        match self.meant_base(&chain, &base).await {
-            Some(meant) => store::Error::from(chain.missing(&base, Some(&meant))).into(),
-            None => {
-                let missing = chain.missing(&base, None);
-                Error::Invalid(format!("{missing}; list the personas to see what there is"))
-            }
-        }
+        let meant = self.meant_base(&chain, &base).await;
+        store::Error::from(chain.missing(&base, meant)).into()
     }
 
     /// What a base that is not there may have meant: something that is, and may be extended.
-    async fn meant_base(&self, chain: &Chain, base: &BaseRef) -> Option<BaseRef> {
+    pub(crate) async fn meant_base(&self, chain: &Chain, base: &BaseRef) -> Option<BaseRef> {
         let near = self.scopes.near_names(Kind::Persona, base.name.as_str()).await.unwrap_or_default();
         for name in near.iter().filter_map(|name| Name::parse(name).ok()) {
             let scopes = self.scopes.scopes_of(Kind::Persona, &name).await.unwrap_or_default();
@@ -139,7 +136,9 @@ impl Library {
 
     async fn with_namesake(&self, error: ChainError) -> Error {
         let scopes = match &error {
-            ChainError::Cycle(Link(_, name), ..) => self.scopes.scopes_of(Kind::Persona, name).await,
+            ChainError::Cycle { back_to: Link(_, name), .. } => {
+                self.scopes.scopes_of(Kind::Persona, name).await
+            }
             _ => Ok(Vec::new()),
         };
         store::Error::from(error.or_namesake(&scopes.unwrap_or_default())).into()
@@ -158,10 +157,8 @@ impl Library {
     /// The compiled text alone: what there is, where it is up to date.
     async fn view_compiled(&self, input: &GetPersona, request: &Request) -> Result<PersonaView> {
         if !request.is_plain() {
-            return Err(Error::Invalid(
-                "compiled text is of the persona as it stands; ask for it without overrides, types, limit and max_tokens"
-                    .to_owned(),
-            ));
+            let others = &["overrides", "types", "limit", "max_tokens"];
+            return Err(ValueError::Excluded { field: "compiled", others }.into());
         }
         let whole = self.whole(input, request).await?;
         let scope = whole.bundle().meta.scope;
@@ -196,14 +193,13 @@ impl Library {
     }
 
     async fn bad_override(&self, error: OverrideError) -> Error {
-        let OverrideError::Unknown { part_type, name } = &error else {
-            return Error::Invalid(error.to_string());
+        let near = match &error {
+            OverrideError::Unknown { name, .. } => {
+                self.scopes.near_names(Kind::Part, name.as_str()).await.unwrap_or_default()
+            }
+            OverrideError::WrongType { .. } => Vec::new(),
         };
-        let near = self.scopes.near_names(Kind::Part, name.as_str()).await.unwrap_or_default();
-        Error::Invalid(match near.first() {
-            Some(near) => format!("{error}; did you mean {near:?}?"),
-            None => format!("{error}; list the parts of type {part_type} to see what there is"),
-        })
+        Error::Override { source: error, near: near.into_iter().take(1).collect() }
     }
 }
 

@@ -17,9 +17,6 @@ use crate::outputs::{self, Deleted, Place, Written};
 use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
-/// How many users of a piece a refusal names.
-const USERS_NAMED: usize = 10;
-
 /// A kind with inputs of its own for creating and updating.
 pub trait Piece: Keep {
     type Create;
@@ -141,11 +138,7 @@ impl Library {
         let found = self.scopes.scopes_of(T::KIND, &name).await?;
         let elsewhere = scope.or(self.scopes.broken_in(T::KIND, &name));
         if found == [Scope::Builtin] && elsewhere.is_none_or(|scope| scope == Scope::Builtin) {
-            return Err(Error::Denied(format!(
-                "{} {:?} is builtin and cannot be deleted; create one of that name to take its place",
-                T::KIND.spoken(),
-                name.as_str()
-            )));
+            return Err(Error::BuiltinFixed { kind: T::KIND, name });
         }
         let scope = self.scope_for_change(T::KIND, &name, scope).await?;
         let mut outcome = Deleted {
@@ -160,7 +153,7 @@ impl Library {
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let held = write.find::<T>(&name).await?;
         if let Some(mistake) = write.mistake(T::KIND, &name).filter(|_| !force) {
-            return Err(unread(mistake));
+            return Err(Error::BrokenEntry(Box::new(mistake)));
         }
         let Some(held) = held else {
             let deleted = write.discard(T::KIND, &name)?;
@@ -181,7 +174,7 @@ impl Library {
             let elsewhere =
                 elsewhere.map(|Place { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
             let users: Vec<String> = here.chain(elsewhere).collect();
-            return Err(Error::InUse { kind: T::KIND, name, users: named_users(&users) });
+            return Err(Error::InUse { kind: T::KIND, name, users: users.into() });
         }
         for (kind, user) in users {
             unlink(&mut write, kind, &user, T::KIND, &name).await?;
@@ -206,22 +199,6 @@ impl Library {
         let users = self.users_of(kind, name, scope).await?.into_iter();
         let loses = |user: &User| user.place.scope > scope && (user.by_scope || !falls_back);
         Ok(users.filter(loses).map(|user| user.place).collect())
-    }
-}
-
-/// Refuses to delete an entry with a mistake: what it says now cannot be had back.
-fn unread(mistake: files::Problem) -> Error {
-    let mend = mistake.hint.as_deref().unwrap_or("mend it");
-    let hint = format!("{mend}; or repeat with force to delete it, as no history has what it says now");
-    scopes::Error::Problem(Box::new(files::Problem { hint: Some(hint), ..mistake })).into()
-}
-
-/// Those that use something, as a refusal names them: the first few, and how many more there are.
-pub(crate) fn named_users(users: &[String]) -> String {
-    let named = users[..users.len().min(USERS_NAMED)].join(", ");
-    match users.len().saturating_sub(USERS_NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
     }
 }
 

@@ -8,7 +8,7 @@ use store::{Action, Held, Keep};
 
 use crate::outputs::Piece;
 use crate::templates::theirs;
-use crate::{Error, Library, Result};
+use crate::{Error, Library, Result, ScopeError};
 
 impl Library {
     /// Where a new entity goes: the named scope, else the default one.
@@ -52,10 +52,7 @@ impl Library {
         if !scope.is_file() || self.path(scope).is_some() {
             return Ok(());
         }
-        Err(Error::Invalid(match scope {
-            Scope::Project => "no project is open; name its directory with --project".to_owned(),
-            _ => format!("the {scope} scope is not open here; leave it out, or name another"),
-        }))
+        Err(scopes::Error::NotOpen { scope }.into())
     }
 
     /// What a definition of a scope means by a name, or by `scope:name`.
@@ -169,11 +166,9 @@ impl Library {
     /// The error for a name that cannot be meant from a scope: stronger scopes do not count.
     async fn out_of_reach(&self, kind: Kind, name: &Name, from: Scope, found: &[Scope]) -> Error {
         match found.first() {
-            Some(stronger) if *stronger > from => Error::Invalid(format!(
-                "{} {:?} is in {stronger}, and what is {from} cannot refer to it; promote it to {from} first",
-                kind.spoken(),
-                name.as_str()
-            )),
+            Some(stronger) if *stronger > from => {
+                ScopeError::OutOfReach { kind, name: name.clone(), from, found: *stronger }.into()
+            }
             _ => self.missing(kind, name).await,
         }
     }

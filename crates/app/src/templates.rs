@@ -6,7 +6,7 @@ use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, with_entity};
 
 use crate::inputs::GetPersona;
 use crate::outputs::{Settings, Written};
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Library, Result, ValueError};
 
 /// What marks those that come with Masque; what somebody makes of one is theirs.
 const BUILTIN_TAG: &str = "builtin";
@@ -28,9 +28,8 @@ impl Library {
         message: Option<String>,
     ) -> Result<Written> {
         let Some(builtin) = Builtins::get().personas.get(template) else {
-            let known: Vec<&str> = Builtins::get().personas.keys().map(Name::as_str).collect();
-            let hint = crate::library::near_hint(template.as_str(), known);
-            return Err(Error::Absent(format!("no template is named {:?}; {hint}", template.as_str())));
+            let known = Builtins::get().personas.keys().map(Name::to_string).collect();
+            return Err(ValueError::Template { name: template.clone(), known }.into());
         };
         let mut persona = theirs(builtin.clone().into());
         persona.set_name(name);

@@ -2,36 +2,39 @@
 
 use std::io;
 
-use persona::ErrorKind;
+use persona::{AsReport, Code, ErrorKind, Remedy, Subject};
 use rusqlite::{ErrorCode, ffi};
 use sqlx::error::DatabaseError;
 
 use crate::Location;
 
+/// PostgreSQL's code for a write in a transaction that may only read.
+const READ_ONLY_TRANSACTION: &str = "25006";
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the database is busy with another writer; try again in a moment")]
+    #[error("the database is busy with another writer")]
     Busy(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}")]
     Invalid(String),
     #[error(
-        "this database was written by a newer Masque (its schema is at version {found}, this Masque knows {known}); upgrade masque, or use another --db"
+        "this database was written by a newer Masque (its schema is at version {found}, this Masque knows {known})"
     )]
     NewerSchema { found: i64, known: i64 },
-    #[error("the database at {location} cannot be opened: {source}; check --db and MASQUE_DB")]
+    #[error("the database at {location} cannot be opened: {source}")]
     Open { location: String, source: Box<dyn std::error::Error + Send + Sync> },
-    #[error("there is no database at {0}; check --db and MASQUE_DB")]
+    #[error("there is no database at {0}")]
     NoDatabase(String),
-    #[error("the database failed: {}{}", .0, postgres_remedy(.0))]
+    #[error("the database failed: {0}")]
     Database(#[source] sqlx::Error),
-    #[error("the database failed: {}{}", .0, sqlite_remedy(.0))]
+    #[error("the database failed: {0}")]
     Sqlite(#[source] rusqlite::Error),
     /// The database was closed, or is being closed.
     #[error("the database is closed")]
     Closed,
-    #[error("a document in the database cannot be read: {0}; was it written by hand?")]
+    #[error("a document in the database cannot be read: {0}")]
     Corrupt(#[source] serde_json::Error),
     #[error("{path}: {source}")]
     File { path: String, source: io::Error },
@@ -39,17 +42,45 @@ pub enum Error {
 
 impl Error {
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::Busy(_) => ErrorKind::Busy,
-            Self::Invalid(_) => ErrorKind::Invalid,
-            Self::NoDatabase(_) => ErrorKind::Missing,
-            Self::NewerSchema { .. }
-            | Self::Open { .. }
-            | Self::Database(_)
-            | Self::Sqlite(_)
-            | Self::Closed
-            | Self::Corrupt(_) => ErrorKind::Broken,
-            Self::File { source, .. } => ErrorKind::of_io(source),
+            Self::Busy(_) => Code::DatabaseBusy,
+            Self::Invalid(_) => Code::InvalidRequest,
+            Self::NoDatabase(_) => Code::NoDatabase,
+            Self::NewerSchema { .. } => Code::NewerSchema,
+            Self::Open { .. } => Code::DatabaseUnavailable,
+            Self::Database(error) => postgres_code(error),
+            Self::Sqlite(error) => sqlite_code(error),
+            Self::Closed => Code::DatabaseUnavailable,
+            Self::Corrupt(_) => Code::CorruptDocument,
+            Self::File { source, .. } => Code::of_io(source),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::File { path, .. } => Subject::file(path),
+            _ => Subject::default(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self.code() {
+            Code::DatabaseBusy => vec![Remedy::TryLater],
+            Code::NewerSchema => vec![Remedy::UpgradeMasque, Remedy::OtherDatabase],
+            _ if matches!(self, Self::Closed) => Vec::new(),
+            Code::DatabaseUnavailable | Code::NoDatabase => vec![Remedy::CheckDatabase],
+            Code::DatabaseFull => vec![Remedy::MakeRoom],
+            Code::DatabaseReadOnly => vec![match self {
+                Self::Database(_) => Remedy::UsePrimary,
+                _ => Remedy::CheckRights,
+            }],
+            _ => Vec::new(),
         }
     }
 }
@@ -105,20 +136,20 @@ fn sqlite_violation(code: i32) -> Option<Violation> {
     }
 }
 
-/// What to do about a server that refuses writes: its disk is full, or it only reads.
-fn postgres_remedy(error: &sqlx::Error) -> &'static str {
+/// Why a server refuses writes: its disk is full, or it only reads.
+fn postgres_code(error: &sqlx::Error) -> Code {
     match error.as_database_error().and_then(DatabaseError::code).as_deref() {
-        Some("53100") => "; make room on its disk",
-        Some("25006") => "; it can only be read: connect to the primary server, or as a user who may write",
-        _ => "",
+        Some("53100") => Code::DatabaseFull,
+        Some(READ_ONLY_TRANSACTION) => Code::DatabaseReadOnly,
+        _ => Code::DatabaseFailed,
     }
 }
 
-fn sqlite_remedy(error: &rusqlite::Error) -> &'static str {
+fn sqlite_code(error: &rusqlite::Error) -> Code {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => "; make room on its disk",
-        Some(ErrorCode::ReadOnly) => "; check the owner and the rights of its files",
-        _ => "",
+        Some(ErrorCode::DiskFull) => Code::DatabaseFull,
+        Some(ErrorCode::ReadOnly) => Code::DatabaseReadOnly,
+        _ => Code::DatabaseFailed,
     }
 }
 

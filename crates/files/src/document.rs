@@ -2,7 +2,6 @@
 //!
 //! One bad entry does not hide its neighbours: it is left out and told as a [`Problem`] with its
 //! place. Only a text that is not TOML at all is refused as a whole.
-#![expect(clippy::result_large_err, reason = "a problem is what reading is asked for, and a rare answer")]
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use persona::ErrorKind;
+use persona::{AsReport, Code, ErrorKind, Remedy, Subject};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("{0}")]
     Invalid(String),
-    #[error("another Masque process is writing {path}; try again in a moment")]
+    #[error("another Masque process is writing {path}")]
     FileBusy { path: String },
     #[error("{path}: {source}")]
     File { path: String, source: io::Error },
@@ -18,10 +18,30 @@ pub enum Error {
 
 impl Error {
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::Invalid(_) => ErrorKind::Invalid,
-            Self::FileBusy { .. } => ErrorKind::Busy,
-            Self::File { source, .. } => ErrorKind::of_io(source),
+            Self::Invalid(_) => Code::InvalidRequest,
+            Self::FileBusy { .. } => Code::FileBusy,
+            Self::File { source, .. } => Code::of_io(source),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::FileBusy { path } | Self::File { path, .. } => Subject::file(path),
+            Self::Invalid(_) => Subject::default(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::FileBusy { .. } => vec![Remedy::TryLater],
+            Self::Invalid(_) | Self::File { .. } => Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use persona::Kind;
+use persona::{AsReport, Code, FilePlace, Kind, Subject};
 use serde::{Serialize, Serializer};
 
 /// Characters of a line that are shown beside a problem.
@@ -102,6 +102,24 @@ impl Problem {
 }
 
 impl std::error::Error for Problem {}
+
+impl AsReport for Problem {
+    fn code(&self) -> Code {
+        Code::FileHasErrors
+    }
+
+    fn subject(&self) -> Subject {
+        // Line 0 is the file as a whole.
+        let in_line = |number| (self.line > 0).then_some(number);
+        let path = self.path.display().to_string();
+        Subject {
+            kind: self.entry.as_ref().map(|(kind, _)| *kind),
+            name: self.entry.as_ref().map(|(_, name)| name.clone()),
+            place: Some(FilePlace { path, line: in_line(self.line), column: in_line(self.column) }),
+            ..Subject::default()
+        }
+    }
+}
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

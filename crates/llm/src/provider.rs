@@ -45,7 +45,7 @@ pub struct ModelRef {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no model; write provider/model, such as anthropic/claude-sonnet-4-5")]
+#[error("invalid model {0:?} (expected provider/model, such as anthropic/claude-sonnet-4-5)")]
 pub struct ModelRefError(String);
 
 impl FromStr for ModelRef {

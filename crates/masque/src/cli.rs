@@ -104,7 +104,6 @@ pub(crate) struct GlobalOptions {
     pub(crate) verbose: u8,
 }
 
-#[expect(clippy::large_enum_variant, reason = "it is parsed once, and never moved about")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]

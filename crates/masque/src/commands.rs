@@ -1,6 +1,6 @@
 //! One file per command.
 
-use app::{Problem, ProblemLevel};
+use app::{AsReport as _, Problem, ProblemLevel};
 
 use crate::cli::{Cli, Command, LibraryCommand, RunCommand};
 use crate::failure::{Failure, Result};
@@ -181,12 +181,13 @@ fn tell_other_problems(
     let mut warnings = of_config(session);
     if verbose || session.library.has_errors() {
         let failed = match failure {
-            Some(Failure::Told { message, .. }) => message.as_str(),
-            _ => "",
+            Some(Failure::Told(report)) => report.subject.place.clone(),
+            _ => None,
         };
         let problems = session.library.problems().into_iter();
         let told = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
-        let told: Vec<Problem> = told.filter(|problem| !failed.contains(&problem.to_string())).collect();
+        let told: Vec<Problem> =
+            told.filter(|problem| failed.is_none() || problem.subject().place != failed).collect();
         let hides = |problem: &Problem| problem.level == ProblemLevel::Error && problem.entry.is_some();
         let entries = told.iter().any(hides);
         warnings.extend(told.into_iter().map(Warning::File));

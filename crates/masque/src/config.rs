@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
-use app::ErrorKind;
+use app::Code;
 use providers::Providers;
 use serde::Deserialize;
 use toml::Spanned;
@@ -106,7 +106,7 @@ struct Lint {
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = match read_text(path) {
-            Err(Failure::Told { kind: ErrorKind::Missing, .. }) => return Ok(Self::default()),
+            Err(Failure::Told(report)) if report.code == Code::FileNotFound => return Ok(Self::default()),
             text => text?,
         };
         Self::parse(path, &text)

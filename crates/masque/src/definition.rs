@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
-use app::ErrorKind;
 use app::inputs::{Said, in_plain_words};
-use persona::{AnyEntity, Kind, with_kind};
+use app::{Code, Report, Subject};
+use persona::{AnyEntity, FilePlace, Kind, with_kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -163,7 +163,7 @@ fn object(flags: &impl Serialize) -> Result<Map<String, Value>> {
 }
 
 fn unserialisable(error: &serde_json::Error) -> Failure {
-    Failure::told(ErrorKind::Broken, format!("a flag cannot be passed on: {error}"))
+    Failure::told(Code::Failed, format!("a flag cannot be passed on: {error}"))
 }
 
 /// TOML never opens with a brace and a JSON object always does, so the content tells them apart.
@@ -173,7 +173,7 @@ fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
             let (line, column) = (error.line(), error.column());
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or(&message);
-            Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
+            not_readable(origin, (line, column), message)
         });
     }
     toml::from_str(text).map_err(|error| not_toml(origin, text, &error))
@@ -183,7 +183,14 @@ fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
 pub(crate) fn not_toml(origin: impl Display, text: &str, error: &toml::de::Error) -> Failure {
     let (line, column) = place(text, error.span().map_or(0, |span| span.start));
     let message = error.message().trim_end().replace('\n', ", ");
-    Failure::invalid(format!("{origin}:{line}:{column}: {message}"))
+    not_readable(origin, (line, column), &message)
+}
+
+/// A file that is no valid TOML or JSON, with the place of the mistake.
+fn not_readable(origin: impl Display, (line, column): (usize, usize), message: &str) -> Failure {
+    let place = FilePlace { path: origin.to_string(), line: Some(line), column: Some(column) };
+    let subject = Subject { place: Some(place), ..Subject::default() };
+    Report::new(Code::InvalidConfig, format!("{origin}:{line}:{column}: {message}")).about(subject).into()
 }
 
 /// Line and column of a byte, both from 1.
@@ -235,7 +242,7 @@ mod tests {
     fn message<T: DeserializeOwned>(text: &str, purpose: Purpose) -> String {
         let input = Definition::parse_text(text, "x.toml", purpose).and_then(Definition::into_input::<T>);
         match input {
-            Err(Failure::Told { message, .. }) => message,
+            Err(Failure::Told(report)) => report.sentence(crate::wording::remedy),
             _ => "accepted".to_owned(),
         }
     }
@@ -256,7 +263,7 @@ mod tests {
         );
         assert_eq!(
             create("name = 'a'\npart_type = 'tonn'"),
-            "x.toml: part_type: unknown part type \"tonn\"; did you mean \"tone\"?"
+            "x.toml: part_type: unknown part type \"tonn\" (did you mean \"tone\"?)"
         );
         assert_eq!(
             create("name = 'a'"),
@@ -272,7 +279,7 @@ mod tests {
             "name = 'a'\nparts = ['b', { name = 'c', part_type = 'tonn' }]",
             Purpose::Create,
         );
-        assert_eq!(nested, "x.toml: parts[1].part_type: unknown part type \"tonn\"; did you mean \"tone\"?");
+        assert_eq!(nested, "x.toml: parts[1].part_type: unknown part type \"tonn\" (did you mean \"tone\"?)");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod session;
 mod signals;
 mod terminal;
 mod trust;
+mod wording;
 
 mod commands;
 mod output;

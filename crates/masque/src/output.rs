@@ -7,6 +7,7 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
+use app::Report;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -275,15 +276,17 @@ pub(crate) fn warn(warnings: &[Warning], json: bool) {
 
 /// Tells a person, or a program that asked for JSON, what went wrong.
 pub(crate) fn report(failure: &Failure, json: bool, color: ColorChoice) {
-    let Failure::Told { kind, message } = failure else { return };
+    let Failure::Told(report) = failure else { return };
+    let message = report.sentence(crate::wording::remedy);
     // Nothing can be done about a standard error that is closed.
     let mut stderr = io::stderr();
     if json {
-        let value = serde_json::json!({ "error": { "kind": kind.as_str(), "message": message } });
+        // The message is the sentence that a person reads; everything else is data.
+        let value = serde_json::json!({ "error": Report { message, ..(**report).clone() } });
         let _ = writeln!(stderr, "{}", clean::json(&value.to_string()));
     } else if color.applies(stderr.is_terminal()) {
-        let _ = writeln!(stderr, "\x1b[{}merror:\x1b[0m {}", Style::Bad.code(), clean(message));
+        let _ = writeln!(stderr, "\x1b[{}merror:\x1b[0m {}", Style::Bad.code(), clean(&message));
     } else {
-        let _ = writeln!(stderr, "error: {}", clean(message));
+        let _ = writeln!(stderr, "error: {}", clean(&message));
     }
 }

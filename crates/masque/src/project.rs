@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::ErrorKind;
+use app::Code;
 use app::project::FILE_NAME;
 
 use crate::failure::{Failure, Result};
@@ -79,7 +79,7 @@ impl Project {
         if !root.is_dir() {
             let (shown, how) = (root.display(), found.as_str());
             return Err(Failure::told(
-                ErrorKind::Missing,
+                Code::FileNotFound,
                 format!("{shown}, {how}, is not a directory; name the one that {FILE_NAME} stands in"),
             ));
         }

@@ -106,7 +106,7 @@ impl Reach {
         let Some(project) = project else { return reach };
         match directories.map(Trust::read) {
             Some(Ok(trust)) => reach.is_trusted = trust.holds(&project.root),
-            Some(Err(Failure::Told { message, .. })) => reach.notices.push(message),
+            Some(Err(failure)) => reach.notices.extend(failure.sentence()),
             _ => {}
         }
         let named = Connections::read(&project.file());

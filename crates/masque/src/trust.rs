@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::ErrorKind;
+use app::Code;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +149,7 @@ fn check_owner(path: &Path, file: &File) -> Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let data = file.metadata().map_err(|error| Failure::file("read", path, &error))?;
     let shown = path.display();
-    let refused = |message| Err(Failure::told(ErrorKind::Denied, message));
+    let refused = |message| Err(Failure::told(Code::Refused, message));
     if data.uid() != rustix::process::geteuid().as_raw() {
         return refused(format!(
             "{shown} belongs to somebody else, so that no project is trusted; delete it"

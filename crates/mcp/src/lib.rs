@@ -20,6 +20,7 @@ pub use caller::is_modern;
 
 mod info;
 mod problems;
+mod wording;
 
 mod completion;
 mod prompts;

@@ -159,7 +159,7 @@ mod tests {
         };
         check(WEAR, json!({}), "name is missing");
         check(WEAR, json!({ "name": "a", "tone": "b" }), "unknown argument \"tone\"");
-        check(WEAR, json!({ "name": "a b" }), "use letters");
+        check(WEAR, json!({ "name": "a b" }), "expected letters");
         check(WEAR, json!({ "name": "a", "overrides": "tone" }), "tone=calm-tone");
         check(WEAR, json!({ "name": "a", "overrides": "tonne=b" }), "did you mean \"tone\"?");
         check(WEAR, json!({ "name": "a", "overrides": "tone=" }), "overrides.tone");

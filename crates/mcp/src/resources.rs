@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::limits::{FIXED_TTL_MS, LIST_TTL_MS, READ_TTL_MS, RESOURCE_PAGE};
 use crate::skills::{self, SkillFile};
 use crate::uri::{Aspect, ResourceUri};
+use crate::wording;
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = skills::MIME_TYPE;
@@ -150,7 +151,10 @@ pub(crate) async fn read(
     let parsed = ResourceUri::parse(uri).ok_or_else(|| unknown(uri))?;
     let content = contents(library, &parsed, selection).await;
     let (text, mime_type) = content.map_err(|error| match error.kind() {
-        ErrorKind::Missing => not_found(uri, error.to_string()),
+        ErrorKind::Missing => {
+            let report = error.report();
+            wording::with_data(not_found(uri, report.sentence(wording::remedy)), &report)
+        }
         _ => protocol_error(&error),
     })?;
     let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
@@ -223,8 +227,9 @@ fn not_found(uri: &str, message: String) -> ErrorData {
 
 /// An error of the library where only a protocol error can be answered.
 pub(crate) fn protocol_error(error: &app::Error) -> ErrorData {
-    let message = error.to_string();
-    match error.kind() {
+    let report = error.report();
+    let message = report.sentence(wording::remedy);
+    let error = match error.kind() {
         ErrorKind::Missing | ErrorKind::Invalid | ErrorKind::Conflict | ErrorKind::Denied => {
             ErrorData::invalid_params(message, None)
         }
@@ -233,7 +238,8 @@ pub(crate) fn protocol_error(error: &app::Error) -> ErrorData {
             tracing::error!(%error, "a request failed");
             ErrorData::internal_error(message, None)
         }
-    }
+    };
+    wording::with_data(error, &report)
 }
 
 #[cfg(test)]

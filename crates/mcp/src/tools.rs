@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use app::ErrorKind;
+use app::{AsReport as _, ErrorKind};
 use operations::{Answer, Context, Effect, Operation, Refusal, Run, ToolSelection, schema, tools};
 use persona::nearest;
 use rmcp::model::{
@@ -11,6 +11,7 @@ use rmcp::model::{
 
 use crate::limits::FIXED_TTL_MS;
 use crate::problems::warning;
+use crate::wording;
 
 /// Sets all four hints: clients assume the worst of a missing one.
 fn annotations(effect: Effect) -> ToolAnnotations {
@@ -95,7 +96,11 @@ fn refused(name: &str, refusal: &Refusal) -> CallToolResult {
         Refusal::Answer(error) => tracing::error!(tool = name, %error, "a tool failed"),
         Refusal::Input(_) | Refusal::NoSessions | Refusal::Library(_) => {}
     }
-    CallToolResult::error(vec![ContentBlock::text(format!("{name}: {refusal}"))])
+    let report = refusal.report();
+    let text = format!("{name}: {}", report.sentence(wording::remedy));
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.meta = Some(wording::meta(&report));
+    result
 }
 
 fn unknown_tool(name: &str, selection: ToolSelection) -> ErrorData {

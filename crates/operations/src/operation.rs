@@ -1,7 +1,7 @@
 //! One operation: what it is called, what it does, and where it is offered.
 
 use app::running::Subscription;
-use app::{Author, Library, LintOptions, Runtime};
+use app::{AsReport, Author, Code, Library, LintOptions, Remedy, Runtime, Subject};
 use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -218,12 +218,48 @@ pub enum Front {
 /// Why a call did nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    #[error("{0}")]
-    Input(String),
-    #[error("sessions are not served here; start masque serve")]
+    #[error(transparent)]
+    Input(#[from] app::inputs::InputError),
+    #[error("sessions are not served here")]
     NoSessions,
     #[error(transparent)]
     Library(#[from] app::Error),
     #[error("the answer could not be written as JSON: {0}")]
     Answer(#[from] serde_json::Error),
+}
+
+impl AsReport for Refusal {
+    fn code(&self) -> Code {
+        match self {
+            Self::Input(error) => error.code(),
+            Self::Library(error) => error.code(),
+            Self::NoSessions => Code::NoSessions,
+            Self::Answer(_) => Code::Failed,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Input(error) => error.subject(),
+            Self::Library(error) => error.subject(),
+            Self::NoSessions | Self::Answer(_) => Subject::default(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::Input(error) => error.candidates(),
+            Self::Library(error) => error.candidates(),
+            Self::NoSessions | Self::Answer(_) => Vec::new(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Input(error) => error.remedies(),
+            Self::Library(error) => error.remedies(),
+            Self::NoSessions => vec![Remedy::Serve],
+            Self::Answer(_) => Vec::new(),
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub fn parse<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, R
 #[cfg(test)]
 mod tests {
     use app::inputs::GetPersona;
+    use app::{AsReport as _, Code};
     use serde_json::json;
 
     use super::*;
@@ -22,13 +23,15 @@ mod tests {
     #[test]
     fn null_is_absent() {
         let parsed = |fields: Value| match fields {
-            Value::Object(fields) => parse::<GetPersona>(fields).map_err(|refusal| refusal.to_string()),
+            Value::Object(fields) => {
+                parse::<GetPersona>(fields).map_err(|refusal| Box::new(refusal.report()))
+            }
             _ => panic!("an object"),
         };
         let input = parsed(json!({ "name": "a", "detail": null, "limit": null }));
         let input = input.expect("null fields are skipped");
         assert!(!input.detail && input.limit.is_none());
         let nameless = parsed(json!({ "name": null })).expect_err("the name is required");
-        assert_eq!(nameless, r#""name" is missing; add it"#);
+        assert_eq!((nameless.code, nameless.subject.field.as_deref()), (Code::MissingField, Some("name")));
     }
 }

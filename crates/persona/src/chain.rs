@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::catalog::reach;
-use crate::{BaseRef, Name, Scope, limits};
+use crate::report::{AsReport, Code, Remedy, Subject};
+use crate::{BaseRef, Kind, Name, Scope, limits};
 
 /// A persona and the bases that were followed from it so far, in that order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,14 +13,63 @@ pub struct Chain(Vec<(Scope, Name)>);
 /// A chain that cannot be followed. Each message prints the whole of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    #[error("{0} extends itself: {1} → {0}; take one extends out{2}")]
-    Cycle(Link, Chain, String),
-    #[error("{0} is more than {max} personas deep; shorten it", max = limits::CHAIN)]
+    /// `other` is a persona of the same name in another scope, which would not lead back.
+    #[error("{back_to} extends itself: {chain} → {back_to}")]
+    Cycle { back_to: Link, chain: Chain, other: Option<BaseRef> },
+    #[error("{0} is more than {max} personas deep", max = limits::CHAIN)]
     TooDeep(Chain),
-    #[error("{0} → {1}: there is no such persona{2}")]
-    Missing(Chain, BaseRef, String),
-    #[error("{0} → {1}: a persona builds on its own scope or on weaker ones, and {1} is in a stronger one")]
+    #[error("{chain} → {base}: there is no such persona")]
+    Missing { chain: Chain, base: BaseRef, meant: Option<BaseRef> },
+    #[error("{0} → {1}: a persona cannot extend one of a stronger scope")]
     Upwards(Chain, BaseRef),
+}
+
+impl AsReport for ChainError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Cycle { .. } => Code::BaseCycle,
+            Self::TooDeep(_) => Code::TooManyBases,
+            Self::Missing { .. } => Code::BaseMissing,
+            Self::Upwards(..) => Code::OutOfReach,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let chain = match self {
+            Self::Cycle { back_to: Link(scope, name), .. } => {
+                return Subject::entity(Kind::Persona, name.as_str()).in_scope(*scope).at_field("extends");
+            }
+            Self::TooDeep(chain) | Self::Missing { chain, .. } | Self::Upwards(chain, _) => chain,
+        };
+        match chain.0.first() {
+            Some((scope, name)) => {
+                Subject::entity(Kind::Persona, name.as_str()).in_scope(*scope).at_field("extends")
+            }
+            None => Subject::field("extends"),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::Missing { meant: Some(meant), .. } => vec![meant.to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Cycle { other, .. } => {
+                let other = other.as_ref().map(|other| Remedy::OtherBase { base: other.to_string() });
+                [Remedy::RemoveExtends].into_iter().chain(other).collect()
+            }
+            Self::TooDeep(_) => vec![Remedy::Shorten],
+            Self::Missing { meant: Some(_), .. } => vec![Remedy::DidYouMean],
+            Self::Missing { meant: None, .. } => {
+                vec![Remedy::ListKind { kind: Kind::Persona, part_type: None }]
+            }
+            Self::Upwards(chain, _) => vec![Remedy::PromoteTo { scope: chain.own() }],
+        }
+    }
 }
 
 /// A persona in a scope, as messages print it.
@@ -34,7 +84,7 @@ impl Chain {
     /// Follows one more base.
     pub fn push(&mut self, scope: Scope, name: Name) -> Result<(), ChainError> {
         if self.has(scope, &name) {
-            return Err(ChainError::Cycle(Link(scope, name), self.clone(), String::new()));
+            return Err(ChainError::Cycle { back_to: Link(scope, name), chain: self.clone(), other: None });
         }
         if self.0.len() >= limits::CHAIN {
             // Whoever has to shorten it sees the one that is too many.
@@ -67,10 +117,9 @@ impl Chain {
         Some(BaseRef { scope: (plain != Some(scope)).then_some(scope), name: name.clone() })
     }
 
-    /// The error for a base that is not there, with what may have been meant.
-    pub fn missing(&self, base: &BaseRef, meant: Option<&BaseRef>) -> ChainError {
-        let hint = meant.map(|meant| format!("; did you mean \"{meant}\"?")).unwrap_or_default();
-        ChainError::Missing(self.clone(), base.clone(), hint)
+    /// The error for a base that does not exist, with the one that may have been meant.
+    pub fn missing(&self, base: &BaseRef, meant: Option<BaseRef>) -> ChainError {
+        ChainError::Missing { chain: self.clone(), base: base.clone(), meant }
     }
 
     /// The scope of the persona whose base is next.
@@ -88,10 +137,9 @@ impl ChainError {
     /// chain that goes in a circle.
     pub fn or_namesake(self, scopes: &[Scope]) -> Self {
         match self {
-            Self::Cycle(back_to, chain, _) => {
+            Self::Cycle { back_to, chain, .. } => {
                 let other = chain.reference(&back_to.1, scopes);
-                let hint = other.map(|other| format!(", or name another scope, as in \"{other}\""));
-                Self::Cycle(back_to, chain, hint.unwrap_or_default())
+                Self::Cycle { back_to, chain, other }
             }
             other => other,
         }

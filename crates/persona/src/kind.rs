@@ -1,14 +1,44 @@
 //! The closed vocabularies: types of part and trait, severities, scopes and the like.
 
+use crate::report::{AsReport, Code, one_of};
 use crate::suggest::nearest;
 
-/// A word that belongs to no vocabulary, with what it could have been.
+/// Characters of an unknown word that are shown.
+const SHOWN_CHARS: usize = 80;
+
+/// A word that is not in its vocabulary. The message names what is expected, because a parser passes on
+/// nothing but the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} {word:?}; {hint}")]
+#[error("unknown {what} {word:?} ({})", self.expected())]
 pub struct ParseKindError {
     pub what: &'static str,
     pub word: String,
-    pub hint: String,
+    pub known: &'static [&'static str],
+}
+
+impl ParseKindError {
+    pub(crate) fn new(what: &'static str, word: &str, known: &'static [&'static str]) -> Self {
+        Self { what, word: word.chars().take(SHOWN_CHARS).collect(), known }
+    }
+
+    fn expected(&self) -> String {
+        match nearest(&self.word, self.known.iter().copied()).first() {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("expected {}", one_of(self.known).unwrap_or_default()),
+        }
+    }
+}
+
+impl AsReport for ParseKindError {
+    fn code(&self) -> Code {
+        Code::UnknownWord
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        let near = nearest(&self.word, self.known.iter().copied());
+        let near = if near.is_empty() { self.known.to_vec() } else { near };
+        near.into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// Declares a closed vocabulary once: its words on the wire, in the database and in messages.
@@ -66,7 +96,7 @@ macro_rules! vocabulary {
             fn from_str(word: &str) -> Result<Self, $crate::ParseKindError> {
                 match word {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::kind::unknown($what, word, &[$($word),+])),
+                    _ => Err($crate::ParseKindError::new($what, word, &[$($word),+])),
                 }
             }
         }
@@ -78,14 +108,6 @@ macro_rules! vocabulary {
 }
 
 pub(crate) use vocabulary;
-
-pub(crate) fn unknown(what: &'static str, word: &str, known: &[&str]) -> ParseKindError {
-    let hint = match nearest(word, known.iter().copied()).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => format!("use one of {}", known.join(", ")),
-    };
-    ParseKindError { what, word: word.chars().take(80).collect(), hint }
-}
 
 vocabulary! {
     /// What a part is about; at most one layer supplies the parts of a type.
@@ -233,8 +255,13 @@ mod tests {
     #[test]
     fn a_mistake_gets_a_suggestion_or_the_list() {
         let error = "tonne".parse::<PartType>().expect_err("not a type");
-        assert_eq!(error.to_string(), r#"unknown part type "tonne"; did you mean "tone"?"#);
+        assert_eq!(error.to_string(), r#"unknown part type "tonne" (did you mean "tone"?)"#);
+        assert_eq!(error.candidates(), ["tone"]);
         let error = "zzzzzz".parse::<Severity>().expect_err("not a severity");
-        assert!(error.to_string().ends_with("use one of low, medium, high, critical"));
+        assert_eq!(
+            error.to_string(),
+            r#"unknown severity "zzzzzz" (expected low, medium, high or critical)"#
+        );
+        assert_eq!(error.candidates(), ["low", "medium", "high", "critical"]);
     }
 }

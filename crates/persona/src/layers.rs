@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bundle, MergeMode, Name, Part, PartType, Persona};
+use crate::report::{AsReport, Code, Remedy, Subject};
+use crate::{Bundle, Kind, MergeMode, Name, Part, PartType, Persona};
 
 /// Which layer a part came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -37,10 +38,32 @@ pub struct PlacedPart<'a> {
 pub enum OverrideError {
     #[error("unknown part {name:?} in overrides.{part_type}")]
     Unknown { part_type: PartType, name: Name },
-    #[error(
-        "overrides.{part_type} names {name:?}, which is of type {actual}; use overrides.{actual} or name a part of type {part_type}"
-    )]
+    #[error("overrides.{part_type} names {name:?}, which is of type {actual}")]
     WrongType { part_type: PartType, name: Name, actual: PartType },
+}
+
+impl AsReport for OverrideError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unknown { .. } => Code::UnknownOverride,
+            Self::WrongType { .. } => Code::WrongPartType,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let (Self::Unknown { part_type, name } | Self::WrongType { part_type, name, .. }) = self;
+        Subject::entity(Kind::Part, name.as_str()).at_field(format!("overrides.{part_type}"))
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        let list = |part_type| Remedy::ListKind { kind: Kind::Part, part_type: Some(part_type) };
+        match self {
+            Self::Unknown { part_type, .. } => vec![list(*part_type)],
+            Self::WrongType { part_type, actual, .. } => {
+                vec![Remedy::UseField { field: format!("overrides.{actual}") }, list(*part_type)]
+            }
+        }
+    }
 }
 
 /// One layer's parts, in its own order.

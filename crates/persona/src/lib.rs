@@ -19,7 +19,7 @@ pub mod field;
 pub use field::Field;
 
 mod base;
-pub use base::BaseRef;
+pub use base::{BaseRef, BaseRefError};
 
 mod references;
 pub use references::{Reference, Rename};
@@ -36,9 +36,6 @@ pub use kinds::{
 
 mod check;
 pub use check::{Invalid, Rule};
-
-mod error_kind;
-pub use error_kind::ErrorKind;
 
 mod bundle;
 pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};
@@ -79,3 +76,6 @@ pub mod lint;
 
 mod suggest;
 pub use suggest::nearest;
+
+mod report;
+pub use report::{AsReport, Code, ErrorKind, FilePlace, Remedy, Report, Subject, one_of};

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::NAME_CHARS;
+use crate::report::{AsReport, Code, Subject};
 
 /// The key of an entity: `[A-Za-z0-9][A-Za-z0-9_-]{0,63}`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,18 +17,29 @@ pub struct Name(Arc<str>);
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    #[error("a name must not be empty; use letters, digits, \"_\" and \"-\"")]
+    #[error("a name must not be empty")]
     Empty,
-    #[error(
-        "a name has at most {NAME_CHARS} characters, this one has {0}; put the long form into display_name"
-    )]
+    #[error("a name has at most {NAME_CHARS} characters, this one has {0}")]
     TooLong(usize),
-    #[error("the name {name:?} starts with {first:?}; it must start with a letter or a digit")]
+    #[error("the name {name:?} starts with {first:?} (expected a letter or a digit)")]
     BadStart { name: String, first: char },
-    #[error(
-        "the name {name:?} contains {bad:?}; use letters, digits, \"_\" and \"-\" (display_name takes free text)"
-    )]
+    #[error("the name {name:?} contains {bad:?} (expected letters, digits, \"_\" and \"-\")")]
     BadCharacter { name: String, bad: char },
+}
+
+impl AsReport for NameError {
+    fn code(&self) -> Code {
+        Code::InvalidName
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Empty | Self::TooLong(_) => Subject::default(),
+            Self::BadStart { name, .. } | Self::BadCharacter { name, .. } => {
+                Subject { name: Some(name.clone()), ..Subject::default() }
+            }
+        }
+    }
 }
 
 impl Name {

@@ -1,12 +1,14 @@
 //! Failures of a library with files.
 
 use files::Problem;
-use persona::{ChainError, ErrorKind};
+use persona::{AsReport, ChainError, Code, ErrorKind, Remedy, Scope, Subject};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error("{}", not_open(*scope))]
+    NotOpen { scope: Scope },
     #[error("{0}")]
     Invalid(String),
     #[error("{0}")]
@@ -14,9 +16,7 @@ pub enum Error {
     /// A personas.toml that does not parse, or an entry of it that is wrong.
     #[error("{0}")]
     Problem(Box<Problem>),
-    #[error(
-        "{path} was changed by somebody else in this very moment; nothing was written, repeat your change"
-    )]
+    #[error("{path} was changed by somebody else at the same time; nothing was written")]
     FileChanged { path: String },
     #[error(transparent)]
     Files(#[from] files::Error),
@@ -26,14 +26,57 @@ pub enum Error {
 
 impl Error {
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+
+    /// The error that says more, where this one only passes it on.
+    fn inner(&self) -> Option<&dyn AsReport> {
         match self {
-            Self::Invalid(_) => ErrorKind::Invalid,
-            Self::Denied(_) => ErrorKind::Denied,
-            // The request is sound; the file has to be fixed before it can be done.
-            Self::Problem(_) | Self::FileChanged { .. } => ErrorKind::Conflict,
-            Self::Files(error) => error.kind(),
-            Self::Store(error) => error.kind(),
+            Self::Problem(problem) => Some(&**problem),
+            Self::Files(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::NotOpen { .. } | Self::Invalid(_) | Self::Denied(_) | Self::FileChanged { .. } => None,
         }
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotOpen { .. } => Code::ScopeNotOpen,
+            Self::Invalid(_) => Code::InvalidRequest,
+            Self::Denied(_) => Code::Refused,
+            Self::FileChanged { .. } => Code::FileChanged,
+            other => other.inner().map_or(Code::Failed, AsReport::code),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::NotOpen { scope } => Subject::default().in_scope(*scope),
+            Self::FileChanged { path } => Subject::file(path),
+            other => other.inner().map(AsReport::subject).unwrap_or_default(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        self.inner().map(AsReport::candidates).unwrap_or_default()
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::NotOpen { scope: Scope::Project } => vec![Remedy::OpenProject],
+            Self::NotOpen { .. } => vec![Remedy::LeaveOutScope],
+            Self::FileChanged { .. } => vec![Remedy::Repeat],
+            other => other.inner().map(AsReport::remedies).unwrap_or_default(),
+        }
+    }
+}
+
+fn not_open(scope: Scope) -> String {
+    match scope {
+        Scope::Project => "no project is open".to_owned(),
+        scope => format!("the {scope} scope is not open here"),
     }
 }
 

@@ -259,7 +259,7 @@ impl Scopes {
             if scope == Scope::Shared {
                 return Ok(self.0.database.write(attribution).await?.into());
             }
-            return Err(no_file(scope));
+            return Err(Error::NotOpen { scope });
         };
         Ok(FileWrite::begin(self.clone(), file.clone(), attribution).await?.into())
     }
@@ -283,7 +283,7 @@ impl Scopes {
                 Err(Error::Invalid("builtins have no history: they change with Masque itself".to_owned()))
             }
             (_, Some(file)) => Ok((&self.0.local, Shelf { scope, origin: &file.origin })),
-            (_, None) => Err(no_file(scope)),
+            (_, None) => Err(Error::NotOpen { scope }),
         }
     }
 
@@ -309,13 +309,6 @@ impl Scopes {
     pub(crate) fn announce(&self, changes: Vec<Change>) {
         self.0.database.announce(changes);
     }
-}
-
-fn no_file(scope: Scope) -> Error {
-    Error::Invalid(match scope {
-        Scope::Project => "no project is open; name its directory with --project".to_owned(),
-        _ => format!("the {scope} scope is not open here; leave it out, or name another"),
-    })
 }
 
 fn same_file(one: &Location, other: &Location) -> bool {

@@ -1,5 +1,6 @@
 //! Requests, read into the fields of an input: from the path, the query or a JSON body.
 
+use app::{Code, Remedy, Report};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, Query, RawPathParams};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -76,13 +77,12 @@ async fn path(route: Route, parts: &mut Parts) -> Result<Vec<(&'static str, Stri
         match segment {
             "kind" => {
                 let kind: Result<Kind, ParseKindError> = value.parse();
-                kind.map_err(|error| Problem::new(StatusCode::NOT_FOUND, error.to_string()))?;
+                kind.map_err(|error| Problem::unknown_path(&error))?;
             }
             "id" => {
                 Uuid::parse_str(value).map_err(|_| {
-                    let detail =
-                        format!("there is no session {:?}; GET /api/sessions lists them", shown(value));
-                    Problem::new(StatusCode::NOT_FOUND, detail)
+                    let message = format!("there is no session {:?}", shown(value));
+                    Report::new(Code::UnknownSession, message).with_remedy(Remedy::ListSessions)
                 })?;
             }
             _ => {}

@@ -18,6 +18,7 @@ mod extract;
 mod problem;
 mod problem_header;
 mod result;
+mod wording;
 
 mod events;
 mod health;

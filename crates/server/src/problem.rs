@@ -1,37 +1,46 @@
-//! Errors of plain HTTP routes, as `application/problem+json`.
+//! Errors of plain HTTP routes, as problem documents (RFC 9457).
 
-use app::ErrorKind;
+use app::{AsReport as _, Code, ErrorKind, Report};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use persona::ParseKindError;
 use serde_json::json;
 
 use crate::limits::BUSY_RETRY_AFTER_S;
+use crate::wording;
 
-/// What went wrong, for programs and people.
+/// An error, for programs and people.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
-    detail: String,
+    report: Box<Report>,
     retry_after_s: Option<u64>,
     /// The revision that a failed condition met, and its tag.
     current: Option<(Option<i64>, Option<String>)>,
 }
 
 impl Problem {
+    /// A request that the server refuses by itself.
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), retry_after_s: None, current: None }
+        let report = Report::new(code_of(status), detail);
+        Self { status, report: Box::new(report), retry_after_s: None, current: None }
     }
 
-    /// Something that was sent cannot be understood.
+    /// A request that cannot be read.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
+    /// A path that names no kind: below it there is nothing.
+    pub(crate) fn unknown_path(error: &ParseKindError) -> Self {
+        Self { status: StatusCode::NOT_FOUND, ..error.report().into() }
+    }
+
     #[cfg(test)]
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
+    pub(crate) fn detail(&self) -> String {
+        self.report.sentence(wording::remedy)
     }
 
     /// It passes: says when to ask again.
@@ -47,34 +56,72 @@ impl Problem {
     }
 }
 
+/// The code of a refusal that has nothing but a status.
+fn code_of(status: StatusCode) -> Code {
+    match status {
+        StatusCode::NOT_FOUND => Code::UnknownAddress,
+        StatusCode::FORBIDDEN => Code::Refused,
+        StatusCode::PAYLOAD_TOO_LARGE => Code::TooLong,
+        StatusCode::SERVICE_UNAVAILABLE => Code::Overloaded,
+        status if status.is_server_error() => Code::Failed,
+        _ => Code::InvalidRequest,
+    }
+}
+
 /// The one place where kinds of errors become statuses.
+pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Missing => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::Denied => StatusCode::FORBIDDEN,
+        ErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl From<Report> for Problem {
+    fn from(report: Report) -> Self {
+        let retry_after_s = (report.kind == ErrorKind::Busy).then_some(BUSY_RETRY_AFTER_S);
+        Self { status: status_of(report.kind), report: Box::new(report), retry_after_s, current: None }
+    }
+}
+
 impl From<app::Error> for Problem {
     fn from(error: app::Error) -> Self {
-        let detail = error.to_string();
-        match error.kind() {
-            ErrorKind::Missing => Self::new(StatusCode::NOT_FOUND, detail),
-            ErrorKind::Conflict => Self::new(StatusCode::CONFLICT, detail),
-            ErrorKind::Invalid => Self::invalid(detail),
-            ErrorKind::Denied => Self::new(StatusCode::FORBIDDEN, detail),
-            ErrorKind::Busy => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(BUSY_RETRY_AFTER_S)
-            }
-            ErrorKind::Broken => {
-                tracing::error!(%error, "a request failed");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
-            }
+        if error.kind() == ErrorKind::Broken {
+            tracing::error!(%error, "a request failed");
         }
+        error.report().into()
+    }
+}
+
+impl From<app::inputs::InputError> for Problem {
+    fn from(error: app::inputs::InputError) -> Self {
+        error.report().into()
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
+        let Report { code, kind, subject, candidates, remedies, .. } = &*self.report;
         let mut body = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
             "status": self.status.as_u16(),
-            "detail": self.detail,
+            "detail": self.report.sentence(wording::remedy),
+            "code": code,
+            "kind": kind,
         });
+        if !subject.is_empty() {
+            body["subject"] = json!(subject);
+        }
+        if !candidates.is_empty() {
+            body["candidates"] = json!(candidates);
+        }
+        if !remedies.is_empty() {
+            body["remedies"] = json!(remedies);
+        }
         let (revision, tag) = self.current.unwrap_or_default();
         if let Some(revision) = revision {
             body["current_revision"] = revision.into();

@@ -1,5 +1,6 @@
 //! The result of a request.
 
+use app::AsReport as _;
 use http::StatusCode;
 use operations::Refusal;
 
@@ -41,8 +42,8 @@ impl From<Refused> for Problem {
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Input(detail) => Self::invalid(detail),
-            Refusal::NoSessions => Self::new(StatusCode::NOT_FOUND, Refusal::NoSessions.to_string()),
+            Refusal::Input(error) => error.into(),
+            Refusal::NoSessions => Refusal::NoSessions.report().into(),
             Refusal::Library(error) => error.into(),
             Refusal::Answer(error) => {
                 tracing::error!(%error, "an answer could not be written");
@@ -58,6 +59,7 @@ mod tests {
 
     use tokio::sync::oneshot;
     use tokio::time::timeout;
+    use uuid::Uuid;
 
     use super::*;
     use axum::response::IntoResponse as _;
@@ -79,10 +81,10 @@ mod tests {
     #[tokio::test]
     async fn kinds_of_errors_have_their_statuses() {
         for (error, status) in [
-            (app::Error::Absent("none".to_owned()), 404),
-            (app::Error::Running("busy".to_owned()), 409),
-            (app::Error::Invalid("wrong".to_owned()), 400),
-            (app::Error::Denied("no".to_owned()), 403),
+            (app::Error::from(app::SessionError::Unknown(Uuid::nil())), 404),
+            (app::SessionError::Busy(Uuid::nil()).into(), 409),
+            (app::ValueError::Empty { field: "content" }.into(), 400),
+            (app::SessionError::NoProject.into(), 403),
         ] {
             let said = error.to_string();
             let response = run_to_completion::<()>(async { Err(error.into()) }).await.expect_err("an error");

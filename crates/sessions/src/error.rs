@@ -1,7 +1,7 @@
 //! Failures of keeping and running sessions.
 
 use agent::SessionStatus;
-use persona::ErrorKind;
+use persona::{AsReport, Code, ErrorKind, Remedy, Subject};
 use uuid::Uuid;
 
 use crate::status_word;
@@ -10,13 +10,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("session {id} exists already; create it under another id")]
+    #[error("session {id} exists already")]
     SessionExists { id: Uuid },
-    #[error("session {id} is {}; wait until it is idle, or cancel it first", status_word(*status))]
+    #[error("session {id} is {}", status_word(*status))]
     SessionBusy { id: Uuid, status: SessionStatus },
-    #[error(
-        "session {id} is no longer run by this process: it was taken over, ended or deleted; read it again"
-    )]
+    #[error("session {id} is no longer run by this process: it was taken over, ended or deleted")]
     LeaseLost { id: Uuid },
     #[error("{0}")]
     Invalid(String),
@@ -26,12 +24,37 @@ pub enum Error {
 
 impl Error {
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::SessionExists { .. } | Self::SessionBusy { .. } | Self::LeaseLost { .. } => {
-                ErrorKind::Conflict
+            Self::SessionExists { .. } => Code::SessionExists,
+            Self::SessionBusy { .. } => Code::SessionBusy,
+            Self::LeaseLost { .. } => Code::SessionLost,
+            Self::Invalid(_) => Code::InvalidRequest,
+            Self::Database(error) => error.code(),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::SessionExists { id } | Self::SessionBusy { id, .. } | Self::LeaseLost { id } => {
+                Subject::session(id)
             }
-            Self::Invalid(_) => ErrorKind::Invalid,
-            Self::Database(error) => error.kind(),
+            Self::Database(error) => error.subject(),
+            Self::Invalid(_) => Subject::default(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::SessionBusy { .. } => vec![Remedy::WaitOrCancel],
+            Self::LeaseLost { .. } => vec![Remedy::ReadAgain],
+            Self::Database(error) => error.remedies(),
+            Self::SessionExists { .. } | Self::Invalid(_) => Vec::new(),
         }
     }
 }

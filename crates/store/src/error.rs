@@ -2,18 +2,15 @@
 
 use std::io;
 
-use persona::{ChainError, ErrorKind, Kind, Name, Scope};
+use persona::{AsReport, ChainError, Code, ErrorKind, Kind, Name, Remedy, Scope, Subject};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{} {name:?} exists already; update it, or choose another name", kind.spoken())]
+    #[error("{} {name:?} exists already", kind.spoken())]
     Exists { kind: Kind, name: Name },
-    #[error(
-        "{} {name:?} was changed by somebody else at the same time; read it again and repeat your change",
-        kind.spoken()
-    )]
+    #[error("{} {name:?} was changed by somebody else at the same time", kind.spoken())]
     Raced { kind: Kind, name: Name },
     #[error("{0}")]
     Invalid(String),
@@ -22,11 +19,9 @@ pub enum Error {
     /// A revision, or what it refers to, that no history has any more.
     #[error("{}", forgotten(*revision, piece.as_ref()))]
     Forgotten { revision: i64, piece: Option<(Scope, Kind, Name)> },
-    #[error("{0} is not empty; choose another place for the copy")]
+    #[error("{0} is not empty")]
     Occupied(String),
-    #[error(
-        "{location}, where the copy is to go, cannot be opened: {source}; check that place, or name another (--to)"
-    )]
+    #[error("the target of the copy, {location}, cannot be opened: {source}")]
     OpenTarget { location: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error(transparent)]
     Database(#[from] database::Error),
@@ -36,29 +31,71 @@ pub enum Error {
 
 impl Error {
     pub fn kind(&self) -> ErrorKind {
+        self.code().kind()
+    }
+}
+
+impl AsReport for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::Exists { .. } | Self::Raced { .. } | Self::Occupied(_) => ErrorKind::Conflict,
-            Self::Invalid(_) | Self::Chain(_) => ErrorKind::Invalid,
-            Self::Forgotten { .. } => ErrorKind::Missing,
-            Self::OpenTarget { .. } => ErrorKind::Broken,
-            Self::Database(error) => error.kind(),
-            Self::File { source, .. } => ErrorKind::of_io(source),
+            Self::Exists { .. } => Code::AlreadyExists,
+            Self::Raced { .. } => Code::ChangedMeanwhile,
+            Self::Invalid(_) => Code::InvalidRequest,
+            Self::Chain(error) => error.code(),
+            Self::Forgotten { .. } => Code::ForgottenRevision,
+            Self::Occupied(_) => Code::TargetNotEmpty,
+            Self::OpenTarget { .. } => Code::DatabaseUnavailable,
+            Self::Database(error) => error.code(),
+            Self::File { source, .. } => Code::of_io(source),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Exists { kind, name } | Self::Raced { kind, name } => Subject::entity(*kind, name.as_str()),
+            Self::Chain(error) => error.subject(),
+            Self::Forgotten { revision, piece } => {
+                let piece = piece
+                    .as_ref()
+                    .map(|(scope, kind, name)| Subject::entity(*kind, name.as_str()).in_scope(*scope));
+                piece.unwrap_or_default().at_revision(revision)
+            }
+            Self::Database(error) => error.subject(),
+            Self::File { path, .. } => Subject::file(path),
+            Self::Invalid(_) | Self::Occupied(_) | Self::OpenTarget { .. } => Subject::default(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::Chain(error) => error.candidates(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Exists { .. } => vec![Remedy::UpdateIt, Remedy::OtherName],
+            Self::Raced { .. } => vec![Remedy::ReadAgain],
+            Self::Chain(error) => error.remedies(),
+            Self::Forgotten { piece: None, .. } => vec![Remedy::OtherRevision],
+            Self::Forgotten { .. } => vec![Remedy::OtherRevision, Remedy::RollBackHere],
+            Self::Occupied(_) | Self::OpenTarget { .. } => vec![Remedy::OtherTarget],
+            Self::Database(error) => error.remedies(),
+            Self::Invalid(_) | Self::File { .. } => Vec::new(),
         }
     }
 }
 
 fn forgotten(revision: i64, piece: Option<&(Scope, Kind, Name)>) -> String {
     let Some((scope, kind, name)) = piece else {
-        return format!("revision {revision} was forgotten in this very moment; choose another one");
+        return format!("revision {revision} was removed from the history at the same time");
     };
-    let (kind, name) = (kind.spoken(), name.as_str());
-    let where_else = match scope {
-        Scope::Shared => " of this database",
-        _ => "",
-    };
+    let place = if *scope == Scope::Shared { " of this database" } else { "" };
     format!(
-        "revision {revision} refers to {kind} {name:?} of {scope} as it was then, and the history{where_else} has \
-         that no more; choose another revision, or roll back to this one, and it has the {kind} as it is now"
+        "revision {revision} refers to {} {:?} of {scope} as it was then, which the history{place} no longer has",
+        kind.spoken(),
+        name.as_str()
     )
 }
 

@@ -276,7 +276,7 @@ fn the_mode_is_checked_again_when_a_tool_begins() {
     let tools = tools("files/read_file files/write_file!");
     assert_eq!(check_mode(&tools[1], Mode::Build), Ok(()));
     assert_eq!(check_mode(&tools[0], Mode::Plan), Ok(()));
-    assert_eq!(check_mode(&tools[1], Mode::Plan).unwrap_err().refusal, Refusal::PlanMode);
+    assert_eq!(check_mode(&tools[1], Mode::Plan).expect_err("it acts").refusal, Refusal::PlanMode);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use store::Keep;
 use super::Cargo;
 use crate::outputs::Promoted;
 use crate::rename::User;
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Done, Error, Library, Result};
 
 impl Library {
     /// Refuses where entities could not be deleted from a scope: its file has a mistake, or it is not
@@ -36,7 +36,7 @@ impl Library {
     pub(crate) async fn check_replaceable(&self, scope: Scope) -> Result<()> {
         let Some(path) = self.scopes.path(scope).map(Path::to_owned) else { return Ok(()) };
         let checked = tokio::task::spawn_blocking(move || disk::check_replaceable(&path)).await;
-        Ok(checked.map_err(|error| Error::Invalid(format!("looking was interrupted: {error}")))??)
+        Ok(checked.map_err(|source| Error::Interrupted { doing: "checking the file", source })??)
     }
 
     /// Deletes what was carried from where it was, users first; what others use there stays.
@@ -49,13 +49,8 @@ impl Library {
     ) -> Result<()> {
         let cleared = self.clear(author, cargo, message, outcome).await;
         let Promoted { kind, name, from, to, .. } = outcome;
-        let (kind, name) = (kind.spoken(), name.as_str());
-        cleared.map_err(|rest| Error::Unfinished {
-            done: format!(
-                "{kind} {name:?} was copied to {to} and is still in {from} as well; promote it again to move it"
-            ),
-            rest: Box::new(rest),
-        })
+        let done = Done::Copied { kind: *kind, name: name.clone(), from: *from, to: *to };
+        cleared.map_err(|rest| Error::Unfinished { done, rest: Box::new(rest) })
     }
 
     async fn clear(

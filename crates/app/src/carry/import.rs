@@ -10,7 +10,7 @@ use super::in_place_of;
 use crate::diff::{changes, same};
 use crate::documents::{TomlText, as_error};
 use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece};
-use crate::{Author, Error, Library, Result};
+use crate::{Author, DocumentError, Library, Problem, Result, ScopeError};
 
 impl Library {
     /// What an import would do, or why it would be refused: the very steps of one, which are not
@@ -42,15 +42,13 @@ impl Library {
     ) -> Result<(ImportPlan, Write)> {
         let scope = self.scope_for_new(scope);
         let (entities, warnings) = text.entities()?;
-        let warnings: Vec<String> =
-            warnings.into_iter().map(|warning| as_error(warning).to_string()).collect();
+        let warnings: Vec<Problem> = warnings.into_iter().map(as_error).collect();
         if entities.is_empty() {
             // A download that failed must not look like one that had nothing new.
-            let why = warnings.first().map(|warning| format!("\n{warning}")).unwrap_or_default();
-            return Err(Error::Invalid(format!(
-                "there is nothing to import: a bundle has tables such as [personas.NAME]{why}"
-            )));
+            let warning = warnings.into_iter().next().map(Box::new);
+            return Err(DocumentError::NothingToImport { warning }.into());
         }
+        let warnings = warnings.iter().map(ToString::to_string).collect();
         let message = message.unwrap_or_else(|| "import".to_owned());
         let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
         let mut plan = ImportPlan { scope, items: Vec::new(), copied: Vec::new(), warnings };
@@ -122,11 +120,8 @@ impl Library {
                 self.put_any(write, entity, made, None, copied).await?;
             }
             if now.is_empty() {
-                let names: Vec<&str> = later.iter().map(|entity| entity.name().as_str()).collect();
-                let names = names.join(", ");
-                return Err(Error::Invalid(format!(
-                    "{names} extend each other in a circle; take one extends out"
-                )));
+                let names = later.iter().map(|entity| entity.name().clone()).collect();
+                return Err(ScopeError::Circle { names }.into());
             }
             waiting = later;
         }

@@ -6,7 +6,7 @@ use store::{Action, Forgotten, FullRevision, Referred, RevisionRef};
 use crate::diff::same;
 use crate::inputs::Rollback;
 use crate::outputs::{Piece, PieceThen, Place, RenamedPiece, RolledBack, Written};
-use crate::{Author, Error, Library, Result};
+use crate::{Author, Error, HistoryError, Library, Result};
 
 /// The beginning of names that nothing has, for pieces whose names were exchanged.
 const BETWEEN: &str = "between-two-names-";
@@ -37,14 +37,14 @@ impl Library {
         let number = revision.about.reference();
         let Then { entity, pieces, renamed, forgotten } = self.as_it_was(&name, scope, revision).await?;
         if let Some(piece) = forgotten.iter().find(|piece| with_pieces && piece.scope == scope) {
-            return Err(Error::Absent(format!(
-                "revision {number} of {} {:?} refers to {} {:?} as it was then, and its history has that no more; \
-                 repeat without with_pieces, and the pieces stay as they are",
-                kind.spoken(),
-                name.as_str(),
-                piece.kind.spoken(),
-                piece.name.as_str()
-            )));
+            return Err(HistoryError::PieceForgotten {
+                kind,
+                name,
+                revision: number.to_string(),
+                piece_kind: piece.kind,
+                piece: piece.name.clone(),
+            }
+            .into());
         }
         let (back, differing): (Vec<PieceThere>, Vec<PieceThere>) = pieces
             .into_iter()
@@ -168,17 +168,19 @@ impl Renames {
 
 /// A piece that is not there any more is told with the revision that brings it back.
 fn needs_first(error: Error, named: &str, scope: Scope, differing: &[PieceThen]) -> Error {
-    let Error::Missing { kind, name, hint } = error else { return error };
-    let Some(piece) = differing.iter().find(|piece| piece.kind == kind && piece.name == name) else {
-        return Error::Missing { kind, name, hint };
+    let Error::NotFound { kind, name, .. } = &error else { return error };
+    let Some(piece) = differing.iter().find(|piece| piece.kind == *kind && piece.name == *name) else {
+        return error;
     };
-    let (kind, name) = (kind.spoken(), name.as_str());
     let PieceThen { scope: of, revision, ask_for, .. } = piece;
-    let revision = ask_for.clone().unwrap_or_else(|| revision.to_string());
-    // Those of other scopes do not go back with it.
-    let or = if *of == scope { ", or repeat with with_pieces" } else { "" };
-    Error::Absent(format!(
-        "{named} refers to {kind} {name:?} of {of}, which is not there now; roll that back to its revision \
-         {revision} first{or}"
-    ))
+    HistoryError::PieceGone {
+        referrer: named.to_owned(),
+        kind: *kind,
+        piece: name.clone(),
+        scope: *of,
+        revision: ask_for.clone().unwrap_or_else(|| revision.to_string()),
+        // Pieces of other scopes do not go back with it.
+        together: *of == scope,
+    }
+    .into()
 }

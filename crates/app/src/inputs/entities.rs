@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::RevisionText;
-use crate::{Error, Promotion, Resolution, Result};
+use crate::{Promotion, Resolution, Result, ValueError};
 
 /// Declares inputs that share the derives and the refusal of unknown fields.
 macro_rules! inputs {
@@ -163,13 +163,8 @@ impl ResolveConflict {
         match (self.use_scope, &self.take) {
             (Some(scope), None) => Ok(Resolution::Use(scope)),
             (None, Some(take)) => Ok(Resolution::Merge(take.clone())),
-            (None, None) => Err(Error::Invalid(
-                r#"how is it settled? send {"use": "project"}, or {"take": {"summary": "global"}} for each field that differs"#
-                    .to_owned(),
-            )),
-            (Some(_), Some(_)) => {
-                Err(Error::Invalid("use keeps one definition, take merges them; send one of the two".to_owned()))
-            }
+            (None, None) => Err(ValueError::NoneGiven { fields: &["use", "take"] }.into()),
+            (Some(_), Some(_)) => Err(ValueError::SeveralGiven { fields: &["use", "take"] }.into()),
         }
     }
 }

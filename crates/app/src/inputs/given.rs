@@ -151,7 +151,8 @@ macro_rules! give {
     ({ $entity:expr, $input:expr }) => {};
     ({ $entity:expr, $input:expr } own $note:tt $field:ident: $type:ty; $($rest:tt)*) => {
         if let Some(given) = $input.$field {
-            let wrong = |error: String| $crate::Error::Invalid(format!("{}: {error}", stringify!($field)));
+            let field = stringify!($field).to_owned();
+            let wrong = |message: String| $crate::inputs::InputError::Value { field, message };
             $crate::inputs::Given::give(&mut $entity.$field, given).map_err(wrong)?;
         }
         give! { { $entity, $input } $($rest)* }
@@ -180,7 +181,8 @@ macro_rules! build {
     (@$taken:ident $input:expr, $field:ident) => { Default::default() };
     (@give own $entity:ident, $input:expr, $field:ident) => {
         if let Some(given) = $input.$field {
-            let wrong = |error: String| $crate::Error::Invalid(format!("{}: {error}", stringify!($field)));
+            let field = stringify!($field).to_owned();
+            let wrong = |message: String| $crate::inputs::InputError::Value { field, message };
             $crate::inputs::Given::give(&mut $entity.$field, given).map_err(wrong)?;
         }
     };

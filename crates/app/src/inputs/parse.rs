@@ -1,11 +1,89 @@
-//! From JSON to an input, or to a sentence that says what to do about it.
+//! From JSON to an input, or to an error that names the field.
 
-use persona::nearest;
+use persona::{AsReport, Code, Remedy, Subject, nearest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// A field of an input that is unknown, missing or of the wrong type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    #[error("unknown field {field:?}{}", inside(parent))]
+    Unknown { parent: String, field: String, known: Vec<String> },
+    #[error("{field:?} is missing{}", inside(parent))]
+    Missing { parent: String, field: String },
+    #[error("{}{message}", before(field))]
+    Value { field: String, message: String },
+    /// The same about an entity that is written out in the input.
+    #[error("{entity}: {source}")]
+    Entity { entity: String, source: Box<Self> },
+}
+
+fn inside(parent: &str) -> String {
+    if parent.is_empty() { String::new() } else { format!(" in {parent}") }
+}
+
+fn before(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("{field}: ") }
+}
+
+fn joined(parent: &str, field: &str) -> String {
+    if parent.is_empty() { field.to_owned() } else { format!("{parent}.{field}") }
+}
+
+impl AsReport for InputError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unknown { .. } => Code::UnknownField,
+            Self::Missing { .. } => Code::MissingField,
+            Self::Value { .. } => Code::InvalidValue,
+            Self::Entity { source, .. } => source.code(),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Unknown { parent, field, .. } | Self::Missing { parent, field } => {
+                Subject::field(joined(parent, field))
+            }
+            Self::Value { field, .. } if field.is_empty() => Subject::default(),
+            Self::Value { field, .. } => Subject::field(field),
+            Self::Entity { source, .. } => source.subject(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::Unknown { field, known, .. } => {
+                let near = nearest(field, known.iter().map(String::as_str));
+                if near.is_empty() {
+                    known.clone()
+                } else {
+                    near.into_iter().map(str::to_owned).take(1).collect()
+                }
+            }
+            Self::Entity { source, .. } => source.candidates(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Unknown { field, known, .. } if known.is_empty() => {
+                vec![Remedy::LeaveOut { fields: vec![field.clone()] }]
+            }
+            Self::Unknown { known, .. } if self.candidates() == *known => {
+                vec![Remedy::UseOneOf { words: known.clone() }]
+            }
+            Self::Unknown { .. } => vec![Remedy::DidYouMean],
+            Self::Missing { parent, field } => vec![Remedy::AddField { field: joined(parent, field) }],
+            Self::Value { .. } => Vec::new(),
+            Self::Entity { source, .. } => source.remedies(),
+        }
+    }
+}
+
 /// Parses the fields of an input or an entity.
-pub fn parse<T: DeserializeOwned>(fields: &Map<String, Value>) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(fields: &Map<String, Value>) -> Result<T, InputError> {
     match T::deserialize(fields) {
         Ok(input) => Ok(input),
         // Only a failure pays for the search of its place.
@@ -16,15 +94,18 @@ pub fn parse<T: DeserializeOwned>(fields: &Map<String, Value>) -> Result<T, Stri
     }
 }
 
-/// Turns the parser's message into a sentence that names the field and the way out.
-fn explain(place: &str, message: &str) -> String {
+/// Turns the parser's message into data.
+fn explain(place: &str, message: &str) -> InputError {
     let place = place.trim_matches('.');
-    let inside = if place.is_empty() { String::new() } else { format!(" in {place}") };
     match Said::of(message) {
-        Said::Unknown { field, known } => unknown_field(place, field, &known),
-        Said::Missing(field) => format!("{field:?} is missing{inside}; add it"),
-        Said::Other if place.is_empty() => in_plain_words(message),
-        Said::Other => format!("{place}: {}", in_plain_words(message)),
+        Said::Unknown { field, known } => {
+            // The place ends with the field itself where the parser got as far as its name.
+            let parent = place.strip_suffix(field).unwrap_or(place).trim_end_matches('.').to_owned();
+            let known = known.into_iter().map(str::to_owned).collect();
+            InputError::Unknown { parent, field: field.to_owned(), known }
+        }
+        Said::Missing(field) => InputError::Missing { parent: place.to_owned(), field: field.to_owned() },
+        Said::Other => InputError::Value { field: place.to_owned(), message: in_plain_words(message) },
     }
 }
 
@@ -52,18 +133,6 @@ impl<'a> Said<'a> {
             _ => Self::Other,
         }
     }
-}
-
-fn unknown_field(place: &str, field: &str, known: &[&str]) -> String {
-    // The place ends with the field itself where the parser got as far as its name.
-    let parent = place.strip_suffix(field).unwrap_or(place).trim_end_matches('.');
-    let inside = if parent.is_empty() { String::new() } else { format!(" in {parent}") };
-    let hint = match nearest(field, known.iter().copied()).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None if known.is_empty() => "it takes no fields; leave it out".to_owned(),
-        None => format!("use {}", known.join(", ")),
-    };
-    format!("unknown field {field:?}{inside}; {hint}")
 }
 
 /// Says "expected u32" in words that mean something to somebody who does not write Rust.

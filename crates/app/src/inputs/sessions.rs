@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use crate::running::{ApprovalPolicy, Decision, SendOptions};
-use crate::{Error, Result};
+use crate::{Result, ValueError};
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,7 +51,7 @@ pub struct SetSessionMode {
 
 impl SetSessionMode {
     pub fn mode(&self) -> Result<Mode> {
-        self.mode.parse().map_err(|error: agent::ModeError| Error::Invalid(error.to_string()))
+        Ok(self.mode.parse().map_err(ValueError::Mode)?)
     }
 }
 
@@ -85,9 +85,11 @@ pub enum Approve {
 
 impl SendMessage {
     pub fn options(&self) -> Result<SendOptions> {
-        if self.max_tool_rounds.is_some_and(|rounds| !(1..=limits::MOST_TOOL_ROUNDS).contains(&rounds)) {
-            let most = limits::MOST_TOOL_ROUNDS;
-            return Err(Error::Invalid(format!("max_tool_rounds: must be from 1 to {most}")));
+        if let Some(rounds) = self.max_tool_rounds
+            && !(1..=limits::MOST_TOOL_ROUNDS).contains(&rounds)
+        {
+            let (low, high, value) = (1, limits::MOST_TOOL_ROUNDS as usize, rounds as usize);
+            return Err(ValueError::OutOfRange { field: "max_tool_rounds", low, high, value }.into());
         }
         let policy = match self.approve {
             None => ApprovalPolicy::AskViewer,
@@ -145,12 +147,8 @@ impl DecideCall {
             [decision, self.approve, self.reject.map(|reject| !reject)].into_iter().flatten().collect();
         match given[..] {
             [approved] => Ok(Decision { approved, reason: self.reason.clone(), remember: self.remember }),
-            [] => Err(Error::Invalid(
-                r#"what is decided? send {"decision": "approve"} or {"decision": "reject"}"#.to_owned(),
-            )),
-            _ => {
-                Err(Error::Invalid("decision, approve and reject say the same; send one of them".to_owned()))
-            }
+            [] => Err(ValueError::NoneGiven { fields: &["decision", "approve", "reject"] }.into()),
+            _ => Err(ValueError::SeveralGiven { fields: &["decision", "approve", "reject"] }.into()),
         }
     }
 }

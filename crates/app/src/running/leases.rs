@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::live_sessions::LiveSessions;
 use super::record::{entry, interrupted_calls, noted};
-use crate::{Error, Result};
+use crate::{Error, Result, SessionError};
 
 /// How long a session stays with a process that is not heard of.
 pub(super) const LEASE: Duration = Duration::from_secs(4);
@@ -150,13 +150,13 @@ fn title(content: &str) -> String {
 }
 
 pub(super) fn missing(id: Uuid) -> Error {
-    Error::Absent(format!("there is no session {id}; list the sessions to see which there are"))
+    SessionError::Unknown(id).into()
 }
 
 pub(super) fn busy(id: Uuid) -> Error {
-    Error::Running(format!("session {id} is answering a message; wait until it is done, or cancel it"))
+    SessionError::Busy(id).into()
 }
 
 fn waits(id: Uuid) -> Error {
-    Error::Running(format!("session {id} waits for an approval; answer it first, or cancel"))
+    SessionError::Waits(id).into()
 }

@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use super::prepare::Prepared;
 use super::{Lookup, Runtime};
-use crate::{Error, Result};
+use crate::{Error, ModelError, Result};
 
 /// The provider and the model that answer where nothing is configured.
 const REHEARSAL: &str = "rehearsal";
@@ -96,8 +96,10 @@ impl Models {
         }
         let mut candidates = Vec::new();
         if let (Mode::Plan, Some(model)) = (mode, &prepared.plan_model) {
-            let model: ModelRef =
-                model.parse().map_err(|error| Error::Invalid(format!("plan_persona.model: {error}")))?;
+            let model: ModelRef = model
+                .parse()
+                .map_err(|source| ModelError::Invalid { field: "plan_persona.model", source })
+                .map_err(Error::from)?;
             if let Ok(provider) = self.provider(&model.provider).await {
                 let sampling = prepared.models.iter().find(|known| is(known, &model)).map(sampling);
                 let reason = SelectionReason::Plan;
@@ -240,16 +242,12 @@ impl Models {
         }
         let local = self.local().await;
         local.and_then(|local| local.get(name)).ok_or_else(|| {
-            if Providers::LOCAL.contains(&name) {
-                return Error::Invalid(format!("model: {name} does not answer on this machine; start it"));
+            let name = name.to_owned();
+            if Providers::LOCAL.contains(&name.as_str()) {
+                return ModelError::Unreachable { name }.into();
             }
             let known = self.providers.names().chain(local.into_iter().flat_map(Providers::names));
-            let known: Vec<&str> = known.collect();
-            let known = match known.is_empty() {
-                true => "none is configured; set a key such as ANTHROPIC_API_KEY".to_owned(),
-                false => format!("there is {}", known.join(", ")),
-            };
-            Error::Invalid(format!("model: no provider is named {name:?}; {known}"))
+            ModelError::UnknownProvider { name, known: known.map(str::to_owned).collect() }.into()
         })
     }
 
@@ -337,17 +335,18 @@ impl Models {
     /// The scripted model of this process, started when it is first needed.
     async fn rehearsal(&self) -> Result<Arc<dyn Provider>> {
         let start = || async {
-            let unusable =
-                |error: String| Error::Invalid(format!("the rehearsal model does not start: {error}"));
             let rehearsal = Rehearsal::start_local(Script::builtin()).await;
-            let rehearsal = rehearsal.map_err(|error| unusable(error.to_string()))?;
+            let rehearsal = rehearsal.map_err(|error| ModelError::Rehearsal { source: error.into() })?;
             let mut settings = Settings::new(Kind::OpenaiChat);
             settings.base_url = Some(format!("{}/v1", rehearsal.url().trim_end_matches('/')));
             // It answers on this machine: whatever proxy there is leads elsewhere.
             settings.proxy = Some("none".to_owned());
             let made = Providers::build(BTreeMap::from([(REHEARSAL.to_owned(), settings)]), &|_| None);
-            let made = made.map_err(|error| unusable(error.to_string()))?;
-            let provider = made.get(REHEARSAL).ok_or_else(|| unusable("it is not there".to_owned()))?;
+            let made = made.map_err(|error| ModelError::Rehearsal { source: error.into() })?;
+            let provider = made.get(REHEARSAL).ok_or_else(|| ModelError::UnknownProvider {
+                name: REHEARSAL.to_owned(),
+                known: Vec::new(),
+            })?;
             Ok::<_, Error>((rehearsal, provider))
         };
         let (_, provider) = self.fallback.rehearsal.get_or_try_init(start).await?;

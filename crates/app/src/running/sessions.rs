@@ -23,7 +23,7 @@ use super::live::EventId;
 use super::record::noted;
 use super::subscription::{Subscription, Until};
 use super::{Runtime, SessionRunner};
-use crate::{Error, Result};
+use crate::{ModelError, Result, SessionError, ValueError};
 
 /// Entries of the log that undo reads at once.
 const LOG_PAGE: usize = 500;
@@ -102,12 +102,10 @@ impl Runtime {
         let CreateSession { persona, scope, mode, model, overrides, root } = input;
         let mode = match mode.as_deref() {
             None => Mode::default(),
-            Some(mode) => {
-                mode.parse().map_err(|error: agent::ModeError| Error::Invalid(error.to_string()))?
-            }
+            Some(mode) => mode.parse().map_err(ValueError::Mode)?,
         };
         let model = model.as_deref().map(str::parse::<ModelRef>).transpose();
-        let model = model.map_err(|error| Error::Invalid(format!("model: {error}")))?;
+        let model = model.map_err(|source| ModelError::Invalid { field: "model", source })?;
         if let Some(model) = &model {
             self.0.models.provider(&model.provider).await?;
         }
@@ -203,7 +201,7 @@ impl Runtime {
         let status = if approved { PlanStatus::Approved } else { PlanStatus::SentBack };
         let view = self.session(id).await?;
         if view.session.plan.is_none() || !self.0.store().set_plan_status(id, status).await? {
-            return Err(Error::Absent(format!("session {id} has no plan yet; ask for one in plan mode")));
+            return Err(SessionError::NoPlan(id).into());
         }
         match approved {
             true => self.set_mode(id, Mode::Build).await,
@@ -222,9 +220,10 @@ impl Runtime {
 
     /// Answers an approval request. The run resumes once no other is open.
     pub async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<SessionView> {
-        if decision.reason.as_ref().is_some_and(|reason| reason.len() > persona::limits::MESSAGE_BYTES) {
-            let most = persona::limits::MESSAGE_BYTES;
-            return Err(Error::Invalid(format!("reason: at most {most} bytes; shorten it")));
+        let length = decision.reason.as_ref().map_or(0, String::len);
+        let most = persona::limits::MESSAGE_BYTES;
+        if length > most {
+            return Err(ValueError::TooLong { field: "reason", most, length }.into());
         }
         match self.0.decide(id, call_id, decision).await? {
             Answered::Recorded { pending: 0, .. } => self.0.resume(id).await,
@@ -232,14 +231,12 @@ impl Runtime {
             Answered::AlreadyAnswered(answer) => {
                 // The process that stored the first answer may be gone.
                 self.0.resume(id).await;
-                let said = if answer.approved { "approved" } else { "rejected" };
-                return Err(Error::Running(format!("call {call_id:?} was {said} already")));
+                let (call, approved) = (call_id.to_owned(), answer.approved);
+                return Err(SessionError::Decided { session: id, call, approved }.into());
             }
             Answered::Missing => {
                 self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
-                return Err(Error::Absent(format!(
-                    "session {id} asks for no permission for a call {call_id:?}; see its approvals"
-                )));
+                return Err(SessionError::UnknownCall { session: id, call: call_id.to_owned() }.into());
             }
         }
         self.session(id).await
@@ -251,7 +248,7 @@ impl Runtime {
         for _ in 0..UNDO_TRIES {
             let session = self.0.at_rest(id).await?;
             let Some(Message { seq, content, turns }) = self.0.last_message(id).await? else {
-                return Err(Error::Absent(format!("session {id} has no message to take back")));
+                return Err(SessionError::NothingToUndo(id).into());
             };
             let note = noted(Note::TextDiscarded { turns });
             let place = self.0.store().truncate_log(id, seq, session.last_seq, &note).await?;
@@ -342,32 +339,24 @@ impl SessionRunner {
         let Some(open) = &self.project else {
             return match wanted {
                 None => Ok(None),
-                Some(_) => Err(Error::Denied(
-                    "root: no project is open here; start the server with --project".to_owned(),
-                )),
+                Some(_) => Err(SessionError::NoProject.into()),
             };
         };
         let wanted = wanted.map_or_else(|| open.clone(), |wanted| open.join(wanted));
         let real = |path: &Path| {
-            path.canonicalize().map_err(|error| {
-                Error::Invalid(format!("root: {} cannot be opened: {error}", path.display()))
-            })
+            path.canonicalize().map_err(|source| SessionError::Root { path: path.to_owned(), source })
         };
         let project = real(open)?;
         let found = if wanted == *open { project.clone() } else { real(&wanted)? };
         if !found.starts_with(&project) {
-            return Err(Error::Denied(format!(
-                "root: {} lies outside of the project {}",
-                wanted.display(),
-                project.display()
-            )));
+            return Err(SessionError::Outside { wanted, project }.into());
         }
         if !found.is_dir() {
-            return Err(Error::Invalid(format!("root: {} is not a directory", wanted.display())));
+            return Err(SessionError::NotADirectory(wanted).into());
         }
         match found.to_str() {
             Some(root) => Ok(Some(root.to_owned())),
-            None => Err(Error::Invalid("root: the path is not UTF-8; choose another directory".to_owned())),
+            None => Err(SessionError::NotText(found).into()),
         }
     }
 }
@@ -375,11 +364,10 @@ impl SessionRunner {
 pub(super) fn check_message(content: &str) -> Result<()> {
     let most = limits::MESSAGE_BYTES;
     if content.trim().is_empty() {
-        return Err(Error::Invalid("content: a message must not be empty".to_owned()));
+        return Err(ValueError::Empty { field: "content" }.into());
     }
     if content.len() > most {
-        let mebibytes = most / (1024 * 1024);
-        return Err(Error::Invalid(format!("content: at most {mebibytes} MiB; put the rest into a file")));
+        return Err(ValueError::TooLong { field: "content", most, length: content.len() }.into());
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::leases::missing;
 use super::{EventId, Runtime, SessionView, Subscription};
 use crate::inputs::{UpdateSession, WatchSession};
-use crate::{Error, Result};
+use crate::{Result, SessionError, ValueError};
 
 /// Characters of an event id that a message repeats.
 const SHOWN_CHARS: usize = 80;
@@ -20,10 +20,7 @@ impl Runtime {
     pub async fn update_session(&self, input: UpdateSession) -> Result<SessionView> {
         let UpdateSession { id, persona, model } = input;
         if persona.is_none() && model.is_none() {
-            return Err(Error::Invalid(
-                r#"nothing is to be changed; send "persona", "model" or both ("model": null for the persona's own)"#
-                    .to_owned(),
-            ));
+            return Err(ValueError::NoneGiven { fields: &["persona", "model"] }.into());
         }
         if let Some(persona) = &persona {
             self.0.library.load(persona, None, &Request::plain(View::Detail)).await?;
@@ -49,7 +46,7 @@ impl Runtime {
     /// The plan that a session handed over.
     pub async fn plan(&self, id: Uuid) -> Result<Plan> {
         let plan = self.session(id).await?.session.plan;
-        plan.ok_or_else(|| Error::Absent(format!("session {id} has no plan yet; ask for one in plan mode")))
+        plan.ok_or_else(|| SessionError::NoPlan(id).into())
     }
 
     /// A session's events after the one that the viewer saw last. Fails if the session has not come
@@ -63,10 +60,7 @@ impl Runtime {
         if let Some(after) = after {
             let last = self.session(id).await?.session.last_seq;
             if after.seq > last {
-                return Err(Error::Invalid(format!(
-                    "no event {after} was told yet: the last of session {id} is {last}; go on after that one, or \
-                     send none for what is new"
-                )));
+                return Err(ValueError::FutureEvent { session: id, after: after.to_string(), last }.into());
             }
         }
         self.events(id, after).await
@@ -77,9 +71,7 @@ fn event_id(text: &str) -> Result<EventId> {
     let id = text.parse().ok().filter(|id: &EventId| id.seq >= 0);
     id.ok_or_else(|| {
         let shown: String = text.chars().take(SHOWN_CHARS).collect();
-        Error::Invalid(format!(
-            "after: {shown:?} is no id of an event; send one as it came, such as 12 or 12.3, or none for what is new"
-        ))
+        ValueError::EventId { text: shown }.into()
     })
 }
 

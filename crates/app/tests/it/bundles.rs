@@ -162,7 +162,7 @@ async fn a_bundle_with_a_mistake_is_refused_as_a_whole() {
         for scope in [Scope::Shared, Scope::Project] {
             let circle = format!("{fine}[personas.a]\nextends = \"b\"\n[personas.b]\nextends = \"a\"\n");
             let said = refused_import(world, &circle, scope).await;
-            assert_eq!(said, "a, b extend each other in a circle; take one extends out");
+            assert_eq!(said, "a, b extend each other in a circle; remove one extends");
             let itself = format!("{fine}[personas.a]\nextends = \"a\"\n");
             let said = refused_import(world, &itself, scope).await;
             assert!(said.contains(&format!("{scope}:a → {scope}:a")), "{said}");
@@ -236,7 +236,17 @@ async fn an_entity_is_edited_as_toml() {
         );
         let save = async |text: &str, revision: i64| {
             let (library, author) = (&world.library, &world.author);
-            library.save_toml(author, Kind::Skill, &tidy, text, scope, Some(revision), None).await
+            library
+                .save_toml(
+                    author,
+                    Kind::Skill,
+                    &tidy,
+                    TomlText::named("personas.toml", text),
+                    scope,
+                    Some(revision),
+                    None,
+                )
+                .await
         };
         let written = save("[skills.tidy]\ndescription = \"Always\"\n", 1).await.unwrap();
         assert_eq!((written.scope, written.revision), (Scope::Project, 2));
@@ -244,7 +254,7 @@ async fn an_entity_is_edited_as_toml() {
         let (_, said) = refused(save("[skills.tidi]\n", 2).await);
         assert_eq!(
             said,
-            "the text has [skills.tidi], but [skills.tidy] is edited; rename it with `masque rename`"
+            "the text has [skills.tidi], but [skills.tidy] is edited; rename it with a call of its own"
         );
         let (_, said) = refused(save("[skills.tidy]\n[skills.other]\n", 2).await);
         assert_eq!(said, "the text must have [skills.tidy] and nothing else; it has 2 entries");

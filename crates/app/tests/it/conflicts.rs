@@ -120,7 +120,7 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
     in_each_world(async |world| {
         three_coders(world).await;
         let some = take(&[("summary", Scope::Global)]);
-        let said = "say for each field which scope it is taken from; still open: detail, tags";
+        let said = "a merge needs a scope for each field that differs (still open: detail, tags)";
         assert_eq!(
             refused(settle(world, Kind::Persona, "coder", some).await),
             (ErrorKind::Invalid, said.to_owned())
@@ -133,12 +133,9 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
         );
         let wrong = take(&[("summary", Scope::Builtin), ("detail", Scope::Shared), ("tags", Scope::Shared)]);
         let (_, said) = refused(settle(world, Kind::Persona, "coder", wrong).await);
-        assert_eq!(
-            said,
-            "builtin does not define persona \"coder\"; take summary from one of shared, global, project"
-        );
+        assert_eq!(said, "builtin does not define persona \"coder\"; use shared, global or project");
         let (_, said) = refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Builtin)).await);
-        assert_eq!(said, "builtin does not define persona \"coder\"; use one of shared, global, project");
+        assert_eq!(said, "builtin does not define persona \"coder\"; use shared, global or project");
         assert_eq!(world.library.conflicts(None, None).await.unwrap().len(), 1, "nothing happened yet");
 
         let all = take(&[("summary", Scope::Shared), ("detail", Scope::Global), ("tags", Scope::Shared)]);
@@ -169,7 +166,7 @@ async fn a_definition_that_others_need_is_not_deleted() {
         world.persona(Scope::Shared, json!({ "name": "team", "parts": [{ "name": "calm" }] })).await;
         world.persona(Scope::Global, json!({ "name": "mine", "parts": [{ "name": "calm" }] })).await;
         world.persona(Scope::Project, json!({ "name": "ours", "parts": [{ "name": "calm" }] })).await;
-        let said = "shared's part \"calm\" is used by shared:team, global:mine, which would be left without it; keep shared's, or unlink it there first";
+        let said = "part \"calm\" of shared is used by shared:team, global:mine, which would be left without it; keep the one in shared, or unlink it there first";
         for how in [Resolution::Use(Scope::Project), take(&[("content", Scope::Project)])] {
             assert_eq!(refused(settle(world, Kind::Part, "calm", how).await), (ErrorKind::Conflict, said.to_owned()));
         }
@@ -201,7 +198,7 @@ async fn a_namesake_that_is_built_on_is_not_deleted() {
     in_each_world(async |world| {
         world.persona(Scope::Global, json!({ "name": "coder", "system_prompt": "Code." })).await;
         world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["here"] })).await;
-        let said = "global's persona \"coder\" is used by project:coder, which would be left without it; keep global's, or unlink it there first";
+        let said = "persona \"coder\" of global is used by project:coder, which would be left without it; keep the one in global, or unlink it there first";
         assert_eq!(
             refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Project)).await),
             (ErrorKind::Conflict, said.to_owned())
@@ -266,7 +263,7 @@ async fn a_field_is_not_taken_where_its_names_mean_something_else() {
         world.persona(Scope::Shared, shared).await;
         world.persona(Scope::Project, json!({ "name": "coder" })).await;
         let how = |parts| take(&[("parts", parts), ("plan_persona", Scope::Shared)]);
-        let said = "parts names part \"calm\", which is shared's in shared and project's in project; \
+        let said = "parts names part \"calm\", which is of shared in shared and of project in project; \
                     rename one of them first";
         let merged = settle(world, Kind::Persona, "coder", how(Scope::Shared)).await;
         assert_eq!(refused(merged), (ErrorKind::Invalid, said.to_owned()));

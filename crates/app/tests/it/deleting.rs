@@ -51,7 +51,8 @@ async fn what_is_used_in_its_file_is_deleted_by_force_only() {
         world.create(Kind::Arc, Scope::Project, arc).await;
         let coder = json!({ "name": "coder", "parts": [{ "name": "calm" }], "arc": "path" });
         world.persona(Scope::Project, coder).await;
-        let said = "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force to do it all the same";
+        let said =
+            "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force";
         assert_eq!(
             refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
             (ErrorKind::Conflict, said.to_owned())
@@ -112,7 +113,7 @@ async fn what_stronger_scopes_use_is_deleted_by_force_only() {
         let arc = json!({ "name": "path", "stages": [{ "name": "first", "parts": ["calm"] }] });
         world.create(Kind::Arc, Scope::Project, arc).await;
         let said = "part \"calm\" is used by persona team, persona mine in global, arc path in project; \
-                    unlink it there first, or repeat with force to do it all the same";
+                    unlink it there first, or repeat with force";
         assert_eq!(
             refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
             (ErrorKind::Conflict, said.to_owned())

@@ -49,7 +49,7 @@ async fn new_entities_go_to_the_named_scope_or_the_default_one() {
         let (kind, said) = refused(create(&alone, json!({ "name": "x", "scope": "project" })).await);
         assert_eq!(
             (kind, said.as_str()),
-            (ErrorKind::Invalid, "no project is open; name its directory with --project")
+            (ErrorKind::Invalid, "no project is open; name the project's directory")
         );
         alone.close().await;
         at_project.close().await;
@@ -75,12 +75,12 @@ async fn a_scope_that_is_not_open_is_not_read() {
             refused(alone.manifest(&input(json!({ "name": "critic", "scope": "project" }))).await),
             refused(alone.history(Kind::Part, &name("calm"), Some(Scope::Project), None).await),
         ] {
-            let said = "no project is open; name its directory with --project";
+            let said = "no project is open; name the project's directory";
             assert_eq!(refusal, (ErrorKind::Invalid, said.to_owned()));
         }
         let global = json!({ "kind": "part", "scope": "global" });
         let (_, said) = refused(alone.list(Kind::Part, input::<ListLibrary>(global)).await);
-        assert_eq!(said, "the global scope is not open here; leave it out, or name another");
+        assert_eq!(said, "the global scope is not open here; leave out the scope");
         alone.close().await;
         // An open one without a file has nothing yet.
         let list = json!({ "kind": "part", "scope": "project" });
@@ -209,7 +209,7 @@ async fn a_definition_refers_to_its_own_scope_and_weaker_ones() {
         };
         for scope in ["shared", "global"] {
             let said = format!(
-                "part \"local-tone\" is in project, and what is {scope} cannot refer to it; promote it to {scope} first"
+                "part \"local-tone\" is in project, and a {scope} definition cannot refer to it; promote it to {scope} first"
             );
             assert_eq!(refused(add(&format!("in-{scope}"), "local-tone").await), (ErrorKind::Invalid, said));
         }

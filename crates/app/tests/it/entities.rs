@@ -210,11 +210,11 @@ async fn what_cannot_be_is_refused_with_the_field() {
         );
         assert_eq!(
             said("bias_profile", json!({ "zzz": 1 })).await,
-            "bias profile \"bad\": unknown field \"zzz\"; use name, description, multipliers, tags"
+            "bias profile \"bad\": unknown field \"zzz\"; use name, description, multipliers or tags"
         );
         assert_eq!(
             said("part", json!({ "part_type": "tonne", "content": "x" })).await,
-            "part \"bad\": part_type: unknown part type \"tonne\"; did you mean \"tone\"?"
+            "part \"bad\": part_type: unknown part type \"tonne\" (did you mean \"tone\"?)"
         );
         assert_eq!(
             said("part", json!({ "content": "x" })).await,

@@ -170,7 +170,7 @@ async fn a_persona_of_a_file_walks_an_arc() {
         reopened.close().await;
         let unassign = json!({ "persona": "reviewer" });
         library.unassign_arc(author, input::<UnassignArc>(unassign)).await.unwrap();
-        let none = "persona \"reviewer\" has no arc; assign it one first";
+        let none = "persona \"reviewer\" has no arc; assign it an arc first";
         assert_eq!(refused(library.advance_stage(&reviewer).await), (ErrorKind::Invalid, none.to_owned()));
         library.close().await;
     })

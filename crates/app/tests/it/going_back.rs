@@ -75,8 +75,8 @@ async fn pieces_that_were_deleted_come_back_with_it() {
             let (kind, said) = refused(back(world, scope, json!({ "revision": 1 })).await);
             assert_eq!(kind, ErrorKind::Missing);
             let why = format!(
-                "revision 1 of persona \"coder\" refers to part \"calm\" of {scope}, which is not there now; \
-                 roll that back to its revision 1 first, or repeat with with_pieces"
+                "revision 1 of persona \"coder\" refers to part \"calm\" of {scope}, which no longer exists; \
+                 roll part \"calm\" back to revision 1 first, or repeat with with_pieces"
             );
             assert_eq!(said, why);
             let whole = back(world, scope, json!({ "revision": 1, "with_pieces": true })).await.unwrap();
@@ -181,8 +181,8 @@ async fn a_deletion_is_neither_shown_nor_tagged() {
             let tag =
                 library.tag(author, Kind::Persona, &name("coder"), Some(scope), Some(&deletion), "x").await;
             for refusal in [refused(shown), refused(tag)] {
-                let said = "revision 2 of persona \"coder\" says that it was deleted; \
-                            ask for an earlier one, or roll back to it first";
+                let said = "revision 2 of persona \"coder\" records its deletion; \
+                            choose another revision, or roll back";
                 assert_eq!(refusal, (ErrorKind::Missing, said.to_owned()), "{scope}");
             }
         }
@@ -235,7 +235,7 @@ async fn a_history_says_that_there_is_more() {
             let (kind, said) =
                 refused(world.library.history(Kind::Persona, &name("coder"), None, Some(limit)).await);
             assert_eq!(kind, ErrorKind::Invalid);
-            assert_eq!(said, format!("the limit of a history is 1 to 10000, not {limit}"));
+            assert_eq!(said, format!("limit must be from 1 to 10000, not {limit}"));
         }
     })
     .await;

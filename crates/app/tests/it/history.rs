@@ -47,12 +47,12 @@ async fn every_change_is_told_with_who_and_why() {
         let long = json!({ "name": "coder", "summary": "Three", "message": "x".repeat(5000) });
         let (kind, said) = refused(world.library.update_persona(&world.author, input(long)).await);
         assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.starts_with("message: at most"), "{said}");
+        assert!(said.starts_with("message: a text of at most 2048 bytes"), "{said}");
         let none = world.library.history(Kind::Persona, &name("codr"), None, None).await;
         let said = "no persona is named \"codr\"; did you mean \"coder\"?";
         assert_eq!(refused(none), (ErrorKind::Missing, said.to_owned()));
         let builtin = world.library.history(Kind::Persona, &name("critic"), None, None).await;
-        let said = "persona \"critic\" is builtin and has no history; duplicate it, and the copy has one";
+        let said = "persona \"critic\" is builtin and has no history; duplicate it: the copy has a history";
         assert_eq!(refused(builtin), (ErrorKind::Invalid, said.to_owned()));
         // A scope that is named is not looked past.
         world.persona(Scope::Shared, json!({ "name": "critic" })).await;
@@ -128,7 +128,7 @@ async fn two_revisions_are_compared_field_by_field() {
                 .await;
             assert_eq!(two.unwrap().fields.len(), 1);
             let none = world.library.diff(Kind::Persona, &coder, Some(scope), Some(&number(9)), None).await;
-            let said = format!("persona \"coder\" in {scope} has no revision 9; they go from 1 to 3");
+            let said = format!("persona \"coder\" in {scope} has no revision 9 (expected 1 to 3)");
             assert_eq!(refused(none), (ErrorKind::Missing, said));
             assert_eq!(last.note, None);
 
@@ -233,8 +233,8 @@ async fn what_came_back_has_its_tags() {
             delete().await;
             world.persona(scope, json!({ "name": "coder", "summary": "Another" })).await;
             let said = format!(
-                "persona \"coder\" in {scope} has no revision \"good\"; \
-                 that is a tag of an earlier persona of this name: ask for 2, or tag a revision anew"
+                "persona \"coder\" in {scope} has no revision tagged \"good\": \
+                 the tag is of an earlier persona of this name; ask for revision 2"
             );
             assert_eq!(refused(shown().await), (ErrorKind::Missing, said));
         }
@@ -336,13 +336,13 @@ async fn a_wrong_revision_is_refused_with_what_there_is() {
             let get = json!({ "name": "coder", "revision": revision });
             refused(world.library.get_persona(&input(get)).await)
         };
-        let said = "persona \"coder\" in project has no revision \"production\"; it has no tags yet: tag one, or name a revision by its number";
+        let said = "persona \"coder\" in project has no revision tagged \"production\"; tag a revision, or name one by its number";
         assert_eq!(get(json!("production")).await, (ErrorKind::Missing, said.to_owned()));
         let (library, author, coder) = (&world.library, &world.author, name("coder"));
         library.tag(author, Kind::Persona, &coder, None, Some(&number(1)), "production").await.unwrap();
-        let said = "persona \"coder\" in project has no revision \"prodution\"; did you mean \"production\"?";
+        let said = "persona \"coder\" in project has no revision tagged \"prodution\"; did you mean \"production\"?";
         assert_eq!(get(json!("prodution")).await, (ErrorKind::Missing, said.to_owned()));
-        let said = "persona \"coder\" in project has no revision 7; there is 1";
+        let said = "persona \"coder\" in project has no revision 7 (expected 1)";
         assert_eq!(get(json!(7)).await, (ErrorKind::Missing, said.to_owned()));
         for (tag, problem) in [("two words", "one word"), ("12", "a number"), ("", "one word")] {
             let (kind, said) = refused(library.tag(author, Kind::Persona, &coder, None, None, tag).await);

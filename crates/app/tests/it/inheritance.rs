@@ -30,7 +30,7 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
                 said.contains(&format!("{scope}:base → {scope}:top → {scope}:middle → {scope}:base")),
                 "{said}"
             );
-            assert!(said.contains("take one extends out"), "{said}");
+            assert!(said.contains("remove one extends"), "{said}");
             let (kind, said) = refused(extends(world, scope, "base", "nobody-like-this").await);
             assert_eq!(kind, ErrorKind::Missing);
             assert!(said.contains("list the personas"), "{said}");
@@ -41,11 +41,11 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
         }
         let (kind, said) = refused(extends(world, Scope::Shared, "base", "project:top").await);
         assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.contains("own scope or on weaker ones"), "{said}");
+        assert!(said.contains("cannot extend one of a stronger scope; promote it to shared first"), "{said}");
         let (kind, said) = refused(extends(world, Scope::Shared, "base", "globl:top").await);
         assert_eq!(
             (kind, said.as_str()),
-            (ErrorKind::Invalid, "extends: unknown scope \"globl\"; did you mean \"global\"?")
+            (ErrorKind::Invalid, "extends: unknown scope \"globl\" (did you mean \"global\"?)")
         );
     })
     .await;
@@ -81,7 +81,7 @@ async fn a_base_that_is_suggested_is_there_and_may_be_extended() {
         };
         let circle = said("mentor").await;
         assert!(
-            circle.ends_with("take one extends out, or name another scope, as in \"builtin:mentor\""),
+            circle.ends_with("remove one extends, or name another scope, as in \"builtin:mentor\""),
             "{circle}"
         );
         let alone = said("alone").await;
@@ -97,7 +97,7 @@ async fn a_base_that_is_suggested_is_there_and_may_be_extended() {
         let circle = create(json!({ "name": "mentor", "extends": "mentor" })).await;
         assert!(circle.ends_with("as in \"builtin:mentor\""), "{circle}");
         let circle = create(json!({ "name": "alone", "extends": "alone" })).await;
-        assert!(circle.ends_with("take one extends out"), "{circle}");
+        assert!(circle.ends_with("remove one extends"), "{circle}");
         // What is to be written counts, and what a stronger scope has does not.
         let missing = create(json!({ "name": "critic", "extends": "shared:critik" })).await;
         assert!(missing.ends_with("did you mean \"builtin:critic\"?"), "{missing}");

@@ -65,7 +65,7 @@ async fn author_a_persona(library: &Library, author: &Author) {
     let wrong =
         library.get_persona(&input(json!({ "name": "guide", "overrides": { "tone": "clod" } }))).await;
     assert_eq!(
-        wrong.unwrap_err().to_string(),
+        wrong.unwrap_err().report().plain_sentence(),
         r#"unknown part "clod" in overrides.tone; did you mean "cold"?"#
     );
     let limited = view(library, json!({ "name": "guide", "limit": 1 })).await;

@@ -216,7 +216,7 @@ async fn a_library_without_files_is_looked_at_too() {
         let (kind, said) = refused(alone.lint(project).await);
         assert_eq!(
             (kind, said.as_str()),
-            (ErrorKind::Invalid, "no project is open; name its directory with --project")
+            (ErrorKind::Invalid, "no project is open; name the project's directory")
         );
         alone.close().await;
     })

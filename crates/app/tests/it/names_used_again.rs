@@ -78,7 +78,7 @@ async fn tags_of_others_that_had_the_name_are_told_as_such() {
             assert_eq!(shelf.tags("a").await, [another.clone(), another], "{scope}");
             let (kind, said) = refused(shelf.summary("a", "production").await);
             assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("that is a tag of an earlier persona of this name"), "{said}");
+            assert!(said.contains("the tag is of an earlier persona of this name"), "{said}");
             assert_eq!(shelf.tags("moved").await, [("production".to_owned(), false)], "{scope}");
             assert_eq!(shelf.summary("moved", "production").await.unwrap(), "FIRST");
         }
@@ -110,8 +110,8 @@ async fn each_revision_of_a_name_can_be_asked_for() {
             let [newest, "2", "1", "3", earlier] = numbers[..] else { panic!("{scope} {numbers:?}") };
             assert_eq!(newest, "4", "{scope}");
             let said = format!(
-                "persona \"a\" in {scope} has no revision \"production\"; \
-                 that is a tag of an earlier persona of this name: ask for {earlier}, or tag a revision anew"
+                "persona \"a\" in {scope} has no revision tagged \"production\": \
+                 the tag is of an earlier persona of this name; ask for revision {earlier}"
             );
             assert_eq!(refused(shelf.summary("a", "production").await), (ErrorKind::Missing, said));
             shelf.tag("a", earlier, "production").await;
@@ -120,7 +120,7 @@ async fn each_revision_of_a_name_can_be_asked_for() {
             let tags: Vec<&String> = history.items.iter().flat_map(|item| &item.tags).collect();
             assert_eq!(tags, ["production"], "{scope}: that of the earlier one means nothing now");
             let (entity, _) = earlier.split_once(':').unwrap();
-            let said = format!("persona \"a\" in {scope} has no revision {entity}:9; they go from 1 to 4");
+            let said = format!("persona \"a\" in {scope} has no revision {entity}:9 (expected 1 to 4)");
             let wrong = shelf.summary("a", &format!("{entity}:9")).await;
             assert_eq!(refused(wrong), (ErrorKind::Missing, said));
         }
@@ -186,7 +186,8 @@ async fn a_revision_of_an_earlier_one_can_be_tagged() {
             assert!(untagged.unwrap());
             let World { library, author, .. } = world;
             let tag = library.tag(author, Kind::Persona, &name("b"), Some(scope), None, "1a2b3c4d:2").await;
-            let said = "the tag \"1a2b3c4d:2\" means a revision of an earlier one of the name; choose a word";
+            let said =
+                "the tag \"1a2b3c4d:2\" means a revision of an earlier entity of the name; choose a word";
             assert_eq!(refused(tag), (ErrorKind::Invalid, said.to_owned()));
         }
     })

@@ -264,7 +264,7 @@ async fn a_taken_name_is_a_conflict_unless_it_gives_way() {
     in_each_world(async |world| {
         a_family(world, Scope::Project).await;
         world.part(Scope::Shared, "calm", "tone", "Another calm.").await;
-        let said = "shared has another part \"calm\"; repeat with replace to put this one in its place, or rename one";
+        let said = "shared has another part \"calm\"; repeat with replace to overwrite it, or rename one of them first";
         let taken = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
         assert_eq!(refused(taken), (ErrorKind::Conflict, said.to_owned()));
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
@@ -347,7 +347,7 @@ async fn what_would_mean_something_else_there_stays() {
         world.persona(Scope::Shared, json!({ "name": "base", "system_prompt": "Ours." })).await;
         world.persona(Scope::Global, json!({ "name": "coder", "extends": "base" })).await;
         world.persona(Scope::Project, json!({ "name": "base", "system_prompt": "The project's." })).await;
-        let said = "extends names persona \"base\", which is shared's in global and project's in project; \
+        let said = "extends names persona \"base\", which is of shared in global and of project in project; \
                     rename one of them first";
         let route = (Some(Scope::Global), Scope::Project);
         let promoted = promote(world, (Kind::Persona, "coder"), route, |_| ()).await;

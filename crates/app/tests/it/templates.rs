@@ -35,7 +35,7 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
         assert_eq!(refused(new("mentr", None).await), (ErrorKind::Missing, said.to_owned()));
         let (_, said) = refused(new("qqqqqqq", None).await);
         assert!(
-            said.ends_with("there is code_reviewer, critic, doc_writer, mentor, optimist, test_writer"),
+            said.ends_with("use code_reviewer, critic, doc_writer, mentor, optimist or test_writer"),
             "{said}"
         );
         let history = world.library.history(Kind::Persona, &name("mine"), None, None).await.unwrap();
@@ -98,7 +98,7 @@ async fn a_duplicate_that_cannot_be_is_refused() {
         );
         let up = duplicate(world, Kind::Persona, ["coder", "copy"], None, Some(Scope::Shared)).await;
         let said =
-            "part \"ours\" is in project, and what is shared cannot refer to it; promote it to shared first";
+            "part \"ours\" is in project, and a shared definition cannot refer to it; promote it to shared first";
         assert_eq!(refused(up), (ErrorKind::Invalid, said.to_owned()));
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "copy").await, Value::Null);
         let none = duplicate(world, Kind::Persona, ["codr", "copy"], None, None).await;

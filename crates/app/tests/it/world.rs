@@ -22,7 +22,7 @@ pub(crate) fn name(text: &str) -> Name {
 /// What a refusal says.
 pub(crate) fn refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (ErrorKind, String) {
     let error = outcome.expect_err("it is refused");
-    (error.kind(), error.to_string())
+    (error.kind(), error.report().plain_sentence())
 }
 
 /// Kinds and names, for comparing with what an answer lists.

@@ -241,7 +241,7 @@ fn a_problem_says_where_and_what_to_do() {
     for (text, said) in [
         (
             "[guardrails.x]\ncontent = 'c'\nseverity = \"hgh\"\n",
-            "personas.toml:3:12: guardrail x: severity: unknown severity \"hgh\"\n  3 | severity = \"hgh\"\n    |            ^ did you mean \"high\"?",
+            "personas.toml:3:12: guardrail x: severity: unknown severity \"hgh\" (did you mean \"high\"?)\n  3 | severity = \"hgh\"\n    |            ^",
         ),
         (
             "[personas.x]\ntags = 'a'\n",
@@ -265,7 +265,7 @@ fn a_problem_says_where_and_what_to_do() {
         ),
         (
             "[personas.x]\nparts = ['a', 'a b']\n",
-            "personas.toml:2:15: persona x: parts[1]: the name \"a b\" contains ' '\n  2 | parts = ['a', 'a b']\n    |               ^ use letters, digits, \"_\" and \"-\" (display_name takes free text)",
+            "personas.toml:2:15: persona x: parts[1]: the name \"a b\" contains ' ' (expected letters, digits, \"_\" and \"-\")\n  2 | parts = ['a', 'a b']\n    |               ^",
         ),
         (
             "[parts.x]\ncontent = 'c'\n",
@@ -281,7 +281,7 @@ fn a_problem_says_where_and_what_to_do() {
         ),
         (
             "[personas.'a b']\n",
-            "personas.toml:1:11: persona a b: the name \"a b\" contains ' '\n  1 | [personas.'a b']\n    |           ^ use letters, digits, \"_\" and \"-\" (display_name takes free text)",
+            "personas.toml:1:11: persona a b: the name \"a b\" contains ' ' (expected letters, digits, \"_\" and \"-\")\n  1 | [personas.'a b']\n    |           ^",
         ),
         (
             "[personas]\nx = 3\n",

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use app::{Code, Remedy, Report};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use persona::{Kind, Name, ParseKindError};
@@ -99,8 +100,14 @@ impl<'a> Target<'a> {
 pub(crate) fn kind_of(word: &str) -> Result<Kind> {
     match <KindWord as ValueEnum>::from_str(word, true) {
         Ok(kind) => Ok(kind.into()),
-        Err(_) => word.parse().map_err(|ParseKindError { what, word, hint }| {
-            Failure::invalid(format!("unknown {what} {word:?}; {} (KIND NAME)", hint.replace('_', "-")))
+        Err(_) => word.parse().map_err(|error: ParseKindError| {
+            let near = persona::nearest(&error.word, error.known.iter().copied());
+            let words = if near.is_empty() { error.known } else { &near };
+            let words: Vec<String> = words.iter().map(|word| word.replace('_', "-")).collect();
+            let message = format!("unknown kind {:?}", error.word);
+            let report = Report::new(Code::UnknownWord, message).with_candidates(words.clone());
+            let remedy = if near.is_empty() { Remedy::UseOneOf { words } } else { Remedy::DidYouMean };
+            report.with_remedy(remedy).into()
         }),
     }
 }
@@ -110,15 +117,13 @@ mod tests {
     use persona::Kind;
 
     use super::{ScopeOption, Target};
-    use crate::failure::Failure;
 
     /// The words, how many must and may follow the name, and what is understood.
     fn check(words: &str, (fewest, most): (usize, usize), expected: &str) {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let understood = match Target::parse(&words, (fewest, most), ScopeOption::OF_READING) {
             Ok(Target { kind, name, rest, .. }) => format!("{kind} {name} {}", rest.join(" ")),
-            Err(Failure::Told { message, .. }) => message,
-            Err(other) => format!("{other:?}"),
+            Err(failure) => failure.sentence().unwrap_or_default(),
         };
         assert!(understood.trim_end().starts_with(expected), "{words:?}: {understood}");
     }

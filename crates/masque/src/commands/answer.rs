@@ -1,7 +1,7 @@
 //! Shows an answer as it arrives, asks for permission, and interrupts it.
 
 use agent::{End, ErrorCode, Turn};
-use app::ErrorKind;
+use app::Code;
 use app::running::Reported;
 
 use crate::failure::{Failure, Result};
@@ -88,32 +88,33 @@ impl Outcome {
             End::EndTurn => None,
             End::Cancelled => Some(Failure::Interrupted),
             End::MaxTokens | End::MaxToolRounds | End::LoopDetected => Some(Failure::Unfinished),
-            End::Refusal => Some(Failure::told(ErrorKind::Denied, "the model refused to answer")),
+            End::Refusal => Some(Failure::told(Code::ModelRefused, "the model refused to answer")),
             End::Failed => {
-                let (kind, message) = match &self.error {
-                    Some((code, message)) => (kind(*code), with_advice(*code, message)),
-                    None => (ErrorKind::Broken, "no model answered; `masque doctor` shows why".to_owned()),
+                let (code, message) = match &self.error {
+                    Some((code, message)) => (end_code(*code), with_advice(*code, message)),
+                    None => (Code::ModelFailed, "no model answered; `masque doctor` shows why".to_owned()),
                 };
-                Some(Failure::told(kind, message))
+                Some(Failure::told(code, message))
             }
         }
     }
 }
 
-fn kind(code: ErrorCode) -> ErrorKind {
+/// The code of a run that failed.
+fn end_code(code: ErrorCode) -> Code {
     match code {
-        ErrorCode::RateLimited => ErrorKind::Busy,
-        ErrorCode::Unauthorized => ErrorKind::Denied,
-        ErrorCode::UnknownModel | ErrorCode::UnknownProvider | ErrorCode::UnknownPersona => {
-            ErrorKind::Missing
-        }
+        ErrorCode::RateLimited => Code::RateLimited,
+        ErrorCode::Unauthorized => Code::Unauthorized,
+        ErrorCode::UnknownModel => Code::UnknownModel,
+        ErrorCode::UnknownProvider => Code::NotSetUp,
+        ErrorCode::UnknownPersona => Code::NotFound,
         ErrorCode::Transport
         | ErrorCode::ContextExceeded
         | ErrorCode::Rejected
         | ErrorCode::Persona
         | ErrorCode::Storage
         | ErrorCode::Tools
-        | ErrorCode::Interrupted => ErrorKind::Broken,
+        | ErrorCode::Interrupted => Code::ModelFailed,
     }
 }
 
@@ -152,8 +153,6 @@ pub(super) fn end_in_words(end: End) -> Option<&'static str> {
 
 /// An error after which the conversation continues, for people.
 pub(super) fn in_words(error: impl Into<Failure>) -> String {
-    match error.into() {
-        Failure::Told { message, .. } => message,
-        other => format!("{other:?}"),
-    }
+    let failure = error.into();
+    failure.sentence().unwrap_or_else(|| format!("{failure:?}"))
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::ErrorKind;
+use app::{Code, Report};
 use serde_json::json;
 
 use crate::cli::ConnectArgs;
@@ -43,9 +43,9 @@ pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Outpu
     let new = match target.merged(old.as_deref().unwrap_or_default(), &entry) {
         Ok(new) => new,
         // What cannot be parsed is left to its owner, who is told what to add.
-        Err(Failure::Told { message, .. }) => {
-            let message = format!("{message}\nadd this to it yourself:\n\n{}", fresh.trim_end());
-            return Err(Failure::invalid(message));
+        Err(Failure::Told(report)) => {
+            let message = format!("{}\nadd this to it yourself:\n\n{}", report.message, fresh.trim_end());
+            return Err(Report { message, ..*report }.into());
         }
         Err(other) => return Err(other),
     };
@@ -125,7 +125,7 @@ fn read(file: &Path) -> Result<Option<String>> {
 /// program, that path is used: a package manager may keep it pointing at the newest version.
 pub(super) fn executable() -> Result<PathBuf> {
     let this = std::env::current_exe().map_err(|error| {
-        Failure::told(ErrorKind::Broken, format!("the path of this program is unknown: {error}"))
+        Failure::told(Code::Failed, format!("the path of this program is unknown: {error}"))
     })?;
     let same = |candidate: &PathBuf| match (candidate.canonicalize(), this.canonicalize()) {
         (Ok(candidate), Ok(this)) => candidate == this,

@@ -1,7 +1,7 @@
 //! `masque edit`: an entity as TOML in the user's own editor, checked before it is saved.
 
-use app::ErrorKind;
 use app::outputs::Written;
+use app::{ErrorKind, Report, TomlText};
 use persona::{Kind, Name, Scope};
 
 use super::lint::Findings;
@@ -10,6 +10,7 @@ use crate::cli::EditArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session::Session;
+use crate::wording;
 
 mod draft;
 use draft::{Draft, Read};
@@ -19,9 +20,6 @@ use editor::Editor;
 
 /// Times that a mistake opens the editor again: an editor that is a script may never learn.
 const MOST_ATTEMPTS: usize = 20;
-
-/// How the library's messages about a place in a text without a file begin.
-const NAMELESS: &str = "personas.toml:";
 
 /// What is edited, and where it is saved.
 struct Subject {
@@ -66,10 +64,11 @@ pub(super) async fn run(args: EditArgs, session: &Session, output: &mut Output) 
         };
         let message = match &failure {
             // The same mistake once more is somebody who gives up, or a script.
-            Failure::Told { kind, message } if is_mistake(*kind) && text != last => message,
+            Failure::Told(report) if is_mistake(report.kind) && text != last => {
+                subject.placed(report, &text, session).await
+            }
             _ => return Err(keep(draft, &original, failure)),
         };
-        let message = subject.placed(message, &text, session).await;
         if let Err(failure) = draft.write_with_mistake(&text, &message) {
             return Err(keep(draft, &original, failure));
         }
@@ -102,6 +101,8 @@ impl Subject {
         // A copy of a builtin is new where it goes, which is what revision 0 asks for.
         let expected = if self.found == Scope::Builtin { 0 } else { *revision };
         let (library, author) = (&session.library, &session.author);
+        let file_name = self.file_name();
+        let text = TomlText::named(&file_name, text);
         let saved = library.save_toml(author, *kind, name, text, *scope, Some(expected), message.clone());
         Ok(saved.await?)
     }
@@ -112,17 +113,17 @@ impl Subject {
 
     /// A message about a place in the text, with the line that this has once the message stands
     /// above it, and the name of the file that is open.
-    async fn placed(&self, message: &str, text: &str, session: &Session) -> String {
-        if !message.starts_with(NAMELESS) {
-            return message.to_owned();
+    async fn placed(&self, report: &Report, text: &str, session: &Session) -> String {
+        let message = report.sentence(wording::remedy);
+        if report.subject.place.is_none() {
+            return message;
         }
-        let moved = format!("{}{text}", "\n".repeat(draft::lines_above(message)));
-        // What cannot be read is not saved either, however often it is tried.
-        let message = match self.save(&moved, session).await {
-            Err(Failure::Told { message, .. }) => message,
-            _ => message.to_owned(),
-        };
-        message.replacen(NAMELESS, &format!("{}:", self.file_name()), 1)
+        let moved = format!("{}{text}", "\n".repeat(draft::lines_above(&message)));
+        // A text that cannot be read is not saved either, however often it is tried.
+        match self.save(&moved, session).await {
+            Err(failure) => failure.sentence().unwrap_or(message),
+            Ok(_) => message,
+        }
     }
 }
 
@@ -134,8 +135,9 @@ fn is_mistake(kind: ErrorKind) -> bool {
 /// What was written is worth keeping where it could not be saved.
 fn keep(draft: Draft, original: &str, failure: Failure) -> Failure {
     match (draft.keep_if_changed(original), failure) {
-        (Some(path), Failure::Told { kind, message }) => {
-            Failure::told(kind, format!("{message}\nyour text is kept in {}", path.display()))
+        (Some(path), Failure::Told(report)) => {
+            let message = format!("{}\nyour text is kept in {}", report.message, path.display());
+            Report { message, ..*report }.into()
         }
         (_, failure) => failure,
     }

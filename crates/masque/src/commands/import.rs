@@ -1,7 +1,7 @@
 //! `masque import`: what a bundle would change, and then the change.
 
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
-use app::{ErrorKind, TomlText};
+use app::{Code, TomlText};
 use persona::Scope;
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ async fn agreed(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<
     if !ask::can_ask(output) {
         let (what, scope) = (entities(count), plan.scope);
         return Err(Failure::told(
-            ErrorKind::Denied,
+            Code::NeedsConsent,
             format!(
                 "nothing was imported, since nobody can be asked here; repeat with --yes to import {what} into {scope}"
             ),

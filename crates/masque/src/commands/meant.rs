@@ -1,6 +1,6 @@
 //! What somebody meant who named a persona that is not there, and how a command is to name what is.
 
-use app::ErrorKind;
+use app::Code;
 use persona::{Kind, Name, Scope};
 
 use crate::cli::kind_of;
@@ -45,9 +45,9 @@ impl Meant<'_> {
     /// kind has forgotten the name: that is said instead of suggesting other personas.
     pub(super) async fn found<T>(self, outcome: app::Result<T>, session: &Session) -> Result<T> {
         match outcome {
-            Err(app::Error::Missing { kind: Kind::Persona, name, hint }) if self.implied => {
+            Err(app::Error::NotFound { kind: Kind::Persona, name, near }) if self.implied => {
                 let is_asked_for = name == *self.name;
-                let missing = || app::Error::Missing { kind: Kind::Persona, name, hint }.into();
+                let missing = || app::Error::NotFound { kind: Kind::Persona, name, near }.into();
                 if !is_asked_for {
                     return Err(missing());
                 }
@@ -63,7 +63,7 @@ impl Meant<'_> {
         let kind = kind_of(name.as_str()).ok()?.as_str().replace('_', "-");
         let message =
             format!("no persona is named {name:?}; give a name after the kind: masque {command} {kind} NAME");
-        Some(Failure::told(ErrorKind::Missing, message))
+        Some(Failure::told(Code::NotFound, message))
     }
 
     async fn piece(self, session: &Session) -> Option<Failure> {
@@ -76,7 +76,7 @@ impl Meant<'_> {
                 let message = format!(
                     "no persona is named {name:?}, but a {spoken} is: masque {command} {kind} {name}{flag}"
                 );
-                return Some(Failure::told(ErrorKind::Missing, message));
+                return Some(Failure::told(Code::NotFound, message));
             }
         }
         None

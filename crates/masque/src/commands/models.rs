@@ -1,6 +1,6 @@
 //! `masque models`: who could answer.
 
-use app::ErrorKind;
+use app::Code;
 use app::running::{ModelList, ProviderModels};
 
 use crate::cli::ModelsArgs;
@@ -37,7 +37,7 @@ fn unknown(wanted: &str, names: &[String]) -> Failure {
         None if names.is_empty() => "none is; `masque doctor` says how to set one up".to_owned(),
         None => format!("there are {}", names.join(", ")),
     };
-    Failure::told(ErrorKind::Missing, format!("no provider {:?} is set up; {hint}", one_line(wanted)))
+    Failure::told(Code::NotSetUp, format!("no provider {:?} is set up; {hint}", one_line(wanted)))
 }
 
 fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {

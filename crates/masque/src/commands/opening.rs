@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agent::Session;
-use app::ErrorKind;
+use app::Code;
 use app::running::{CreateSession, IdPrefix, Runtime, SessionView};
 use futures::future::try_join_all;
 use persona::Name;
@@ -82,7 +82,7 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
     if let Ok(id) = text.parse::<Uuid>() {
         return match runtime.session(id).await {
             Ok(view) => Ok(vec![view.session.id]),
-            Err(error) if error.kind() == ErrorKind::Missing => Ok(Vec::new()),
+            Err(error) if error.code() == Code::UnknownSession => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         };
     }
@@ -98,7 +98,7 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
 
 fn missing(text: &str) -> Failure {
     let message = format!("there is no session {:?}; `masque sessions` lists them", one_line(text));
-    Failure::told(ErrorKind::Missing, message)
+    Failure::told(Code::UnknownSession, message)
 }
 
 pub(super) fn ambiguous(text: &str, several: &[Uuid]) -> Failure {

@@ -1,7 +1,7 @@
 //! `masque plan`: the plan that a session handed over, and what the user says to it.
 
 use agent::{Mode, PlanStatus};
-use app::ErrorKind;
+use app::Code;
 use app::running::SessionView;
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ fn print(view: &SessionView, approved: bool, output: &mut Output) -> Result<()> 
     let SessionView { session, .. } = view;
     let Some(plan) = &session.plan else {
         let message = format!("session {} has no plan yet; ask for one in plan mode", session.id);
-        return Err(Failure::told(ErrorKind::Missing, message));
+        return Err(Failure::told(Code::NoPlan, message));
     };
     if output.is_json() {
         let (id, persona) = (session.id.to_string(), session.persona.as_str());

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use app::ErrorKind;
+use app::Code;
 use rehearsal::{
     Cassette, CassetteError, Options, Protocol, RecordError, Recorder, RecordingOptions, Rehearsal, Replay,
     Script, Tempo,
@@ -24,8 +24,7 @@ pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
     if let Some(path) = &args.check {
         return check(path, output);
     }
-    server::check_address(args.listen)
-        .map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
+    server::check_address(args.listen).map_err(|error| Failure::told(Code::Refused, error.to_string()))?;
     match (args.record, args.replay) {
         (Some(cassette), _) => {
             let upstream = args.upstream.unwrap_or_default();
@@ -187,11 +186,11 @@ fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             let message = format!("{address} is in use; choose another port, or 0 for any that is free");
-            Failure::told(ErrorKind::Busy, message)
+            Failure::told(Code::AddressInUse, message)
         }
         io::ErrorKind::PermissionDenied => {
             let message = format!("{address} needs rights that you do not have; choose a port above 1023");
-            Failure::told(ErrorKind::Denied, message)
+            Failure::told(Code::Refused, message)
         }
         _ => Failure::broken(format!("cannot listen on {address}: {error}")),
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use app::ErrorKind;
+use app::Code;
 use persona::Scope;
 use server::ServerOptions;
 use tokio::net::TcpListener;
@@ -21,7 +21,7 @@ mod stop;
 pub(super) use stop::Stop;
 
 pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
-    server::check_address(args.addr).map_err(|error| Failure::told(ErrorKind::Denied, error.to_string()))?;
+    server::check_address(args.addr).map_err(|error| Failure::told(Code::Refused, error.to_string()))?;
     // Bind before opening: a second server then says so, instead of waiting for the database.
     let listener = match TcpListener::bind(args.addr).await {
         Ok(listener) => listener,
@@ -106,11 +106,11 @@ async fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
                 "{address} is in use by {who}; stop it, or choose another port, as in `masque serve --addr {}:0`",
                 address.ip()
             );
-            Failure::told(ErrorKind::Busy, message)
+            Failure::told(Code::AddressInUse, message)
         }
         io::ErrorKind::PermissionDenied => {
             let message = format!("{address} needs rights that you do not have; choose a port above 1023");
-            Failure::told(ErrorKind::Denied, message)
+            Failure::told(Code::Refused, message)
         }
         _ => Failure::broken(format!("cannot listen on {address}: {error}")),
     }

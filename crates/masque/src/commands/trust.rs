@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use app::ErrorKind;
+use app::Code;
 use serde_json::json;
 use tools::Transport;
 
@@ -47,14 +47,14 @@ pub(super) async fn run(args: TrustArgs, wanted: Wanted<'_>, output: &mut Output
 fn project_root(wanted: Wanted<'_>, directories: &Directories) -> Result<PathBuf> {
     let project = Project::find(wanted.project, Some(&directories.home))?;
     project.map(|project| project.root).ok_or_else(|| {
-        Failure::told(ErrorKind::Missing, "the working directory is gone; name the project's directory")
+        Failure::told(Code::FileNotFound, "the working directory is gone; name the project's directory")
     })
 }
 
 async fn consent(directory: &str, output: &mut Output) -> Result<()> {
     if !ask::can_ask(output) {
         return Err(Failure::told(
-            ErrorKind::Denied,
+            Code::NeedsConsent,
             format!(
                 "{directory} is not trusted: that takes your word; repeat with --yes if you know its files"
             ),
@@ -89,7 +89,7 @@ async fn consent(directory: &str, output: &mut Output) -> Result<()> {
     if ask::confirm("Trust it?", output).await? {
         return Ok(());
     }
-    Err(Failure::told(ErrorKind::Denied, "not trusted; nothing was changed"))
+    Err(Failure::told(Code::NeedsConsent, "not trusted; nothing was changed"))
 }
 
 fn answer(directory: &str, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {

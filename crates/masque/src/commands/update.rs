@@ -18,12 +18,12 @@ pub(super) async fn run(command: UpdateKind, session: &Session, output: &mut Out
     flags.extend(rename.map(|name| ("new_name".to_owned(), name.as_str().into())));
     let definition = Definition::read(args.file.as_deref(), &flags, Purpose::Update)?;
     let written = match kind {
-        Kind::Persona => library.update_persona(author, input(definition, args, kind)?).await?,
-        Kind::Part => library.update::<Part>(author, input(definition, args, kind)?).await?,
-        Kind::Trait => library.update::<Trait>(author, input(definition, args, kind)?).await?,
-        Kind::Skill => library.update::<Skill>(author, input(definition, args, kind)?).await?,
-        Kind::Guardrail => library.update::<Guardrail>(author, input(definition, args, kind)?).await?,
-        Kind::Arc => library.update::<CharacterArc>(author, input(definition, args, kind)?).await?,
+        Kind::Persona => library.update_persona(author, input(definition, &args, kind)?).await?,
+        Kind::Part => library.update::<Part>(author, input(definition, &args, kind)?).await?,
+        Kind::Trait => library.update::<Trait>(author, input(definition, &args, kind)?).await?,
+        Kind::Skill => library.update::<Skill>(author, input(definition, &args, kind)?).await?,
+        Kind::Guardrail => library.update::<Guardrail>(author, input(definition, &args, kind)?).await?,
+        Kind::Arc => library.update::<CharacterArc>(author, input(definition, &args, kind)?).await?,
         kind => whole::amend(kind, definition, args, session).await?,
     };
     let (kind, name) = (written.kind.spoken(), &written.name);
@@ -32,7 +32,7 @@ pub(super) async fn run(command: UpdateKind, session: &Session, output: &mut Out
     written::tell(&written, &done, &idle, output)
 }
 
-fn input<T: DeserializeOwned>(mut definition: Definition, args: UpdateArgs, kind: Kind) -> Result<T> {
+fn input<T: DeserializeOwned>(mut definition: Definition, args: &UpdateArgs, kind: Kind) -> Result<T> {
     if definition.is_empty() {
         return Err(nothing_to_change(kind));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use app::inputs::Said;
-use app::{Problem, ProblemLevel};
+use app::{AsReport as _, Code, Problem, ProblemLevel, Report};
 
 use super::without_value;
 use crate::definition;
@@ -80,7 +80,7 @@ impl Mistake {
             level: ProblemLevel::Error,
             in_force: None,
         };
-        Failure::invalid(problem.to_string())
+        Report::new(Code::InvalidConfig, problem.to_string()).about(problem.subject()).into()
     }
 }
 

@@ -18,7 +18,7 @@ fn parse(text: &str) -> Config {
 
 fn refusal(text: &str) -> String {
     match Config::parse(Path::new("config.toml"), text) {
-        Err(Failure::Told { message, .. }) => message,
+        Err(Failure::Told(report)) => report.sentence(crate::wording::remedy),
         other => panic!("{other:?}"),
     }
 }

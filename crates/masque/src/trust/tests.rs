@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use app::Code;
 use tempfile::TempDir;
 
 use super::Trust;
@@ -92,7 +93,7 @@ fn the_list_is_the_users_alone() {
     assert_eq!(mode & 0o777, 0o600);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("rights");
     match Trust::read(&world.directories) {
-        Err(Failure::Told { message, .. }) => assert!(message.contains("written by others"), "{message}"),
+        Err(Failure::Told(report)) => assert_eq!(report.code, Code::Refused, "{report:?}"),
         other => panic!("{other:?}"),
     }
 }
@@ -109,7 +110,10 @@ fn a_list_that_cannot_be_read_is_told_with_its_place() {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("rights");
     }
     match Trust::read(&world.directories) {
-        Err(Failure::Told { message, .. }) => assert!(message.contains("trusted.toml:2:"), "{message}"),
+        Err(Failure::Told(report)) => {
+            let place = report.subject.place.expect("a place in the file");
+            assert!(place.path.ends_with("trusted.toml") && place.line == Some(2), "{place:?}");
+        }
         other => panic!("{other:?}"),
     }
 }

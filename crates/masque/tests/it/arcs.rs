@@ -37,7 +37,7 @@ fn an_arc_is_built_and_walked_through() {
     contains(&home.ok(&["arc", "unassign", "helper"]), &["took helper off its arc"]);
     contains(&home.ok(&["arc", "unassign", "helper"]), &["is on no arc"]);
     contains(&home.ok(&["arc", "remove-stage", "growth", "host"]), &["removed stage host from growth"]);
-    contains(&home.fails(2, &["arc", "advance", "helper"]), &["assign it one"]);
+    contains(&home.fails(2, &["arc", "advance", "helper"]), &["assign it an arc"]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn what_others_use_is_not_taken_from_them() {
     let file = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Ours.\"\n";
     home.write("shop/personas.toml", file);
     let refused = home.fails(4, &in_shop(&["conflicts", "calm", "--use", "project", "--yes"]));
-    contains(&refused, &["is used by", "helper", "keep shared's"]);
+    contains(&refused, &["is used by", "helper", "keep the one in shared"]);
     assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "calm");
     home.ok(&in_shop(&["conflicts", "calm", "--use", "shared"]));
     contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);

@@ -84,7 +84,7 @@ fn a_session_that_waits_says_how_to_go_on_and_is_answered_from_a_script() {
     assert_eq!(answer.ok(), "Written.\n");
     assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
     let again = rehearsed.run(&["sessions", "approve", &id, "--all"]).fails(4);
-    contains(&again, &["waits for nobody's permission"]);
+    contains(&again, &["has no pending approvals"]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_history_says_who_when_and_why() {
     assert!(!whole.contains(more) && history["next_cursor"].is_null(), "{whole}");
     for limit in ["0", "10001"] {
         let refused = home.fails(2, &["history", "part", "calm", "--limit", limit]);
-        contains(&refused, &[&format!("the limit of a history is 1 to 10000, not {limit}")]);
+        contains(&refused, &[&format!("limit must be from 1 to 10000, not {limit}")]);
     }
     contains(&home.fails(3, &["history", "part", "clam"]), &["calm"]);
     contains(&home.fails(2, &["history", "prat", "calm"]), &["did you mean \"part\""]);
@@ -96,9 +96,9 @@ fn two_revisions_are_compared() {
     );
     assert_eq!(answer["unified"], unified.as_str());
     assert_eq!(home.ok(&["diff", "part", "calm", "1", "1"]), "");
-    contains(&home.fails(3, &["diff", "part", "calm", "9"]), &["no revision 9", "from 1 to 3"]);
+    contains(&home.fails(3, &["diff", "part", "calm", "9"]), &["no revision 9", "expected 1 to 3"]);
     home.ok(&["create", "skill", "s", "--content", "x"]);
-    contains(&home.fails(3, &["diff", "skill", "s"]), &["one revision only"]);
+    contains(&home.fails(3, &["diff", "skill", "s"]), &["has one revision"]);
     contains(&home.fails(2, &["diff", "a", "b", "c", "d"]), &["unknown kind \"a\""]);
 }
 
@@ -279,7 +279,7 @@ fn a_rollback_tells_of_pieces_that_are_not_as_they_were() {
     home.ok(&["delete", "part", "quiet"]);
     contains(
         &home.fails(3, &["rollback", "helper", "good"]),
-        &["which is not there now", "or repeat with --with-pieces"],
+        &["which no longer exists", "or repeat with --with-pieces"],
     );
     home.ok(&["rollback", "helper", "good", "--with-pieces"]);
     assert!(!home.json(&["show", "helper"])["parts"].as_array().unwrap().is_empty());
@@ -304,7 +304,7 @@ fn what_comes_back_has_its_tags() {
         masque(&["create", "persona", "helper", "--summary", "Somebody else."]);
         let refused =
             home.run_in("shop", &["show", "helper", "--scope", scope, "--revision", "good"]).fails(3);
-        contains(&refused, &["a tag of an earlier persona of this name: ask for 2"]);
+        contains(&refused, &["the tag is of an earlier persona of this name; ask for revision 2"]);
         assert!(!refused.contains("did you mean"), "{refused}");
     }
 }

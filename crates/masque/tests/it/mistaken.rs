@@ -44,7 +44,8 @@ fn an_entry_with_a_mistake_is_deleted_by_force_only() {
         &[
             "personas.toml:8:11: skill hear: ",
             "8 | content = 5",
-            "put it in quotes; or repeat with --force",
+            "put it in quotes",
+            "repeat with --force",
             "no history",
         ],
     );

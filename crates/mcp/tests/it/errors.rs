@@ -18,7 +18,7 @@ async fn bad_input_says_what_to_do() {
         (
             "get_agent_persona",
             json!({ "name": "mentor", "types": ["tonne"] }),
-            r#"get_agent_persona: types[0]: unknown part type "tonne"; did you mean "tone"?"#,
+            r#"get_agent_persona: types[0]: unknown part type "tonne" (did you mean "tone"?)"#,
         ),
         (
             "get_agent_persona",
@@ -28,7 +28,7 @@ async fn bad_input_says_what_to_do() {
         (
             "create_agent_part",
             json!({ "name": "x y", "part_type": "tone" }),
-            r#"create_agent_part: name: the name "x y" contains ' '; use letters, digits, "_" and "-" (display_name takes free text)"#,
+            r#"create_agent_part: name: the name "x y" contains ' ' (expected letters, digits, "_" and "-")"#,
         ),
     ] {
         assert_eq!(wire.refusal(tool, arguments).await, said);

@@ -26,7 +26,7 @@ struct Sample {
 #[test]
 fn an_input_is_as_short_as_it_can_be() {
     assert_eq!(
-        Value::Object(input(|generator| generator.subschema_for::<Sample>())),
+        Value::Object(input(SchemaGenerator::subschema_for::<Sample>)),
         json!({
             "type": "object",
             "properties": {
@@ -44,7 +44,7 @@ fn an_input_is_as_short_as_it_can_be() {
 
 #[test]
 fn an_output_names_every_field_and_stays_open() {
-    let schema = output(|generator| generator.subschema_for::<Sample>());
+    let schema = output(SchemaGenerator::subschema_for::<Sample>);
     assert_eq!(schema["type"], "object");
     assert!(!schema.contains_key("additionalProperties"));
     assert_eq!(schema["properties"].as_object().expect("properties").len(), 5);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::reach;
-use crate::{Bundle, Entity as _, Kind, Name, Scope};
+use crate::{Bundle, Kind, Name, Scope};
 
 /// Which scopes have what the layers of a persona name. A bundle has the parts, traits, skills and
 /// guardrails that its layers mean; of presets, arcs and test inputs it has the names alone, and of
@@ -14,7 +14,7 @@ pub struct Holders(BTreeMap<Kind, BTreeMap<Name, Vec<Scope>>>);
 /// Everything that the layers of a persona name, besides their bases.
 pub fn named(bundle: &Bundle) -> BTreeSet<(Kind, Name)> {
     let personas = bundle.bases.iter().map(|base| &base.persona).chain([&bundle.persona]);
-    let references = personas.flat_map(|persona| persona.references());
+    let references = personas.flat_map(super::super::entity::Entity::references);
     let pieces = references.filter(|reference| reference.kind != Kind::Persona);
     pieces.map(|reference| (reference.kind, reference.name)).collect()
 }

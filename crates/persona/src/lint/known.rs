@@ -108,11 +108,11 @@ impl<'a> Known<'a> {
             let Some((scope, persona)) = self.find_persona(&scopes, &base.name) else {
                 let meant = self.meant_base(last.0, &chain, &base.name);
                 let is_unread = self.is_unread(scopes, Kind::Persona, &base.name);
-                return Err(Broken { error: chain.missing(base, meant.as_ref()), at: at(), is_unread });
+                return Err(Broken { error: chain.missing(base, meant), at: at(), is_unread });
             };
             chain.push(scope, persona.name.clone()).map_err(|error| {
                 let at = match &error {
-                    ChainError::Cycle(back_to, ..) => (back_to.0, back_to.1.clone()),
+                    ChainError::Cycle { back_to, .. } => (back_to.0, back_to.1.clone()),
                     // However long the rest of it is, this one is at its end.
                     _ => (personas[0].0, personas[0].1.name.clone()),
                 };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::known::Known;
 use super::{Finding, Report, Rule, Settings, Subject};
 use crate::catalog::reach;
-use crate::{AnyEntity, ChainError, Kind, Name, Persona, Scope, nearest};
+use crate::{AnyEntity, AsReport as _, ChainError, Kind, Name, Persona, Remedy, Scope, nearest};
 
 pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
     for reference in report.subject.entity.references() {
@@ -31,10 +31,15 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
         return;
     }
     let rule = match broken.error {
-        ChainError::Missing(..) => Rule::UnknownReference,
+        ChainError::Missing { .. } => Rule::UnknownReference,
         _ => Rule::BaseChain,
     };
-    report.add(rule, Some("extends"), broken.error.to_string(), None);
+    let advice = broken.error.report().advice(|remedy| match remedy {
+        // A report of many findings does not repeat it for each.
+        Remedy::ListKind { .. } => None,
+        remedy => Some(remedy.to_string()),
+    });
+    report.add(rule, Some("extends"), broken.error.to_string(), advice);
 }
 
 fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {

@@ -181,21 +181,15 @@ fn test_inputs() {
 #[test]
 fn a_wrong_word_or_name_is_refused_with_what_to_write() {
     for (edit, refusal) in [
-        (
-            json!({ "name": "a b" }),
-            r#"the name "a b" contains ' '; use letters, digits, "_" and "-" (display_name takes free text)"#,
-        ),
-        (json!({ "name": "" }), r#"a name must not be empty; use letters, digits, "_" and "-""#),
-        (json!({ "parts_mode": "add" }), r#"unknown mode "add"; use one of replace, append"#),
+        (json!({ "name": "a b" }), r#"the name "a b" contains ' ' (expected letters, digits, "_" and "-")"#),
+        (json!({ "name": "" }), "a name must not be empty"),
+        (json!({ "parts_mode": "add" }), r#"unknown mode "add" (expected replace or append)"#),
         (
             json!({ "aggregation_strategy": "sumarize" }),
-            r#"unknown aggregation strategy "sumarize"; did you mean "summarize"?"#,
+            r#"unknown aggregation strategy "sumarize" (did you mean "summarize"?)"#,
         ),
-        (json!({ "extends": "globl:p" }), r#"unknown scope "globl"; did you mean "global"?"#),
-        (
-            json!({ "traits": ["-"] }),
-            r#"the name "-" starts with '-'; it must start with a letter or a digit"#,
-        ),
+        (json!({ "extends": "globl:p" }), r#"unknown scope "globl" (did you mean "global"?)"#),
+        (json!({ "traits": ["-"] }), r#"the name "-" starts with '-' (expected a letter or a digit)"#),
     ] {
         let mut persona = json!({ "name": "p" });
         for (field, value) in edit.as_object().expect("an object") {
@@ -206,7 +200,7 @@ fn a_wrong_word_or_name_is_refused_with_what_to_write() {
     let part = json!({ "name": "a", "part_type": "tonne" });
     assert_eq!(
         read::<Part>(&part).expect_err("it is wrong"),
-        r#"unknown part type "tonne"; did you mean "tone"?"#
+        r#"unknown part type "tonne" (did you mean "tone"?)"#
     );
 }
 

@@ -65,12 +65,12 @@ fn an_override_must_name_a_part_that_exists() {
 
 #[test]
 fn an_override_must_name_a_part_of_its_type() {
-    let refusal = r#"overrides.tone names "dry", which is of type voice; use overrides.voice or name a part of type tone"#;
+    let refusal = r#"overrides.tone names "dry", which is of type voice"#;
     check_refused("override tone=voice:dry", refusal);
     check_refused("own tone=warm voice=low | override tone=voice:dry", refusal);
     check_refused(
         "override goal=win voice=identity:me",
-        r#"overrides.voice names "me", which is of type identity; use overrides.identity or name a part of type voice"#,
+        r#"overrides.voice names "me", which is of type identity"#,
     );
 }
 

@@ -19,6 +19,7 @@ mod views;
 mod arcs;
 mod bounds;
 mod entities;
+mod error_codes;
 
 mod env;
 mod explain;

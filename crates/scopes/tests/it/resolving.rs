@@ -4,7 +4,7 @@
 use database::Location;
 use persona::ErrorKind;
 use persona::{BiasProfile, Kind, LayerOrigin, Part, PartType, Persona, Scope, TestInput, ToolPreset};
-use scopes::{FileScopes, Overrides, Scopes};
+use scopes::{Error, FileScopes, Overrides, Scopes};
 use store::Action;
 use testkit::{Files, on_each_engine};
 
@@ -358,19 +358,13 @@ async fn what_cannot_be_written_to_says_so() {
         scopes.close().await;
 
         let scopes = open_with(FileScopes { global: None, ..files.scopes(&files.local(database)) }).await;
-        let (kind, message) = refused(&scopes, Scope::Global).await;
-        assert_eq!(
-            (kind, message.as_str()),
-            (ErrorKind::Invalid, "the global scope is not open here; leave it out, or name another")
-        );
+        let closed = scopes.write(Scope::Global, somebody()).await.map(drop);
+        assert!(matches!(closed, Err(Error::NotOpen { scope: Scope::Global })), "{closed:?}");
         scopes.close().await;
 
         let scopes = open_with(FileScopes { project: None, ..files.scopes(&files.local(database)) }).await;
-        let (kind, message) = refused(&scopes, Scope::Project).await;
-        assert_eq!(
-            (kind, message.as_str()),
-            (ErrorKind::Invalid, "no project is open; name its directory with --project")
-        );
+        let closed = scopes.write(Scope::Project, somebody()).await.map(drop);
+        assert!(matches!(closed, Err(Error::NotOpen { scope: Scope::Project })), "{closed:?}");
         assert!(scopes.path(Scope::Project).is_none());
         assert_eq!(scopes.path(Scope::Global), Some(files.path(Scope::Global).as_path()));
         assert!(scopes.load(&name("mine"), None, &Overrides::new()).await.unwrap().is_none());

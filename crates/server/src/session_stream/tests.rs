@@ -85,12 +85,12 @@ async fn silence_is_broken_and_talk_is_not() {
 async fn a_failure_ends_the_stream_and_says_so() {
     let (sender, mut pieces) = pieces(LONG, Opening::Plain);
     sender.unbounded_send(delta(1, "one")).expect("heard");
-    sender.unbounded_send(Err(app::Error::Denied("the disk is gone".to_owned()))).expect("heard");
+    sender.unbounded_send(Err(app::SessionError::NoProject.into())).expect("heard");
     sender.unbounded_send(delta(2, "never")).expect("heard");
     let piece = next(&mut pieces).await.expect("a piece");
     let (before, last) = piece.split_once("event: error\n").expect("an error");
     assert!(before.starts_with("id: 1.1\n") && before.matches("id: ").count() == 1, "{piece}");
-    assert!(last.contains("\"code\":\"storage\"") && last.contains("the disk is gone"), "{last}");
+    assert!(last.contains("\"code\":\"storage\"") && last.contains("no project is open"), "{last}");
     assert_eq!(next(&mut pieces).await, None);
 }
 

@@ -189,7 +189,7 @@ pub(crate) fn redact(value: &mut Value) {
                         *value = "[time]".into();
                     }
                     "inputTokens" | "outputTokens" | "input_tokens" | "output_tokens" => {
-                        *value = "[tokens]".into()
+                        *value = "[tokens]".into();
                     }
                     "root" => *value = "[root]".into(),
                     _ => redact(value),

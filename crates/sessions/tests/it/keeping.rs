@@ -139,7 +139,7 @@ async fn only_an_idle_session_is_edited() {
         begin(&store, id, &lease("n")).await;
         let refused = store.edit_session(id, |_| ()).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict);
-        let expected = format!("session {id} is running; wait until it is idle, or cancel it first");
+        let expected = format!("session {id} is running");
         assert_eq!(refused.to_string(), expected);
         store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
         let refused = store.edit_session(id, |_| ()).await.unwrap_err();

@@ -129,16 +129,12 @@ async fn a_circle_is_printed() {
         change::<Persona>(&store, "a", |a| a.extends = base("c")).await;
         let error = refused(&store, "a").await;
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert_eq!(
-            error.to_string(),
-            "shared:a extends itself: shared:a → shared:c → shared:b → shared:a; \
-             take one extends out"
-        );
+        assert_eq!(error.to_string(), "shared:a extends itself: shared:a → shared:c → shared:b → shared:a");
         let error = refused(&store, "outside").await.to_string();
         assert!(error.starts_with("shared:c extends itself: shared:outside → shared:c → "), "{error}");
         keep(&store, &extending("self", "self")).await;
         let error = refused(&store, "self").await.to_string();
-        assert!(error.starts_with("shared:self extends itself: shared:self → shared:self;"), "{error}");
+        assert!(error.starts_with("shared:self extends itself: shared:self → shared:self"), "{error}");
         // Everybody else is loaded as before, and the circle can be opened again.
         keep(&store, &persona("fine")).await;
         assert!(bundle(&store, "fine").await.bases.is_empty());
@@ -162,7 +158,7 @@ async fn a_chain_is_at_most_so_deep() {
         let error = refused(&store, &format!("p{}", limits::CHAIN + 1)).await;
         assert_eq!(error.kind(), ErrorKind::Invalid);
         let message = error.to_string();
-        assert!(message.ends_with("is more than 16 personas deep; shorten it"), "{message}");
+        assert!(message.ends_with("is more than 16 personas deep"), "{message}");
         assert!(
             message.starts_with("shared:p17 → shared:p16 → ") && message.contains("→ shared:p2"),
             "{message}"
@@ -198,9 +194,9 @@ async fn a_missing_base_is_printed_with_its_chain() {
             (
                 "upwards",
                 "global:middle",
-                "shared:upwards → global:middle: a persona builds on its own scope or on weaker ones",
+                "shared:upwards → global:middle: a persona cannot extend one of a stronger scope",
             ),
-            ("far", "project:middle", "and project:middle is in a stronger one"),
+            ("far", "project:middle", "project:middle: a persona cannot extend one of a stronger scope"),
         ] {
             keep(&store, &extending(of, extends)).await;
             let error = refused(&store, of).await;

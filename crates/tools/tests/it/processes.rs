@@ -13,7 +13,7 @@ pub(crate) fn is_running(id: u32) -> bool {
 /// Waits until a process has ended.
 pub(crate) async fn ended(id: u32) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(5) {
+    while started.elapsed() < Duration::from_secs(20) {
         if !is_running(id) {
             return true;
         }

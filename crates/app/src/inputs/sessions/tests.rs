@@ -1,14 +1,15 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::AsReport as _;
 use crate::inputs::parse;
 
 fn decided(body: &Value) -> std::result::Result<(bool, Option<String>, bool), String> {
     let mut fields = body.as_object().expect("an object").clone();
     fields.insert("id".to_owned(), json!(Uuid::nil()));
     fields.insert("call_id".to_owned(), json!("toolu_1"));
-    let input: DecideCall = parse(&fields)?;
-    let decision = input.decision().map_err(|error| error.to_string())?;
+    let input: DecideCall = parse(&fields).map_err(|error| error.report().plain_sentence())?;
+    let decision = input.decision().map_err(|error| error.report().plain_sentence())?;
     Ok((decision.approved, decision.reason, decision.remember))
 }
 
@@ -31,8 +32,8 @@ fn every_spelling_of_a_decision_is_accepted() {
 #[test]
 fn anything_else_is_refused() {
     for (body, told) in [
-        (json!({}), "what is decided"),
-        (json!({ "reason": "because" }), "what is decided"),
+        (json!({}), "decision, approve or reject is required"),
+        (json!({ "reason": "because" }), "decision, approve or reject is required"),
         (json!({ "decision": "approve", "reject": true }), "one of them"),
         (json!({ "approve": true, "reject": false }), "one of them"),
         (json!({ "decision": "maybe" }), "decision: unknown variant `maybe`"),

@@ -216,7 +216,7 @@ async fn answers_that_do_not_fit_are_refused() {
         let asked = requests(&hear(&mut events, "approval_request", 2).await);
         let unknown = refused(stage.runtime.decide(id, "call_nobody_made", approved()).await);
         assert_eq!(unknown.0, ErrorKind::Missing);
-        assert!(unknown.1.contains("see its approvals"), "{}", unknown.1);
+        assert!(unknown.1.contains("see the session's approvals"), "{}", unknown.1);
         let nobody = refused(stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await);
         assert_eq!(nobody.0, ErrorKind::Missing);
         stage.runtime.decide(id, &asked[0].1, rejected("no")).await.unwrap();

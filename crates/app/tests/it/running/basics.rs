@@ -265,7 +265,7 @@ async fn a_second_message_waits_its_turn() {
         let refused =
             crate::world::refused(stage.runtime.send(id, "more".to_owned(), Default::default()).await);
         assert_eq!(refused.0, app::ErrorKind::Conflict);
-        assert!(refused.1.contains("wait until it is done, or cancel it"), "{}", refused.1);
+        assert!(refused.1.contains("wait until it is idle, or cancel it"), "{}", refused.1);
         super::stage::to_the_end(events).await;
     })
     .await;

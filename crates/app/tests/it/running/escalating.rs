@@ -357,7 +357,7 @@ async fn providers_that_are_not_configured_are_passed_over_and_a_requested_model
         let create: CreateSession = input(json!({ "persona": "climber", "model": "elsewhere/big" }));
         let (kind, why) = refused(stage.runtime.create_session(create).await);
         assert_eq!(kind, ErrorKind::Invalid);
-        assert!(why.contains("no provider is named \"elsewhere\"; there is"), "{why}");
+        assert!(why.contains("no provider is named \"elsewhere\" (configured: stage)"), "{why}");
 
         // None of a persona's providers is there: the first that is configured.
         let persona =

@@ -1,8 +1,8 @@
 //! Why a session took no message, and what to do about it on a command line.
 
 use agent::SessionStatus;
-use app::ErrorKind;
 use app::running::Runtime;
+use app::{Code, ErrorKind};
 use uuid::Uuid;
 
 use super::{label, pending};
@@ -33,5 +33,5 @@ pub(crate) async fn unsent(runtime: &Runtime, id: Uuid, error: app::Error) -> Fa
             )
         }
     };
-    Failure::told(ErrorKind::Conflict, message)
+    Failure::told(Code::NotSent, message)
 }

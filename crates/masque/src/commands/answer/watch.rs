@@ -10,7 +10,7 @@ use app::running::{Decision, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
-use super::{ApprovalRequest, Outcome, Viewer, label, permission};
+use super::{ApprovalRequest, Outcome, Viewer, in_words, label, permission};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::signals::{Ending, Signal};
@@ -233,7 +233,7 @@ impl<'a> Watch<'a> {
         }
         match self.runtime.decide(*session, &call.id, decision).await {
             // Another front answered first.
-            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error.to_string())?,
+            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&in_words(error))?,
             decided => {
                 decided?;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use app::outputs::{Conflict, FieldConflict, Place, Resolved};
-use app::{ErrorKind, Resolution};
+use app::{Code, Resolution};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place
                 None => format!("nothing named {name} is defined by several scopes"),
             };
             let message = format!("{why}; `masque conflicts` lists what there is");
-            Err(Failure::told(ErrorKind::Missing, message))
+            Err(Failure::told(Code::NotFound, message))
         }
     }
 }
@@ -83,7 +83,7 @@ async fn agreed(kind: Kind, name: &Name, output: &mut Output) -> Result<bool> {
     let what = format!("{} {name}", kind.spoken());
     if !ask::can_ask(output) {
         return Err(Failure::told(
-            ErrorKind::Denied,
+            Code::NeedsConsent,
             format!("this deletes {what} from the shared database, for all who use it; repeat with --yes"),
         ));
     }

@@ -36,7 +36,7 @@ pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> 
     if fs::read(&target).ok().as_deref() != old.map(str::as_bytes) {
         let path = path.display();
         return Err(Failure::told(
-            app::ErrorKind::Conflict,
+            app::Code::FileChanged,
             format!("{path} was changed by another program just now and is left as it is; try again"),
         ));
     }

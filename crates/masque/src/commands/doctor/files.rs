@@ -273,10 +273,7 @@ async fn count(library: &Library, scope: Scope) -> Result<usize> {
 }
 
 fn said(failure: &Failure) -> String {
-    match failure {
-        Failure::Told { message, .. } => message.clone(),
-        _ => String::new(),
-    }
+    failure.sentence().unwrap_or_default()
 }
 
 impl FilesReport {

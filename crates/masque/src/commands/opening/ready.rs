@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use agent::{ErrorCode, Session as Talk};
-use app::ErrorKind;
+use app::Code;
 use app::inputs::ByName;
 use app::running::Runtime;
 use persona::{Kind, Persona, PreferredModel};
@@ -45,7 +45,7 @@ pub(in crate::commands) async fn ready(
     if let Some(why) = without_key {
         let why = with_advice(ErrorCode::Unauthorized, &why);
         if local.is_empty() {
-            return Err(Failure::told(ErrorKind::Denied, why));
+            return Err(Failure::told(Code::NoKey, why));
         }
         output.warn(&[Warning::Said(format!("{}, which is on this machine, answers: {why}", local[0]))])?;
     }
@@ -55,7 +55,7 @@ pub(in crate::commands) async fn ready(
 
 /// The persona may be known where the session was begun.
 fn elsewhere(error: app::Error, talk: &Talk, session: &Session) -> Failure {
-    let is_missing = matches!(&error, app::Error::Missing { kind: Kind::Persona, .. });
+    let is_missing = matches!(&error, app::Error::NotFound { kind: Kind::Persona, .. });
     let (Some(root), true) = (talk.root.as_deref(), is_missing) else { return error.into() };
     let home = session.directories.as_ref().map(|directories| directories.home.as_path());
     let root = Path::new(root);
@@ -67,7 +67,7 @@ fn elsewhere(error: app::Error, talk: &Talk, session: &Session) -> Failure {
     }
     let (id, theirs) = (talk.id, theirs.display());
     Failure::told(
-        ErrorKind::Missing,
+        Code::NotFound,
         format!(
             "{error}. Session {id} belongs to {theirs}: go on there, or with `masque --project {theirs} …`"
         ),

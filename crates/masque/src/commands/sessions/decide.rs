@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::SessionStatus;
-use app::ErrorKind;
+use app::Code;
 use app::running::{Decision, Runtime};
 use serde_json::json;
 use uuid::Uuid;
@@ -72,9 +72,8 @@ pub(super) async fn approve(
 /// The calls that were named, or all.
 fn chosen(id: Uuid, waiting: &[ApprovalRequest], calls: &[String]) -> Result<Vec<ApprovalRequest>> {
     if waiting.is_empty() {
-        let message =
-            format!("session {id} waits for nobody's permission; `masque sessions show {id}` shows it");
-        return Err(Failure::told(ErrorKind::Conflict, message));
+        let message = format!("session {id} has no pending approvals; `masque sessions show {id}` shows it");
+        return Err(Failure::told(Code::NothingPending, message));
     }
     if calls.is_empty() {
         return Ok(waiting.to_vec());
@@ -84,7 +83,7 @@ fn chosen(id: Uuid, waiting: &[ApprovalRequest], calls: &[String]) -> Result<Vec
         found.ok_or_else(|| {
             let all: Vec<&ApprovalRequest> = waiting.iter().collect();
             let message = format!("session {id} waits for no call {call:?}; it waits for {}", names(&all));
-            Failure::told(ErrorKind::Missing, message)
+            Failure::told(Code::UnknownApproval, message)
         })
     };
     calls.iter().map(find).collect()
@@ -115,7 +114,7 @@ pub(super) async fn cancel(id: &str, runtime: &Runtime, output: &mut Output) -> 
             let message = format!(
                 "session {id} was asked to stop, and has not yet; `masque sessions show {id}` shows whether it has"
             );
-            return Err(Failure::told(ErrorKind::Busy, message));
+            return Err(Failure::told(Code::StillRunning, message));
         }
     }
     if output.is_json() {

@@ -192,12 +192,12 @@ fn bases_must_not_go_in_a_circle() {
         Rule::BaseChain,
         &[("project persona a", with("extends", json!("a")))],
         &[
-            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; take one extends out"#,
+            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; remove one extends"#,
         ],
     );
     let found: &[&str] = &[
-        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; take one extends out"#,
-        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; take one extends out"#,
+        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; remove one extends"#,
+        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; remove one extends"#,
     ];
     let circle = [
         ("project persona a", with("extends", json!("b"))),
@@ -209,7 +209,7 @@ fn bases_must_not_go_in_a_circle() {
     // A namesake is told of where it is there and may be extended.
     let told = |scope: &str, hint: &str| {
         format!(
-            "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; take one extends out{hint}"
+            "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; remove one extends{hint}"
         )
     };
     for (scope, weaker) in [("project", "builtin"), ("project", "shared"), ("shared", "builtin")] {
@@ -262,7 +262,7 @@ fn bases_must_not_be_too_deep_or_in_a_stronger_scope() {
             ("project persona b", json!({ "summary": "s" })),
         ],
         &[
-            "error: persona shared:a, extends: shared:a → project:b: a persona builds on its own scope or on weaker ones, and project:b is in a stronger one",
+            "error: persona shared:a, extends: shared:a → project:b: a persona cannot extend one of a stronger scope; promote it to shared first",
         ],
     );
 }

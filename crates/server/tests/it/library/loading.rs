@@ -73,7 +73,7 @@ async fn overrides_come_in_a_body() {
         (json!({ "overrides": { "mood": "dry" } }), "mood"),
         (json!({ "override": {} }), "did you mean \"overrides\"?"),
         (json!({ "name": "mentor" }), "leave name out"),
-        (json!({ "compiled": true, "limit": 1 }), "compiled text is of the persona as it stands"),
+        (json!({ "compiled": true, "limit": 1 }), "compiled cannot be combined with"),
     ] {
         let (status, problem) = load(body.clone()).await;
         assert!(status == 400 && detail(&problem).contains(told), "{body}: {problem}");
@@ -113,5 +113,5 @@ async fn what_is_not_there_is_told_with_what_may_be_meant() {
         );
     }
     let (status, problem) = ask(running.port, "GET", "/api/personas/guide?revision=9", None).await;
-    assert!(status == 404 && detail(&problem).contains("has no revision 9; there is 1"), "{problem}");
+    assert!(status == 404 && detail(&problem).contains("has no revision 9 (expected 1)"), "{problem}");
 }

@@ -125,7 +125,7 @@ async fn answers_to_what_nobody_asked_are_refused() {
     let mut opened = world.say(&session, "Write it down.").await;
     opened.until("approval_request").await;
     for (body, told) in [
-        (json!({}), "what is decided?"),
+        (json!({}), "decision, approve or reject is required"),
         (json!({ "decision": "perhaps" }), "decision: "),
         (json!({ "decision": "approve", "approve": true }), "one of them"),
         (json!({ "decision": "approve", "remembr": true }), "did you mean \\\"remember\\\"?"),

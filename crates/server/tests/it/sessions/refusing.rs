@@ -54,7 +54,7 @@ async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
         ("POST", &messages, json!({}), "\"content\" is missing"),
         ("POST", &messages, json!({ "content": " \n" }), "must not be empty"),
         ("POST", &messages, json!({ "content": 7 }), "content: "),
-        ("POST", &messages, json!({ "content": "x".repeat(1024 * 1024 + 1) }), "at most 1 MiB"),
+        ("POST", &messages, json!({ "content": "x".repeat(1024 * 1024 + 1) }), "at most 1048576 bytes"),
         ("POST", &messages, json!({ "content": "Hello", "detach": true }), "did you mean \"detached\"?"),
         ("POST", &messages, json!({ "content": "Hello", "max_tool_rounds": 0 }), "from 1 to 1000"),
         ("POST", &messages, json!({ "content": "Hello", "max_tool_rounds": 1001 }), "from 1 to 1000"),

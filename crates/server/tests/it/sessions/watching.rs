@@ -106,7 +106,7 @@ async fn a_place_may_stand_in_the_address() {
             let problem = opened.json().await;
             let detail = problem["detail"].as_str().expect("text");
             assert!(
-                detail.contains(&place.to_string()) && detail.contains(&format!(" is {last};")),
+                detail.contains(&place.to_string()) && detail.contains(&format!(" is {last})")),
                 "{problem}"
             );
         }

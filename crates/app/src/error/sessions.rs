@@ -1,0 +1,134 @@
+//! Errors of sessions and of the models that answer in them.
+
+use std::path::PathBuf;
+
+use persona::{AsReport, Code, Remedy, Subject};
+use uuid::Uuid;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("there is no session {0}")]
+    Unknown(Uuid),
+    #[error("session {0} is answering a message")]
+    Busy(Uuid),
+    #[error("session {0} waits for an approval")]
+    Waits(Uuid),
+    #[error("session {0} has no plan yet")]
+    NoPlan(Uuid),
+    #[error("session {0} has no message to take back")]
+    NothingToUndo(Uuid),
+    #[error("call {call:?} was {} already", if *approved { "approved" } else { "rejected" })]
+    Decided { session: Uuid, call: String, approved: bool },
+    #[error("session {session} does not ask for permission for a call {call:?}")]
+    UnknownCall { session: Uuid, call: String },
+    #[error("root: no project is open here")]
+    NoProject,
+    #[error("root: {} lies outside of the project {}", wanted.display(), project.display())]
+    Outside { wanted: PathBuf, project: PathBuf },
+    #[error("root: {} cannot be opened: {source}", path.display())]
+    Root { path: PathBuf, source: std::io::Error },
+    #[error("root: {} is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("root: the path {} is not UTF-8", .0.display())]
+    NotText(PathBuf),
+}
+
+impl AsReport for SessionError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unknown(_) => Code::UnknownSession,
+            Self::Busy(_) => Code::SessionBusy,
+            Self::Waits(_) => Code::ApprovalPending,
+            Self::NoPlan(_) => Code::NoPlan,
+            Self::NothingToUndo(_) => Code::NothingToUndo,
+            Self::Decided { .. } => Code::AlreadyDecided,
+            Self::UnknownCall { .. } => Code::UnknownApproval,
+            Self::NoProject => Code::NoProject,
+            Self::Outside { .. } => Code::OutsideProject,
+            Self::Root { .. } | Self::NotADirectory(_) | Self::NotText(_) => Code::InvalidRoot,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Unknown(id)
+            | Self::Busy(id)
+            | Self::Waits(id)
+            | Self::NoPlan(id)
+            | Self::NothingToUndo(id)
+            | Self::Decided { session: id, .. }
+            | Self::UnknownCall { session: id, .. } => Subject::session(id),
+            Self::NoProject => Subject::field("root"),
+            Self::Outside { wanted: path, .. }
+            | Self::Root { path, .. }
+            | Self::NotADirectory(path)
+            | Self::NotText(path) => Subject::file(path.display().to_string()).at_field("root"),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Unknown(_) => vec![Remedy::ListSessions],
+            Self::Busy(_) => vec![Remedy::WaitOrCancel],
+            Self::Waits(_) => vec![Remedy::DecideFirst],
+            Self::NoPlan(_) => vec![Remedy::AskForPlan],
+            Self::UnknownCall { .. } => vec![Remedy::SeeApprovals],
+            Self::NoProject => vec![Remedy::ServeProject],
+            Self::NotText(_) => vec![Remedy::OtherDirectory],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    #[error("{field}: {source}")]
+    Invalid { field: &'static str, source: llm::ModelRefError },
+    #[error("model: no provider is named {name:?} ({})", configured(known))]
+    UnknownProvider { name: String, known: Vec<String> },
+    #[error("model: {name} does not answer on this machine")]
+    Unreachable { name: String },
+    #[error("the rehearsal model does not start: {source}")]
+    Rehearsal { source: Box<dyn std::error::Error + Send + Sync> },
+}
+
+fn configured(known: &[String]) -> String {
+    match known.is_empty() {
+        true => "none is configured".to_owned(),
+        false => format!("configured: {}", known.join(", ")),
+    }
+}
+
+impl AsReport for ModelError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid { .. } => Code::InvalidModel,
+            Self::UnknownProvider { .. } => Code::UnknownProvider,
+            Self::Unreachable { .. } => Code::ProviderUnreachable,
+            Self::Rehearsal { .. } => Code::RehearsalFailed,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Invalid { field, .. } => Subject::field(*field),
+            Self::UnknownProvider { .. } | Self::Unreachable { .. } => Subject::field("model"),
+            Self::Rehearsal { .. } => Subject::default(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::UnknownProvider { known, .. } => known.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::UnknownProvider { known, .. } if known.is_empty() => vec![Remedy::ConfigureProvider],
+            Self::Unreachable { .. } => vec![Remedy::StartProvider],
+            Self::UnknownProvider { .. } | Self::Invalid { .. } | Self::Rehearsal { .. } => Vec::new(),
+        }
+    }
+}

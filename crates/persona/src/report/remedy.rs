@@ -1,0 +1,223 @@
+//! What a caller can do about an error.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Kind, Name, PartType, Scope};
+
+/// What a caller can do about an error. `Display` words it for nobody in particular; a front puts it into
+/// its own terms where a flag, a parameter, a request or a command is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "action", rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Remedy {
+    /// Use one of the candidates.
+    DidYouMean,
+    /// List the entities of a kind.
+    ListKind {
+        kind: Kind,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        part_type: Option<PartType>,
+    },
+    ListSessions,
+    /// Use one of these.
+    UseOneOf {
+        words: Vec<String>,
+    },
+    UseForce,
+    UseReplace,
+    WithPieces,
+    WithoutPieces,
+    DropIfRevision,
+    LeaveOutScope,
+    /// Leave out fields of the request.
+    LeaveOut {
+        fields: Vec<String>,
+    },
+    /// Add a field to the request or to the entity.
+    AddField {
+        field: String,
+    },
+    /// Use this field instead.
+    UseField {
+        field: String,
+    },
+    ReadAgain,
+    Repeat,
+    TryLater,
+    UpdateIt,
+    OtherName,
+    OtherTag,
+    RenameOne,
+    /// A rename is an operation of its own.
+    RenameIt,
+    DuplicateInto {
+        scope: Scope,
+    },
+    DuplicateIt,
+    PromoteTo {
+        scope: Scope,
+    },
+    /// Create an entity of the same name, which takes the place of the builtin.
+    CreateInPlace,
+    UnlinkFirst,
+    KeepScope {
+        scope: Scope,
+    },
+    RollBackFirst {
+        kind: Kind,
+        name: Name,
+        revision: String,
+    },
+    RollBack,
+    /// A rollback to the revision takes the pieces as they are now.
+    RollBackHere,
+    OtherRevision,
+    AskForRevision {
+        revision: String,
+    },
+    TagOne,
+    AddStage,
+    AssignArc,
+    ResetStage,
+    RemoveExtends,
+    OtherBase {
+        base: String,
+    },
+    Shorten,
+    RemoveNul,
+    LinkInstead {
+        name: Name,
+    },
+    MoveToFile,
+    WriteOut,
+    FixEntry,
+    FixFile,
+    DeleteByForce,
+    OpenProject,
+    ServeProject,
+    Serve,
+    OtherDirectory,
+    WaitOrCancel,
+    DecideFirst,
+    SeeApprovals,
+    AskForPlan,
+    StartProvider,
+    ConfigureProvider,
+    CheckDatabase,
+    OtherDatabase,
+    OtherTarget,
+    WriteAddress,
+    UpgradeMasque,
+    MakeRoom,
+    CheckRights,
+    UsePrimary,
+    StartOver,
+    /// Send one of several fields that say the same.
+    SendOne,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ListKind { kind, part_type: None } => {
+                write!(f, "list the {}s to see what there is", kind.spoken())
+            }
+            Self::ListKind { kind, part_type: Some(part_type) } => {
+                write!(f, "list the {}s of type {part_type} to see what there is", kind.spoken())
+            }
+            Self::UseOneOf { words } => write!(f, "use {}", super::one_of(words).unwrap_or_default()),
+            Self::LeaveOut { fields } => write!(f, "leave out {}", fields.join(", ")),
+            Self::AddField { .. } => f.write_str("add it"),
+            Self::AskForRevision { revision } => write!(f, "ask for revision {revision}"),
+            Self::UseField { field } => write!(f, "use {field}"),
+            Self::DuplicateInto { scope } => write!(f, "duplicate it into {scope}"),
+            Self::PromoteTo { scope } => write!(f, "promote it to {scope} first"),
+            Self::KeepScope { scope } => write!(f, "keep the one in {scope}"),
+            Self::RollBackFirst { kind, name, revision } => {
+                write!(f, "roll {} {:?} back to revision {revision} first", kind.spoken(), name.as_str())
+            }
+            Self::OtherBase { base } => write!(f, "name another scope, as in \"{base}\""),
+            Self::LinkInstead { name } => {
+                write!(f, "leave out its texts to link the existing part {:?}", name.as_str())
+            }
+            other => f.write_str(other.fixed()),
+        }
+    }
+}
+
+impl Remedy {
+    /// The words of a remedy without fields.
+    const fn fixed(&self) -> &'static str {
+        match self {
+            Self::DidYouMean => "use one of the candidates",
+            Self::ListSessions => "list the sessions to see which there are",
+            Self::UseForce => "repeat with force",
+            Self::UseReplace => "repeat with replace to overwrite it",
+            Self::WithPieces => "repeat with with_pieces",
+            Self::WithoutPieces => "repeat without with_pieces to keep the pieces as they are",
+            Self::DropIfRevision => "repeat without if_revision",
+            Self::LeaveOutScope => "leave out the scope",
+            Self::ReadAgain => "read it again and repeat your change",
+            Self::Repeat => "repeat it",
+            Self::TryLater => "try again in a moment",
+            Self::UpdateIt => "update it",
+            Self::OtherName => "choose another name",
+            Self::OtherTag => "choose a word",
+            Self::RenameOne => "rename one of them first",
+            Self::RenameIt => "rename it with a call of its own",
+            Self::DuplicateIt => "duplicate it: the copy has a history",
+            Self::CreateInPlace => "create one of that name to take its place",
+            Self::UnlinkFirst => "unlink it there first",
+            Self::RollBack => "roll back",
+            Self::RollBackHere => "roll back to it, which takes the pieces as they are now",
+            Self::OtherRevision => "choose another revision",
+            Self::TagOne => "tag a revision, or name one by its number",
+            Self::AddStage => "add a stage first",
+            Self::AssignArc => "assign it an arc first",
+            Self::ResetStage => "reset its stage to start over",
+            Self::RemoveExtends => "remove one extends",
+            Self::Shorten => "shorten it",
+            Self::RemoveNul => "remove it",
+            Self::MoveToFile => "put the rest into a file",
+            Self::WriteOut => "write the text out instead",
+            Self::FixEntry => "fix the entry",
+            Self::FixFile => "fix the file",
+            Self::DeleteByForce => "repeat with force to delete it; no history has its present text",
+            Self::OpenProject => "name the project's directory",
+            Self::Serve => "start masque serve",
+            Self::ServeProject => "start the server in a project",
+            Self::OtherDirectory => "choose another directory",
+            Self::WaitOrCancel => "wait until it is idle, or cancel it",
+            Self::DecideFirst => "answer it first, or cancel",
+            Self::SeeApprovals => "see the session's approvals",
+            Self::AskForPlan => "ask for one in plan mode",
+            Self::StartProvider => "start it",
+            Self::ConfigureProvider => "set a key such as ANTHROPIC_API_KEY",
+            Self::CheckDatabase => "check the database's address",
+            Self::OtherDatabase => "use another database",
+            Self::OtherTarget => "choose another place for the copy",
+            Self::WriteAddress => "write postgres://user:password@host:port/database",
+            Self::UpgradeMasque => "upgrade masque",
+            Self::MakeRoom => "make room on its disk",
+            Self::CheckRights => "check the owner and the rights of its files",
+            Self::UsePrimary => "connect to the primary server, or as a user who may write",
+            Self::SendOne => "send one of them",
+            Self::StartOver => "start again without the cursor",
+            Self::ListKind { .. }
+            | Self::UseOneOf { .. }
+            | Self::LeaveOut { .. }
+            | Self::AddField { .. }
+            | Self::UseField { .. }
+            | Self::AskForRevision { .. }
+            | Self::DuplicateInto { .. }
+            | Self::PromoteTo { .. }
+            | Self::KeepScope { .. }
+            | Self::RollBackFirst { .. }
+            | Self::OtherBase { .. }
+            | Self::LinkInstead { .. } => "",
+        }
+    }
+}
