@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and the help for it.
+//! The command line: commands, flags and their help.
 
 use std::path::PathBuf;
 
@@ -56,21 +56,21 @@ pub(crate) use system::{
 
 const AFTER_HELP: &str = "\
 Start here:
-  masque chat mentor                 talk to a persona
-  masque list                        what is in the library
-  masque show mentor                 one persona, readable
-  masque compile mentor --detail     the same as one prompt, ready to paste or pipe
-  masque connect claude-code         hand the library to an agent, over MCP
+  masque chat mentor                 chat with a persona
+  masque list                        list personas
+  masque show mentor                 show one persona
+  masque compile mentor --detail     print it as one prompt, ready to paste or pipe
+  masque connect claude-code         connect an agent over MCP
 
-A definition stands in one of four scopes; of a name, the strongest counts:
+A definition lives in one of four scopes. If several define a name, the strongest wins:
   builtin < shared (the database) < global (your personas.toml) < project (its personas.toml)
 
 Exit codes:
-  0  done             3  not found          6  busy, try again
-  1  broken           4  conflict           7  a persona was stopped before its end
-  2  invalid input    5  denied           130  interrupted (129, 143 by SIGHUP, SIGTERM)";
+  0  success          3  not found          6  busy, try again
+  1  failure          4  conflict           7  a run stopped before it was finished
+  2  invalid input    5  denied           130  interrupted (129 by SIGHUP, 143 by SIGTERM)";
 
-/// Personas for AI agents: composed from reusable pieces, versioned, served over MCP
+/// Personas for AI agents: compose them from reusable pieces, version them, serve them over MCP
 #[derive(Debug, Parser)]
 #[command(name = "masque", version, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(propagate_version = false)]
@@ -84,22 +84,22 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalOptions {
-    /// The database: a file, or postgres://user@host/name [default: masque.db in your data directory]
+    /// Database: a file or postgres://user@host/name [default: masque.db in your data directory]
     #[arg(long, value_name = "PATH|URL", env = "MASQUE_DB", hide_env_values = true, global = true)]
     pub(crate) db: Option<String>,
-    /// The project's directory, with its personas.toml [default: found upwards] [env: MASQUE_PROJECT]
+    /// Project directory with a personas.toml [default: the nearest parent that has one] [env: MASQUE_PROJECT]
     //
-    // The variable is read by hand: clap would hand it to `connect --project` too, which must not
-    // write into a project unless somebody says so.
+    // `Project::find` reads the variable. clap would pass it to `connect --project` too, which must
+    // write into a project only on request.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) project: Option<PathBuf>,
-    /// Answer as JSON; errors too, on standard error
+    /// Print JSON; errors go to standard error, as JSON too
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colour; auto: on a terminal, unless NO_COLOR is set
+    /// When to use color; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: ColorChoice,
-    /// Say on standard error what happens; twice for more. MASQUE_LOG takes a filter instead
+    /// Verbose logging (-vv for more); MASQUE_LOG sets a filter instead
     #[arg(long, short, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
 }
@@ -112,19 +112,19 @@ pub(crate) enum Command {
     Library(LibraryCommand),
     /// Serve the library over HTTP, with MCP under /mcp
     Serve(ServeArgs),
-    /// Serve the library to one MCP client, over standard input and output
+    /// Serve the library to one MCP client over standard input and output
     Mcp(McpArgs),
-    /// Write the MCP configuration of a client
+    /// Add Masque to the configuration of an MCP client
     Connect(ConnectArgs),
     /// Trust a project: let its files start MCP servers, name providers and approve tools
     Trust(TrustArgs),
-    /// Check what is configured, what answers and what is wrong
+    /// Check the configuration, the database, providers and MCP servers
     Doctor(DoctorArgs),
-    /// Play a scripted model on a port, or record and replay a real one
+    /// Serve a scripted model, or record and replay a real one
     Rehearse(RehearseArgs),
     /// Print the JSON Schema of a personas.toml, for editors
     Schema,
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions(CompletionsArgs),
 }
 
@@ -133,61 +133,61 @@ pub(crate) enum Command {
 pub(crate) enum LibraryCommand {
     /// List personas, or another kind
     List(ListArgs),
-    /// Search the whole library for words
+    /// Search the whole library
     Search(SearchArgs),
     /// Show a persona, or a piece: `show mentor`, `show part plain-tone`
     Show(ShowArgs),
-    /// Show what a persona is made of, without the contents
+    /// List the pieces of a persona, without their contents
     Manifest(ManifestArgs),
     /// Print a persona as one prompt
     Compile(CompileArgs),
-    /// Make a persona from a template, or by answering questions
+    /// Create a persona from a template, or interactively
     New(NewArgs),
-    /// Create a persona, or a piece of any kind
+    /// Create a persona or a piece
     Create(CreateKindArgs),
     /// Change fields of a persona or a piece
     Update(UpdateKindArgs),
-    /// Edit a persona or a piece as TOML, in your editor
+    /// Edit a persona or a piece as TOML in your editor
     Edit(EditArgs),
     /// Copy a persona or a piece under another name, or into another scope
     Duplicate(DuplicateArgs),
-    /// Give a persona or a piece another name; what refers to it follows
+    /// Rename a persona or a piece, and update all references to it
     Rename(RenameArgs),
     /// Delete a persona or a piece
     Delete(DeleteArgs),
     /// Link a part, trait, skill or guardrail to a persona
     Link(LinkArgs),
-    /// Take a part, trait, skill or guardrail off a persona
+    /// Unlink a part, trait, skill or guardrail from a persona
     Unlink(UnlinkArgs),
-    /// Build arcs, and move personas through their stages
+    /// Edit arcs, and move personas through their stages
     #[command(subcommand)]
     Arc(ArcCommand),
-    /// List the revisions of a persona or a piece: who, when and why
+    /// List the revisions of a persona or a piece
     History(HistoryArgs),
     /// Compare two revisions of a persona or a piece
     Diff(DiffArgs),
-    /// Put a persona or a piece back to an earlier revision
+    /// Roll a persona or a piece back to an earlier revision
     Rollback(RollbackArgs),
-    /// Name a revision, so that callers can ask for it
+    /// Tag a revision with a name
     Tag(TagArgs),
-    /// Show the names that several scopes define, and settle them
+    /// List names that several scopes define, and resolve them
     Conflicts(ConflictsArgs),
-    /// Move or copy a persona or a piece into another scope, with all that it refers to
+    /// Move or copy a persona or a piece to another scope, with everything it refers to
     Promote(PromoteArgs),
-    /// Print personas or pieces as TOML, with all that they refer to
+    /// Print personas or pieces as TOML, with everything they refer to
     Export(ExportArgs),
-    /// Add what a TOML file defines to the library
+    /// Import the definitions of a TOML file
     Import(ImportArgs),
-    /// Look for mistakes in definitions
+    /// Check definitions for mistakes
     Lint(LintArgs),
-    /// Back up, copy, prune or describe the database
+    /// Back up, copy, prune or inspect the database
     #[command(subcommand)]
     Db(DbCommand),
 }
 
 const CREATE_HELP: &str = "\
-Fields come from flags, from --file (TOML or JSON, the same field names), or both: flags win.
-Without either, a definition is read from standard input.
+Fields come from flags, from --file (TOML or JSON, with the same field names), or both; flags win.
+Without either, the definition is read from standard input.
 
   masque create part calm-tone --part-type tone --summary \"You speak slowly.\"
   masque create persona --file reviewer.toml
@@ -202,13 +202,13 @@ pub(crate) struct CreateKindArgs {
 }
 
 const UPDATE_HELP: &str = "\
-Only what is given changes; an empty value (--summary \"\") clears a field. With --if-revision the
-change is refused if somebody else was faster.
+Only the given fields change; an empty value (--summary \"\") clears one. With --if-revision, the
+update fails if the entity has changed since.
 
   masque update persona mentor --summary \"You teach by asking.\" --message \"shorter\"
   masque update part calm-tone --content-file calm.md
   masque show part calm-tone --json > calm.json   # edit it, then
-  masque update part calm-tone --file calm.json   # refused if it changed meanwhile";
+  masque update part calm-tone --file calm.json   # fails if it has changed since";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = UPDATE_HELP)]
@@ -217,7 +217,7 @@ pub(crate) struct UpdateKindArgs {
     pub(crate) kind: UpdateKind,
 }
 
-/// Parses a word of a closed vocabulary; help and completions list the words.
+/// Parses one of a fixed set of words. Help and completions list them.
 fn vocabulary<T>(all: &[T], as_str: fn(T) -> &'static str) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: Copy + std::str::FromStr + Send + Sync + 'static,
@@ -231,7 +231,7 @@ where
 mod tests {
     use clap::CommandFactory as _;
 
-    /// A row names commands that exist, and every command is in a row or has a reason not to be.
+    /// Each row names an existing command. Each command is in a row or in `COMMAND_LINE_ONLY`.
     #[test]
     fn commands_and_operations_match() {
         let cli = super::Cli::command();
@@ -248,19 +248,19 @@ mod tests {
                     Some(found) => found,
                     // `masque list part`: the kind is an argument.
                     None if command.get_subcommands().next().is_none() => break,
-                    None => panic!("there is no masque {words}"),
+                    None => panic!("masque {words} does not exist"),
                 };
             }
         }
         for command in cli.get_subcommands() {
             let name = command.get_name();
             let is_named = |words: &&str| words.split(' ').next() == Some(name);
-            assert!(named.iter().any(is_named), "masque {name} is in no row, and not in COMMAND_LINE_ONLY");
+            assert!(named.iter().any(is_named), "masque {name} is in no row and not in COMMAND_LINE_ONLY");
         }
     }
 
     #[test]
-    fn the_command_line_is_consistent_and_every_flag_has_a_help() {
+    fn every_command_and_flag_has_help() {
         super::Cli::command().debug_assert();
         let mut pending = vec![super::Cli::command()];
         while let Some(command) = pending.pop() {

@@ -1,4 +1,4 @@
-//! Arcs: their stages, and where personas stand in them.
+//! `masque arc`: stages of arcs, and the stage of a persona.
 
 use clap::{Args, Subcommand};
 use persona::Name;
@@ -8,7 +8,7 @@ use super::{ChangeIn, OnlyIn, Why};
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-An arc is made with `masque create arc` and shown with `masque show arc`.
+Create an arc with `masque create arc`, and show it with `masque show arc`.
 
   masque create arc onboarding --summary \"From guest to colleague.\"
   masque arc add-stage onboarding guest --condition \"Move on when the first change is merged.\"
@@ -17,17 +17,17 @@ An arc is made with `masque create arc` and shown with `masque show arc`.
   masque arc assign reviewer onboarding
   masque arc advance reviewer")]
 pub(crate) enum ArcCommand {
-    /// Add a stage to an arc, or change the one of that name
+    /// Add a stage to an arc, or update it
     AddStage(AddStageArgs),
     /// Remove a stage from an arc
     RemoveStage(RemoveStageArgs),
-    /// Give a stage a part, which replaces a persona's own parts of its type
+    /// Add a part to a stage; it replaces the persona's parts of the same type
     AddPart(StagePartArgs),
-    /// Take a part off a stage
+    /// Remove a part from a stage
     RemovePart(StagePartArgs),
-    /// Put a persona on an arc
+    /// Assign an arc to a persona
     Assign(AssignArgs),
-    /// Take a persona off its arc
+    /// Remove the arc from a persona
     Unassign(UnassignArgs),
     /// Move a persona to the next stage of its arc
     Advance(OfPersonaArgs),
@@ -37,21 +37,21 @@ pub(crate) enum ArcCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddStageArgs {
-    /// The arc
+    /// Arc
     #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
-    /// The stage's name
+    /// Name of the stage
     pub(crate) stage: Name,
-    /// Its place: lower comes first [default: last]
+    /// Position; lower comes first [default: last]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) order: Option<i32>,
-    /// What the stage is, in a sentence
+    /// Short description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// When to move on, in words for the agent that decides
+    /// When to advance, in words for the agent that decides
     #[arg(long, value_name = "TEXT")]
     pub(crate) condition: Option<String>,
-    /// Refuse if the arc is not at this revision any more
+    /// Fail unless the arc is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -62,15 +62,15 @@ pub(crate) struct AddStageArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveStageArgs {
-    /// The arc
+    /// Arc
     #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
-    /// The stage
+    /// Stage
     pub(crate) stage: Name,
-    /// Also where personas stand in it
+    /// Remove it even if personas are at this stage
     #[arg(long)]
     pub(crate) force: bool,
-    /// Refuse if the arc is not at this revision any more
+    /// Fail unless the arc is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -81,14 +81,14 @@ pub(crate) struct RemoveStageArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StagePartArgs {
-    /// The arc
+    /// Arc
     #[arg(value_parser = name_to_change)]
     pub(crate) arc: Name,
-    /// The stage
+    /// Stage
     pub(crate) stage: Name,
-    /// The part
+    /// Part
     pub(crate) part: Name,
-    /// Refuse if the arc is not at this revision any more
+    /// Fail unless the arc is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -99,15 +99,15 @@ pub(crate) struct StagePartArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AssignArgs {
-    /// The persona
+    /// Persona
     #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
-    /// The arc
+    /// Arc
     pub(crate) arc: Name,
-    /// The stage to start in [default: the first]
+    /// Initial stage [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) stage: Option<Name>,
-    /// Refuse if the persona is not at this revision any more
+    /// Fail unless the persona is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -118,10 +118,10 @@ pub(crate) struct AssignArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UnassignArgs {
-    /// The persona
+    /// Persona
     #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
-    /// Refuse if the persona is not at this revision any more
+    /// Fail unless the persona is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub(crate) struct UnassignArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OfPersonaArgs {
-    /// The persona
+    /// Persona
     #[arg(value_parser = name_to_read)]
     pub(crate) persona: Name,
     #[command(flatten)]

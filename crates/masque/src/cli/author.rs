@@ -1,4 +1,4 @@
-//! Authoring: create, update, delete, link, unlink. A flag has the name of its field in a file.
+//! create, update, delete, link, unlink. Each flag is named like the field in a file.
 
 use std::path::PathBuf;
 
@@ -13,19 +13,19 @@ use super::{ChangeIn, CreateIn, DeleteIn, KindWord};
 mod fields;
 pub(crate) use fields::GivenFields;
 
-/// Why something is written; kept in its history.
+/// The message of a change, kept in the history.
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct Why {
-    /// Why, for the history
+    /// Reason for the change, kept in the history
     #[arg(long, short, value_name = "WHY")]
     pub(crate) message: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Its key: letters, digits, "_" and "-"; it may stand in the file instead
+    /// Name: letters, digits, "_" and "-"; --file can set it instead
     pub(crate) name: Option<Name>,
-    /// A TOML or JSON file with its fields; "-" for standard input
+    /// TOML or JSON file with the fields; "-" for standard input
     #[arg(long, short, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -44,13 +44,13 @@ pub(crate) struct CreateKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Its name
+    /// Name
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
-    /// Refuse if it is not at this revision any more
+    /// Fail unless it is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
-    /// A TOML or JSON file with the fields that change, each in full; "-" for standard input
+    /// TOML or JSON file with the new values of fields; "-" for standard input
     #[arg(long, short, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) struct UpdateArgs {
     pub(crate) why: Why,
 }
 
-/// `masque update KIND`, likewise.
+/// `masque update KIND`, built the same way.
 #[derive(Debug)]
 pub(crate) struct UpdateKind {
     pub(crate) kind: Kind,
@@ -68,7 +68,7 @@ pub(crate) struct UpdateKind {
     pub(crate) fields: GivenFields,
 }
 
-/// True for a kind that `update` can rename as well; of the others, `masque rename` does.
+/// True for a kind that `update` can rename too. `masque rename` renames every kind.
 pub(crate) fn is_renamed_by_update(kind: Kind) -> bool {
     matches!(kind, Kind::Persona | Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc)
 }
@@ -80,21 +80,21 @@ fn rename_argument() -> Arg {
         .long(RENAME)
         .value_name("NEW")
         .value_parser(clap::value_parser!(Name))
-        .help("Give it another name; what uses it follows")
+        .help("Rename it, and update all references to it")
 }
 
-/// Says of a field that can be given several times what becomes of those that there are.
+/// Adds to the help of a repeatable flag that it replaces the current values.
 fn in_place(argument: Arg) -> Arg {
     match argument.get_help() {
         Some(help) if matches!(argument.get_action(), ArgAction::Append) => {
-            let help = format!("{help}; in place of those that it has");
+            let help = format!("{help}; replaces the current ones");
             argument.help(help)
         }
         _ => argument,
     }
 }
 
-/// A command for one kind, which files write with an underscore.
+/// The subcommand of a kind. The spelling of files, with underscores, is an alias.
 fn command_for(kind: Kind) -> Command {
     let word = KindWord::from(kind);
     let command = Command::new(word.dashed());
@@ -109,7 +109,7 @@ fn own_input(input: Input) -> bool {
     input == Input::Own
 }
 
-/// The kind that a subcommand is for, and its arguments.
+/// The kind of the chosen subcommand, and its arguments.
 fn chosen(matches: &ArgMatches) -> Result<(Kind, &ArgMatches), clap::Error> {
     let missing = || clap::Error::raw(clap::error::ErrorKind::MissingSubcommand, "a kind is required");
     let (word, matches) = matches.subcommand().ok_or_else(missing)?;
@@ -183,31 +183,31 @@ impl Subcommand for UpdateKind {
 
 fn update_about(kind: Kind) -> String {
     match kind {
-        Kind::Persona => "A persona's own fields; `link` and `arc` change what it is made of".to_owned(),
-        Kind::Arc => "An arc's own fields; `arc add-stage` and its like change the stages".to_owned(),
-        kind => format!("A {}", kind.spoken()),
+        Kind::Persona => "Update a persona's own fields; `link` and `arc` change its pieces".to_owned(),
+        Kind::Arc => "Update an arc's own fields; `masque arc` changes its stages".to_owned(),
+        kind => format!("Update a {}", kind.spoken()),
     }
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Deleting what is not there succeeds and says so. A piece that personas use is kept unless --force
-is given, and so is an entry of a file that has a mistake: what it says is in no history.
-`masque rollback` brings back whatever else was deleted.
+Deleting a missing entity succeeds. Deleting a piece that personas use needs --force, and so does
+an entry with an error in a file: its current text is not in the history. `masque rollback` restores
+everything else.
 
   masque delete part calm-tone
   masque delete persona reviewer --if-revision 4 --message \"replaced by code_reviewer\"")]
 pub(crate) struct DeleteArgs {
-    /// Its kind
+    /// Kind
     #[arg(value_enum)]
     pub(crate) kind: KindWord,
-    /// Its name
+    /// Name
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
-    /// Also where personas use it, who lose it, or where its entry has a mistake
+    /// Delete it even if personas use it or its entry has an error
     #[arg(long)]
     pub(crate) force: bool,
-    /// Refuse if it is not at this revision any more
+    /// Fail unless it is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -216,7 +216,7 @@ pub(crate) struct DeleteArgs {
     pub(crate) why: Why,
 }
 
-/// What can be linked to a persona.
+/// The kinds that can be linked to a persona.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LinkKind {
     Part,
@@ -240,21 +240,21 @@ impl From<LinkKind> for Kind {
 #[command(after_help = "  masque link reviewer part calm-tone --order 70 --priority 40
   masque link reviewer guardrail no-fabrication")]
 pub(crate) struct LinkArgs {
-    /// The persona
+    /// Persona
     #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
-    /// The piece's kind
+    /// Kind of the piece
     #[arg(value_enum)]
     pub(crate) kind: LinkKind,
-    /// The piece's name
+    /// Name of the piece
     pub(crate) name: Name,
-    /// A part's place: lower comes first [default: last]
+    /// Position of a part; lower comes first [default: last]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) order: Option<i32>,
-    /// A part's weight: higher survives trimming [default: 0]
+    /// Priority of a part; a budget drops low priorities first [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i32>,
-    /// Refuse if the persona is not at this revision any more
+    /// Fail unless the persona is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -266,15 +266,15 @@ pub(crate) struct LinkArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "  masque unlink reviewer part calm-tone")]
 pub(crate) struct UnlinkArgs {
-    /// The persona
+    /// Persona
     #[arg(value_parser = name_to_change)]
     pub(crate) persona: Name,
-    /// The piece's kind
+    /// Kind of the piece
     #[arg(value_enum)]
     pub(crate) kind: LinkKind,
-    /// The piece's name
+    /// Name of the piece
     pub(crate) name: Name,
-    /// Refuse if the persona is not at this revision any more
+    /// Fail unless the persona is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]

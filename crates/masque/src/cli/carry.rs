@@ -1,4 +1,4 @@
-//! Carrying entities from scope to scope, and from library to library.
+//! promote, export, import: moving entities between scopes and libraries.
 
 use std::path::PathBuf;
 
@@ -10,30 +10,30 @@ use super::{CreateIn, KindWord, OnlyIn, Why, vocabulary};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All that it refers to goes with it, where the other scope does not have it. Where that has something
-different under one of these names, nothing is done; with --replace, what goes takes the place of
-what is there, the pieces too. What others still use is kept where it was.
+Everything it refers to moves with it, unless the target scope already has it. If the target scope
+has a different definition of one of these names, nothing changes; --replace overwrites it. Pieces
+that others still use stay in the source scope too.
 
   masque promote reviewer --from project --to shared
   masque promote reviewer --from shared --to project --copy
   masque promote calm-tone --kind part --to global")]
 pub(crate) struct PromoteArgs {
-    /// Its name
+    /// Name
     #[arg(value_parser = name_to_carry)]
     pub(crate) name: Name,
-    /// Its kind [default: persona]
+    /// Kind [default: persona]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) kind: Option<KindWord>,
-    /// Where it is [default: where its name resolves]
+    /// Source scope [default: where its name resolves]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) from: Option<Scope>,
-    /// Where it goes
+    /// Target scope
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
     pub(crate) to: Scope,
-    /// Leave it where it is as well
+    /// Copy instead of moving
     #[arg(long)]
     pub(crate) copy: bool,
-    /// Put it and its pieces in place of what the other scope has under their names
+    /// Overwrite definitions of the same names in the target scope
     #[arg(long)]
     pub(crate) replace: bool,
     #[command(flatten)]
@@ -42,18 +42,18 @@ pub(crate) struct PromoteArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A bundle is a personas.toml: it has what was named and all that this refers to.
+A bundle is a personas.toml with the named entities and everything they refer to.
 
   masque export reviewer mentor > bundle.toml
   masque export calm-tone --kind part --output calm.toml")]
 pub(crate) struct ExportArgs {
-    /// What to export
+    /// Names to export
     #[arg(value_name = "NAME", required = true, num_args = 1.., value_parser = name_to_read)]
     pub(crate) names: Vec<Name>,
-    /// The kind of all that is named [default: persona]
+    /// Kind of all names [default: persona]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) kind: Option<KindWord>,
-    /// The file to write [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Making personas out of others, and changing any entity as text.
+//! edit, new, duplicate, rename.
 
 use clap::Args;
 use persona::{Kind, Name, Scope};
@@ -10,15 +10,15 @@ use crate::failure::{Failure, Result};
 #[derive(Debug, Args)]
 #[command(override_usage = "masque edit [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
-Opens it as TOML in $VISUAL or $EDITOR and checks it before it is saved; a mistake opens the editor
-again. An unchanged or emptied file saves nothing. A builtin is edited as a copy. Comments that you
-write there are not kept.
+Opens it as TOML in $VISUAL or $EDITOR and checks it before saving. After an error the editor opens
+again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments are not
+kept.
 
   masque edit reviewer
   masque edit part calm-tone --scope project
   EDITOR=\"code --wait\" masque edit reviewer")]
 pub(crate) struct EditArgs {
-    /// A persona's name, or a kind and a name
+    /// Name of a persona, or kind and name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct EditArgs {
 }
 
 impl EditArgs {
-    /// What is to be edited; without a kind, a persona.
+    /// The entity to edit. The kind defaults to persona.
     pub(crate) fn target(&self) -> Result<(Kind, Name)> {
         let Target { kind, name, .. } = Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)?;
         Ok((kind, name))
@@ -37,16 +37,16 @@ impl EditArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A template is a builtin persona (masque list --scope builtin); the copy is an ordinary persona,
-yours to change. What is not said is asked, on a terminal.
+A template is a builtin persona (masque list --scope builtin). The copy is an ordinary persona. On a
+terminal, masque asks for everything that is not given.
 
-  masque new                                        asks
+  masque new                                        interactive
   masque new reviewer --template code_reviewer
   masque new reviewer --template code_reviewer --scope project")]
 pub(crate) struct NewArgs {
-    /// The new persona's name
+    /// Name of the new persona
     pub(crate) name: Option<Name>,
-    /// The builtin persona to begin with
+    /// Builtin persona to copy
     #[arg(long, short, value_name = "NAME")]
     pub(crate) template: Option<Name>,
     #[command(flatten)]
@@ -61,13 +61,13 @@ pub(crate) struct NewArgs {
   masque duplicate part calm-tone calmer-tone
   masque duplicate reviewer reviewer --from shared --scope project")]
 pub(crate) struct DuplicateArgs {
-    /// Its name and the copy's, with its kind before them unless it is a persona
+    /// [KIND] NAME NEW: the entity, and the name of the copy; KIND defaults to persona
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
     words: Vec<String>,
-    /// Where it is [default: where its name resolves]
+    /// Source scope [default: where its name resolves]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) from: Option<Scope>,
-    /// Where the copy goes [default: beside it; of a builtin, where `create` writes]
+    /// Scope of the copy [default: the same; for a builtin, where `create` writes]
     #[arg(long = "scope", alias = "to", value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
     pub(crate) to: Option<Scope>,
     #[command(flatten)]
@@ -83,12 +83,12 @@ impl DuplicateArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque rename [OPTIONS] [KIND] <NAME> <NEW>")]
 #[command(after_help = "\
-What refers to it follows, in every scope that can be written; the rest is listed.
+References in every writable scope are updated. References that cannot be updated are listed.
 
   masque rename reviewer strict-reviewer
   masque rename part calm-tone quiet-tone")]
 pub(crate) struct RenameArgs {
-    /// Its name and the new one, with its kind before them unless it is a persona
+    /// [KIND] NAME NEW: the entity, and its new name; KIND defaults to persona
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
     words: Vec<String>,
     #[command(flatten)]
@@ -110,6 +110,6 @@ fn two_names(words: &[String], option: ScopeOption) -> Result<(Kind, Name, Name)
             let new = new.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;
             Ok((kind, name, new))
         }
-        _ => Err(Failure::invalid("give its name and the new one: [KIND] NAME NEW")),
+        _ => Err(Failure::invalid("expected two names: [KIND] NAME NEW")),
     }
 }

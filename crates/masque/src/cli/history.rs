@@ -1,4 +1,4 @@
-//! Entities as they were: history, diff, rollback, tag.
+//! history, diff, rollback, tag.
 
 use clap::Args;
 
@@ -8,15 +8,15 @@ use crate::failure::{Failure, Result};
 #[derive(Debug, Args)]
 #[command(override_usage = "masque history [OPTIONS] [KIND] <NAME>")]
 #[command(
-    after_help = "  masque history reviewer                  every change, the newest first: who, when and why
+    after_help = "  masque history reviewer                  all revisions, newest first: who, when and why
   masque history part calm-tone --limit 5
-  masque history reviewer --scope shared   of one scope"
+  masque history reviewer --scope shared   the history in one scope"
 )]
 pub(crate) struct HistoryArgs {
-    /// A persona's name, or a kind and a name
+    /// Name of a persona, or kind and name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
-    /// Only the newest N, of up to 10000 [default: 1000]
+    /// Show only the newest N revisions, at most 10000 [default: 1000]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
     #[command(flatten)]
@@ -32,15 +32,15 @@ impl HistoryArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque diff [OPTIONS] [KIND] <NAME> [REV] [REV]")]
 #[command(after_help = "\
-A revision is a number of `masque history`, or a tag. Where there is colour, changed words stand out
-within their lines; elsewhere it is a unified diff, as `patch` reads it.
+A revision is a number from `masque history`, or a tag. With color, changed words are highlighted;
+without, the output is a unified diff that `patch` can read.
 
   masque diff reviewer                     the last change
-  masque diff reviewer 3                   what changed since revision 3
-  masque diff reviewer production 7        between a tag and a revision
+  masque diff reviewer 3                   changes since revision 3
+  masque diff reviewer production 7        changes between a tag and a revision
   masque diff part calm-tone --json        {from, to, fields, unified}")]
 pub(crate) struct DiffArgs {
-    /// A persona's name, or a kind and a name; then up to two revisions
+    /// Name of a persona, or kind and name; then up to two revisions
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
     words: Vec<String>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(crate) struct DiffArgs {
 }
 
 impl DiffArgs {
-    /// What is compared, and its older and newer revision.
+    /// The entity, and its older and newer revision.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
         Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)
     }
@@ -57,20 +57,20 @@ impl DiffArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque rollback [OPTIONS] [KIND] <NAME> <REV>")]
 #[command(after_help = "\
-A rollback is a new revision, so nothing is lost by it. What was deleted comes back the same way.
-Pieces that have changed since are told; those of the same scope go back too with --with-pieces.
+A rollback creates a new revision, so nothing is lost. It also restores deleted entities. Pieces that
+have changed since are listed; --with-pieces rolls back those in the same scope too.
 
   masque rollback reviewer 3 --message \"the shorter one was better\"
   masque rollback reviewer production --with-pieces
   masque rollback part calm-tone production")]
 pub(crate) struct RollbackArgs {
-    /// A persona's name, or a kind and a name; then a revision or a tag
+    /// Name of a persona, or kind and name; then a revision or a tag
     #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
     words: Vec<String>,
-    /// Put the pieces that it refers to back to what they were then, too
+    /// Roll back the pieces it refers to as well
     #[arg(long)]
     pub(crate) with_pieces: bool,
-    /// Refuse if it is not at this revision any more
+    /// Fail unless it is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
     #[command(flatten)]
@@ -80,12 +80,14 @@ pub(crate) struct RollbackArgs {
 }
 
 impl RollbackArgs {
-    /// What goes back, and to which revision.
+    /// The entity, and the revision to restore.
     pub(crate) fn target(&self) -> Result<(Target<'_>, &str)> {
         let target = Target::parse(&self.words, (1, 1), ScopeOption::OF_WRITING)?;
         match target.rest {
             [revision] => Ok((target, revision)),
-            _ => Err(Failure::invalid(format!("name a revision: masque rollback {} REV", target.name))),
+            _ => {
+                Err(Failure::invalid(format!("missing revision; run `masque rollback {} REV`", target.name)))
+            }
         }
     }
 }
@@ -95,18 +97,18 @@ impl RollbackArgs {
 masque tag [OPTIONS] [KIND] <NAME> [REV] <TAG>
        masque tag [OPTIONS] [KIND] <NAME> --delete <TAG>")]
 #[command(after_help = "\
-A tag names a revision, with all the pieces as they were then, so that callers can ask for it. A tag
-that is given again moves. Without REV, the persona is tagged as it is now.
+A tag names a revision, together with the revisions of all its pieces. Tagging again moves the tag.
+Without REV, the newest revision is tagged.
 
   masque tag reviewer production
   masque tag reviewer 3 production --message \"the one that passed\"
   masque show reviewer --revision production
   masque tag reviewer --delete production")]
 pub(crate) struct TagArgs {
-    /// A persona's name, or a kind and a name; then a revision, if not the newest, and the tag
+    /// Name of a persona, or kind and name; then a revision [default: newest] and the tag
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
     words: Vec<String>,
-    /// Take this tag away; its revision stays
+    /// Delete this tag; its revision stays
     #[arg(long, value_name = "TAG")]
     pub(crate) delete: Option<String>,
     #[command(flatten)]
@@ -116,17 +118,17 @@ pub(crate) struct TagArgs {
 }
 
 impl TagArgs {
-    /// What is tagged, the revision if it is not the newest, and the tag.
+    /// The entity, the revision (`None`: the newest) and the tag.
     pub(crate) fn tagging(&self) -> Result<(Target<'_>, Option<&str>, &str)> {
         let target = Target::parse(&self.words, (1, 2), ScopeOption::OF_WRITING)?;
         match target.rest {
             [tag] => Ok((target, None, tag)),
             [revision, tag] => Ok((target, Some(revision), tag)),
-            _ => Err(Failure::invalid(format!("name the tag: masque tag {} TAG", target.name))),
+            _ => Err(Failure::invalid(format!("missing tag; run `masque tag {} TAG`", target.name))),
         }
     }
 
-    /// What a tag is taken off.
+    /// The entity whose tag is deleted.
     pub(crate) fn untagged(&self) -> Result<Target<'_>> {
         Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)
     }

@@ -1,4 +1,4 @@
-//! Kinds on the command line, and what is meant by a name with or without one.
+//! Kinds on the command line, and the `[KIND] NAME` arguments.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use persona::{Kind, Name, ParseKindError};
 use super::ScopeOption;
 use crate::failure::{Failure, Result};
 
-/// A kind on the command line; the plural reads better in places, and files write an underscore.
+/// A kind on the command line, in the singular or plural, with dashes or underscores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KindWord(Kind);
 
-/// The spellings of each kind, in the order of [`Kind::ALL`]; the first is the one that help shows.
+/// The spellings of each kind, in the order of [`Kind::ALL`]. Help shows the first.
 static SPELLINGS: LazyLock<Vec<(KindWord, [String; 4])>> = LazyLock::new(|| {
     let spellings = |kind: &Kind| {
         let (one, many) = (kind.as_str().to_owned(), kind.table().to_owned());
@@ -28,7 +28,7 @@ impl KindWord {
         SPELLINGS.iter().find(|(word, _)| *word == self).map_or(&[], |(_, spellings)| spellings)
     }
 
-    /// The kind as commands and help have it: `tool-preset`.
+    /// The spelling in commands and help: `tool-preset`.
     pub(crate) fn dashed(self) -> &'static str {
         self.spellings().first().map_or(self.0.as_str(), String::as_str)
     }
@@ -59,44 +59,44 @@ impl From<Kind> for KindWord {
     }
 }
 
-/// What `[KIND] NAME` and the words after it mean.
+/// `[KIND] NAME` and the words after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target<'a> {
     pub(crate) kind: Kind,
     pub(crate) name: Name,
-    /// Whether no kind was given, so that a persona was taken for granted.
+    /// True if no kind was given, so the kind defaults to persona.
     pub(crate) implied: bool,
     pub(crate) rest: &'a [String],
 }
 
 impl<'a> Target<'a> {
-    /// Without a kind, a persona is meant. The first word is a kind where it can be one and
-    /// `fewest` words still follow the name; a persona that is named like a kind is reached with
-    /// `persona NAME`. At most `most` words may follow the name. Its scope is said with an option.
+    /// Parses the words. The kind defaults to persona. The first word is a kind if it names one and
+    /// at least `fewest` words follow the name; `persona NAME` selects a persona named like a kind.
+    /// At most `most` words may follow the name. `option` selects the scope.
     pub(crate) fn parse(
         words: &'a [String],
         (fewest, most): (usize, usize),
         option: ScopeOption,
     ) -> Result<Self> {
         let [first, others @ ..] = words else {
-            return Err(Failure::invalid("name what is meant, as in `mentor` or `part plain-tone`"));
+            return Err(Failure::invalid("missing name, for example `mentor` or `part plain-tone`"));
         };
         let (kind, name, implied, rest) = match (kind_of(first), others) {
             (Ok(kind), [name, rest @ ..]) if rest.len() >= fewest => (kind, name, false, rest),
-            // So many words make sense only with a kind, so the first is a kind that is misspelt.
+            // This many words need a kind, so the first is a misspelt kind.
             (Err(unknown), _) if others.len() > most => return Err(unknown),
             (_, rest) => (Kind::Persona, first, true, rest),
         };
         if rest.len() > most {
             let name = name.as_str();
-            return Err(Failure::invalid(format!("there are more words after {name:?} than have a meaning")));
+            return Err(Failure::invalid(format!("unexpected argument after {name:?}")));
         }
-        let name = option.name_beside(name).map_err(Failure::invalid)?;
+        let name = option.parse_name(name).map_err(Failure::invalid)?;
         Ok(Self { kind, name, implied, rest })
     }
 }
 
-/// The kind that a word means, in the singular or in the plural.
+/// Parses a kind, in the singular or plural.
 pub(crate) fn kind_of(word: &str) -> Result<Kind> {
     match <KindWord as ValueEnum>::from_str(word, true) {
         Ok(kind) => Ok(kind.into()),
@@ -118,7 +118,7 @@ mod tests {
 
     use super::{ScopeOption, Target};
 
-    /// The words, how many must and may follow the name, and what is understood.
+    /// Checks the target of some words. The pair says how many words must and may follow the name.
     fn check(words: &str, (fewest, most): (usize, usize), expected: &str) {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let understood = match Target::parse(&words, (fewest, most), ScopeOption::OF_READING) {
@@ -138,9 +138,9 @@ mod tests {
         check("tool_prest x", (0, 0), "unknown kind \"tool_prest\"; did you mean \"tool-preset\"?");
         check("part", (0, 0), "persona part");
         check("persona part", (0, 0), "persona part");
-        check("", (0, 0), "name what is meant");
+        check("", (0, 0), "missing name");
         check("a/b", (0, 0), "");
-        check("part builtin:calm", (0, 0), "a scope is an option: write `calm --scope builtin`");
+        check("part builtin:calm", (0, 0), "use --scope for the scope: `calm --scope builtin`");
         for kind in Kind::ALL {
             check(&format!("{kind} x"), (0, 0), &format!("{kind} x"));
         }
@@ -155,6 +155,6 @@ mod tests {
         check("part 3", (1, 1), "persona part 3");
         check("part calm 3", (1, 1), "part calm 3");
         check("mentor calm 3", (1, 1), "unknown kind \"mentor\"");
-        check("part calm 3 4", (1, 1), "there are more words after \"calm\"");
+        check("part calm 3 4", (1, 1), "unexpected argument after \"calm\"");
     }
 }

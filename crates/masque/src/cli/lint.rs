@@ -1,4 +1,4 @@
-//! Lint.
+//! `masque lint`.
 
 use std::path::PathBuf;
 
@@ -9,30 +9,30 @@ use super::vocabulary;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit code 1 if there is an error, or what --deny says; 0 otherwise. The providers that a model may
-name are those of config.toml and of the project, those whose key is in the environment, and ollama
-and llamacpp. Where you have set up none, anthropic, openai and gemini pass as well.
+Exits with 1 if there is a finding of the --deny level or above, else with 0. Known providers are
+those of config.toml and of the project, those whose key is in the environment, ollama and llamacpp.
+If you have configured none, anthropic, openai and gemini are known too.
 
   masque lint
   masque lint --deny warning
   masque lint --scope shared --scope global
-  masque lint --format sarif > masque.sarif          for a code host's review")]
+  masque lint --format sarif > masque.sarif          for code review")]
 pub(crate) struct LintArgs {
-    /// What to look at; repeat it for more [default: the files; without any, shared]
+    /// Check this scope; repeatable [default: the files; shared if there are none]
     #[arg(long = "scope", value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) scopes: Vec<Scope>,
-    /// How to print what is found [default: text, or json with --json]
+    /// Output format [default: text, or json with --json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<LintFormat>,
-    /// Count these, and all that is worse, as errors in the exit code [default: error]
+    /// Exit with 1 on findings of this level or above [default: error]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub(crate) deny: Option<Deny>,
-    /// Nothing is looked at by its path; whoever tries is told how
+    /// Accepted only to explain that lint takes no paths
     #[arg(hide = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// How findings are printed.
+/// The output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
     /// For people
@@ -43,7 +43,7 @@ pub(crate) enum LintFormat {
     Sarif,
 }
 
-/// The mildest finding that makes the command fail.
+/// The lowest level that makes the command fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Deny {
     Error,

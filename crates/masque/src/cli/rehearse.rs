@@ -1,4 +1,4 @@
-//! The scripted model, and recordings of real ones.
+//! `masque rehearse`: the scripted model, and recordings of real ones.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,45 +8,44 @@ use rehearsal::Protocol;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rehearsal speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini on one port,
-and says what its script says. Scripts are TOML: an ordered list of [[reply]]; docs/rehearsal.md
-describes them.
+A rehearsal is a scripted model that speaks the protocols of Anthropic, OpenAI (responses and chat)
+and Gemini on one port. A script is a TOML file with a list of [[reply]]; see docs/rehearsal.md.
 
-  masque rehearse                                    what answers where no model is set up
+  masque rehearse                                    the builtin script
   masque rehearse talk.toml --listen 127.0.0.1:4800
-  masque rehearse talk.toml --log                    also show what it is sent
-  masque rehearse --check talk.toml                  only look for mistakes
+  masque rehearse talk.toml --log                    print every request
+  masque rehearse --check talk.toml                  check the script and exit
   masque rehearse --record tape.toml --upstream https://api.anthropic.com
-  masque rehearse --replay tape.toml                 exit code 1 if a request differed")]
+  masque rehearse --replay tape.toml                 exits with 1 if a request differs")]
 pub(crate) struct RehearseArgs {
-    /// The script [default: the one that says how to set a model up]
+    /// Script [default: the builtin one, which explains how to set up a model]
     #[arg(value_name = "SCRIPT", conflicts_with_all = ["script", "check", "record", "replay"])]
     pub(crate) positional: Option<PathBuf>,
-    /// The script, by name
+    /// Script; the same as SCRIPT
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "record", "replay"])]
     pub(crate) script: Option<PathBuf>,
-    /// Print every request that comes: its path and its body, without keys
+    /// Print the path and body of every request, without keys
     #[arg(long, conflicts_with_all = ["check", "record", "replay"])]
     pub(crate) log: bool,
-    /// Where to listen; loopback addresses only
+    /// Address to listen on; loopback only
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Look for mistakes in a script, and do nothing else
+    /// Check a script and exit
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "replay"])]
     pub(crate) check: Option<PathBuf>,
-    /// Pass requests on to a real provider, and write what passes into a cassette (.toml or .json)
+    /// Forward requests to a real provider, and record them in a cassette (.toml or .json)
     #[arg(long, value_name = "FILE", requires = "upstream", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,
-    /// The provider to record; keys are those that the client sends, and are never written
+    /// Provider to record; the client's keys are forwarded and never written
     #[arg(long, value_name = "URL", requires = "record")]
     pub(crate) upstream: Option<String>,
     /// Record only this protocol: anthropic, openai-responses, openai-chat or gemini
     #[arg(long, value_name = "KIND", requires = "record")]
     pub(crate) kind: Option<Protocol>,
-    /// Play a cassette back; a request that differs from the recorded one is refused
+    /// Replay a cassette; a request that differs from the recorded one is refused
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
-    /// Play without the pauses of the recording
+    /// Replay without the recorded pauses
     #[arg(long, requires = "replay")]
     pub(crate) at_once: bool,
 }

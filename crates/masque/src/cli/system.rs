@@ -1,38 +1,38 @@
-//! Everything around the library: serving, connecting, the database.
+//! serve, mcp, connect, trust, doctor, db, completions.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Where `serve` listens, and where `doctor` and `connect --http` look for it.
+/// The default address of `serve`, also used by `doctor` and `connect --http`.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
 
 #[derive(Debug, Args)]
 #[command(after_help = "  masque serve                             on 127.0.0.1:4747
-  masque serve --addr 127.0.0.1:0          on any free port, which is printed
+  masque serve --addr 127.0.0.1:0          on any free port; prints it
   masque --db postgres://me@db/team serve  a team's library
   masque serve --project ~/work/shop       with the personas of a project
 
-Both personas.toml are followed: a change is in force at once. With `[history] keep = N` in
-config.toml, all but the newest N revisions of everything are forgotten daily; tagged ones stay.")]
+Changes to personas.toml files take effect at once. With `[history] keep = N` in config.toml, old
+revisions are deleted daily: the newest N of each entity and tagged ones stay.")]
 pub(crate) struct ServeArgs {
-    /// Where to listen; loopback addresses only
+    /// Address to listen on; loopback only
     #[arg(long, value_name = "IP:PORT", env = "MASQUE_ADDR", default_value = DEFAULT_ADDRESS)]
     pub(crate) addr: SocketAddr,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A client starts this by itself; `masque connect CLIENT` tells it to. Standard output carries the
-protocol and nothing else; --verbose writes to standard error.")]
+MCP clients start this command; `masque connect CLIENT` configures them. Standard output carries only
+the protocol; logs go to standard error.")]
 pub(crate) struct McpArgs {
-    /// The tools to offer: load (reading, fewest tokens), author, all, or names of tools, with commas
+    /// Tools to offer: load (read-only, fewest tokens), author, all, or tool names separated by commas
     #[arg(long, value_name = "SET|TOOL,…", default_value = "all")]
     pub(crate) tools: mcp::ToolSelection,
 }
 
-/// An MCP client whose configuration is known.
+/// An MCP client that `connect` can configure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Client {
     ClaudeCode,
@@ -45,24 +45,24 @@ pub(crate) enum Client {
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
-The client's own file is kept as it is but for the entry \"masque\"; a copy of what was there stands
-beside it as FILE.bak-TIME. A second run changes nothing.
+Only the entry \"masque\" of the client's file changes. The old file is kept as FILE.bak-TIME. Running
+the command again changes nothing.
 
   masque connect claude-code                  for all projects of this user
   masque connect vscode --project             for the project in this directory
-  masque connect cursor --tools load --print  only show what would be written
+  masque connect cursor --tools load --print  print the configuration, write nothing
   masque connect codex --http                 use a running `masque serve`")]
 pub(crate) struct ConnectArgs {
-    /// The client
+    /// Client to configure
     #[arg(value_enum)]
     pub(crate) client: Client,
-    /// The tools to offer: load (reading, fewest tokens), author, all, or names of tools, with commas
-    /// between them [default: all]
+    /// Tools to offer: load (read-only, fewest tokens), author, all, or tool names separated by commas
+    /// [default: all]
     #[arg(long, value_name = "SET|TOOL,…", value_parser = tool_set)]
     pub(crate) tools: Option<String>,
-    /// Write into the project's file, in this directory [default: .], instead of the user's
+    /// Write the file of the project in this directory [default: .] instead of the user's
     //
-    // It has the name of the global option, which therefore does not reach this command.
+    // This shadows the global option of the same name.
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     pub(crate) project: Option<PathBuf>,
     /// Connect to a running server instead of starting one [default: http://127.0.0.1:4747/mcp]
@@ -73,31 +73,31 @@ pub(crate) struct ConnectArgs {
     pub(crate) print: bool,
 }
 
-/// Checks the tool set here, so that no client is told to start what would not start.
+/// Checks the tool set before it is written into a client's file.
 fn tool_set(text: &str) -> Result<String, <mcp::ToolSelection as std::str::FromStr>::Err> {
     text.parse::<mcp::ToolSelection>().map(|_| text.to_owned())
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Until you trust a project, its personas.toml may define personas, and nothing else: it starts no MCP
-server, names no provider, approves no tool and reads no file outside the project.
+Until you trust a project, its personas.toml may only define personas: it starts no MCP server, adds
+no provider, approves no tool and reads no file outside the project.
 
   masque trust                     the project around this directory
-  masque trust ~/work/shop --yes   without being asked
+  masque trust ~/work/shop --yes   without asking
   masque trust --list
   masque trust --revoke ~/work/shop
 
 It holds for the directory and for what its files will say later, not for the directories inside it.
 A server that is running notices when it is started again.")]
 pub(crate) struct TrustArgs {
-    /// The project's directory [default: the project around the working directory]
+    /// Project directory [default: the project of the working directory]
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// List the projects that you trust
+    /// List trusted projects
     #[arg(long, conflicts_with_all = ["directory", "revoke", "yes"])]
     pub(crate) list: bool,
-    /// Trust the project no more
+    /// Stop trusting the project
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
     /// Do not ask
@@ -107,7 +107,7 @@ pub(crate) struct TrustArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Start the MCP servers too, to see whether they answer
+    /// Start the MCP servers too, to check that they answer
     #[arg(long = "try")]
     pub(crate) try_servers: bool,
 }
@@ -118,32 +118,32 @@ pub(crate) struct DoctorArgs {
   masque db prune --keep 100
   masque --db postgres://me@db.example.com/team db copy --to local.db")]
 pub(crate) enum DbCommand {
-    /// Write a copy of the database into a file, while it is in use
+    /// Write a copy of the database to a file; works while it is in use
     Backup(BackupArgs),
-    /// Copy everything into another, empty database, and compare the two
+    /// Copy everything to an empty database, and compare the two
     Copy(CopyArgs),
-    /// Forget old revisions; the newest and tagged ones stay
+    /// Delete old revisions; the newest and tagged ones stay
     Prune(PruneArgs),
-    /// Say where the database is, and what it holds
+    /// Show the location and contents of the database
     Info,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// Revisions of each entity to keep [default: history.keep of config.toml]
+    /// Revisions to keep of each entity [default: history.keep of config.toml]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) keep: Option<u32>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The file to write; it must not exist yet
+    /// File to write; must not exist
     pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// The database to write: a file, or postgres://user@host/name
+    /// Target database: a file or postgres://user@host/name
     #[arg(long, value_name = "PATH|URL")]
     pub(crate) to: String,
 }
@@ -154,7 +154,7 @@ pub(crate) struct CopyArgs {
   masque completions zsh > ~/.zfunc/_masque
   masque completions fish > ~/.config/fish/completions/masque.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -170,10 +170,13 @@ fn a_base_is_changed_and_taken_away() {
 #[test]
 fn only_personas_are_explained() {
     let home = Home::new();
-    contains(&home.fails(2, &["show", "part", "plain-tone", "--explain"]), &["--explain is for personas"]);
+    contains(
+        &home.fails(2, &["show", "part", "plain-tone", "--explain"]),
+        &["--explain works for personas only"],
+    );
     contains(
         &home.fails(2, &["show", "tool-preset", "full", "--flat"]),
-        &["--flat is for personas; a tool preset"],
+        &["--flat works for personas only; a tool preset"],
     );
     contains(&home.fails(2, &["show", "mentor", "--flat", "--explain"]), &["cannot be used with"]);
     contains(

@@ -221,7 +221,7 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["nothing to delete"]);
     assert_eq!(home.json(&["tag", "part", "calm", "--delete", "old"])["deleted"], true);
     contains(&home.fails(2, &["tag", "helper", "1", "7"]), &["is a number"]);
-    contains(&home.fails(2, &["tag", "helper"]), &["name the tag"]);
+    contains(&home.fails(2, &["tag", "helper"]), &["missing tag"]);
 }
 
 /// The advice is for the definition that was shown, not for the one that is in force.

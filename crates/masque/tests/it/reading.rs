@@ -112,7 +112,10 @@ fn views_are_changed_for_one_call() {
     contains(&home.fails(2, &["show", "mentor", "--types", "tonn"]), &["tone"]);
     let twice = ["show", "mentor", "--override", "tone=plain-tone", "--override", "tone=guide-tone"];
     contains(&home.fails(2, &twice), &["twice"]);
-    contains(&home.fails(2, &["show", "part", "plain-tone", "--limit", "1"]), &["--limit is for personas"]);
+    contains(
+        &home.fails(2, &["show", "part", "plain-tone", "--limit", "1"]),
+        &["--limit works for personas only"],
+    );
 }
 
 #[test]

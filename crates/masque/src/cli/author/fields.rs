@@ -1,5 +1,5 @@
-//! The fields of each kind as flags, made from their descriptions. What is collected has the names
-//! that files have too.
+//! The flags of each kind, built from the descriptions of its fields. Collected values have the field
+//! names of files.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 use crate::definition::read_text;
 use crate::failure::Result;
 
-/// The heading of the flags that are about bases.
+/// The heading of flags about inheritance.
 const INHERITANCE: &str = "Inheritance";
 const FIELDS: &str = "Fields";
 
-/// The fields that flags gave, before files are read.
+/// Fields set by flags, before files are read.
 #[derive(Debug, Default)]
 pub(crate) struct GivenFields {
     values: Map<String, Value>,
@@ -25,7 +25,7 @@ pub(crate) struct GivenFields {
 }
 
 impl GivenFields {
-    /// The fields, with the contents of `--content-file` and its like.
+    /// Returns the fields, with the contents of flags like `--content-file`.
     pub(crate) fn read(self) -> Result<Map<String, Value>> {
         let mut values = self.values;
         for (flag, path) in self.files {
@@ -39,7 +39,7 @@ impl GivenFields {
 #[derive(Debug)]
 struct FieldFlag {
     field: &'static Field,
-    /// The table in which the field stands, if not in the definition itself.
+    /// The table that contains the field. None at the top level.
     table: Option<&'static str>,
     long: String,
     /// The flag that reads the text from a file.
@@ -66,7 +66,7 @@ fn flags_of(fields: &'static [Field]) -> Vec<FieldFlag> {
             (Shape::Table(inner), Some(prefix)) => {
                 let inner = inner.iter().filter_map(|inner| {
                     let long = format!("{prefix}-{}", flag_name(inner)?);
-                    // Only what a definition says itself may stand in a file.
+                    // Only top-level fields can be read from a file.
                     Some(FieldFlag { file: None, ..FieldFlag::new(inner, Some(field.name), long) })
                 });
                 flags.extend(inner);
@@ -77,7 +77,7 @@ fn flags_of(fields: &'static [Field]) -> Vec<FieldFlag> {
     flags
 }
 
-/// `--system-prompt` for `system_prompt`; one of a list is in the singular.
+/// `--system-prompt` for `system_prompt`. A flag of a list is in the singular.
 fn flag_name(field: &Field) -> Option<String> {
     let name = match field.flag {
         Flag::None => return None,
@@ -98,7 +98,7 @@ fn is_repeatable(field: &Field) -> bool {
 impl FieldFlag {
     fn new(field: &'static Field, table: Option<&'static str>, long: String) -> Self {
         let about = persona::first_sentence(field.about).trim_end_matches('.');
-        let more = if is_repeatable(field) { "; repeat it for more" } else { "" };
+        let more = if is_repeatable(field) { "; repeatable" } else { "" };
         let about_bases = field.inherit == Inherit::Removes
             || matches!(field.shape, Shape::Base)
             || field.name.ends_with("_mode");
@@ -108,7 +108,10 @@ impl FieldFlag {
             file: field.is_long().then(|| format!("{long}-file")),
             value_name: value_name(field),
             help: format!("{about}{more}"),
-            file_help: format!("The {}, from a file; \"-\" for standard input", field.name.replace('_', " ")),
+            file_help: format!(
+                "Read the {} from a file; \"-\" for standard input",
+                field.name.replace('_', " ")
+            ),
             heading: if about_bases { INHERITANCE } else { FIELDS },
             long,
         }
@@ -123,7 +126,7 @@ impl FieldFlag {
         let argument = match self.field.shape {
             Shape::Word(word) => {
                 let words = (word.words)().into_iter().map(PossibleValue::new);
-                // As with texts, an empty word takes back what was set.
+                // As with texts, an empty word clears the field.
                 let none = word.is_optional.then(|| PossibleValue::new("").hide(true));
                 argument.value_parser(PossibleValuesParser::new(words.chain(none)))
             }
@@ -136,7 +139,7 @@ impl FieldFlag {
         if is_repeatable(self.field) { argument.action(ArgAction::Append) } else { argument }
     }
 
-    /// What the command line says, as a value of the field.
+    /// The value of the field on the command line.
     fn value(&self, matches: &ArgMatches) -> Option<Value> {
         let id = self.long.as_str();
         let texts =
@@ -150,7 +153,7 @@ impl FieldFlag {
             Shape::List { item, .. } if item.type_name == MODEL => {
                 matches.get_many::<Value>(id)?.filter(|model| !model.is_null()).cloned().collect()
             }
-            // A part is linked by its name; a stage begins with nothing else.
+            // A part is linked by name, and a new stage has only a name.
             Shape::List { item, .. } if !item.may_be_bare => {
                 texts(id)?.map(|name| json!({ "name": name })).collect()
             }
@@ -160,7 +163,7 @@ impl FieldFlag {
     }
 }
 
-/// What stands for a value in the help.
+/// The placeholder of a value in the help.
 fn value_name(field: &Field) -> String {
     let last = field.name.rsplit('_').next().unwrap_or(field.name).to_uppercase();
     match field.shape {
@@ -176,30 +179,30 @@ fn value_name(field: &Field) -> String {
     }
 }
 
-/// The type of a list's entries that a flag spells in a way of its own.
+/// The type of list entries whose flag has a syntax of its own: `PROVIDER/MODEL`.
 const MODEL: &str = "PreferredModel";
 
-/// `anthropic/claude-sonnet-4-5` as a flag; nothing, for no model at all.
+/// Parses `anthropic/claude-sonnet-4-5`. An empty text means no model.
 fn model(text: &str) -> std::result::Result<Value, &'static str> {
     match text.split_once('/') {
         Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
             Ok(json!({ "provider": provider, "model": model }))
         }
         None if text.is_empty() => Ok(Value::Null),
-        _ => Err("write a provider and its model, as in anthropic/claude-sonnet-4-5"),
+        _ => Err("expected PROVIDER/MODEL, for example anthropic/claude-sonnet-4-5"),
     }
 }
 
-/// `search=1.5` as a flag.
+/// Parses `search=1.5`.
 fn pair(text: &str) -> std::result::Result<(String, f64), &'static str> {
     let parsed = text.split_once('=').and_then(|(key, value)| {
         let value = value.trim().parse().ok().filter(|value: &f64| value.is_finite())?;
         Some((key.trim().to_owned(), value))
     });
-    parsed.ok_or("write a category and a number, as in search=1.5")
+    parsed.ok_or("expected CATEGORY=NUMBER, for example search=1.5")
 }
 
-/// Adds the flags of a kind; `taken` says which fields the command takes.
+/// Adds the flags of a kind. `taken` selects the fields.
 pub(super) fn augment(command: Command, kind: Kind, taken: fn(Input) -> bool) -> Command {
     flags(kind).iter().filter(|flag| taken(flag.field.input)).fold(command, |command, flag| {
         let command = command.arg(flag.argument());
@@ -216,7 +219,7 @@ pub(super) fn augment(command: Command, kind: Kind, taken: fn(Input) -> bool) ->
     })
 }
 
-/// Collects what the flags of a kind say.
+/// Collects the values of the flags of a kind.
 pub(super) fn collect(matches: &ArgMatches, kind: Kind, taken: fn(Input) -> bool) -> GivenFields {
     let mut given = GivenFields::default();
     for flag in flags(kind).iter().filter(|flag| taken(flag.field.input)) {
