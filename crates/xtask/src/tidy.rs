@@ -5,8 +5,10 @@
 //! data looks like code, and no rule reads them.
 
 mod docs;
+mod exceptions;
 mod functions;
 mod imports;
+mod messages;
 mod modules;
 mod sizes;
 mod snapshots;
@@ -22,7 +24,7 @@ use anyhow::{Result, bail};
 use crate::workspace::Workspace;
 use tree::Tree;
 
-const RULES: [fn(&Tree, &mut Report); 7] = [
+const RULES: [fn(&Tree, &mut Report); 8] = [
     imports::check,
     sizes::check,
     functions::check,
@@ -30,6 +32,7 @@ const RULES: [fn(&Tree, &mut Report); 7] = [
     snapshots::check,
     docs::check,
     words::check,
+    messages::check,
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {

@@ -84,10 +84,10 @@ codes! {
     AlreadyExists = "already_exists", Conflict, "An entity of this kind has this name.";
     Occupied = "occupied", Conflict, "The scope has a different entity of this name.";
     StaleRevision = "stale_revision", Conflict, "The entity is not at the revision that `if_revision` names.";
-    ChangedMeanwhile = "changed_meanwhile", Conflict, "Somebody else changed the entity at the same time.";
+    ChangedMeanwhile = "changed_meanwhile", Conflict, "Another caller changed the entity at the same time.";
     InUse = "in_use", Conflict, "Other entities use it.";
     FileHasErrors = "file_has_errors", Conflict, "A personas.toml, or an entry of it, must be fixed first.";
-    FileChanged = "file_changed", Conflict, "Somebody else changed the file at the same time; nothing was written.";
+    FileChanged = "file_changed", Conflict, "Another process changed the file at the same time; nothing was written.";
     FileExists = "file_exists", Conflict, "The file exists.";
     TargetNotEmpty = "target_not_empty", Conflict, "The target of a copy is not empty.";
     SessionExists = "session_exists", Conflict, "A session with this id exists.";
@@ -100,7 +100,25 @@ codes! {
 
     // Invalid: the request cannot be understood, or can never succeed.
     InvalidRequest = "invalid_request", Invalid, "The request cannot be read.";
+    InvalidJson = "invalid_json", Invalid, "The body is not a JSON object.";
+    UnsupportedMediaType = "unsupported_media_type", Invalid, "The body is not sent as JSON.";
+    BodyTooLarge = "body_too_large", Invalid, "The body is too large.";
+    IncompleteBody = "incomplete_body", Invalid, "The body ended early.";
+    RequestTimeout = "request_timeout", Invalid, "The body took too long to arrive.";
+    BodyNotAllowed = "body_not_allowed", Invalid, "The request takes its fields from the address.";
+    QueryNotAllowed = "query_not_allowed", Invalid, "The request takes its fields from the body.";
+    MethodNotAllowed = "method_not_allowed", Invalid, "The path does not support this method.";
+    InvalidCondition = "invalid_condition", Invalid, "The request does not support this condition, or it is no ETag.";
     InvalidUsage = "invalid_usage", Invalid, "The command line is wrong.";
+    NotForKind = "not_for_kind", Invalid, "The option does not apply to this kind.";
+    InvalidSessionId = "invalid_session_id", Invalid, "The text cannot be the start of a session's id.";
+    AmbiguousSession = "ambiguous_session", Invalid, "Several sessions have an id that starts like this.";
+    AmbiguousKind = "ambiguous_kind", Invalid, "Entities of several kinds have this name.";
+    NoTerminal = "no_terminal", Invalid, "The command asks questions and needs a terminal.";
+    NoJson = "no_json", Invalid, "The command has no JSON output.";
+    NothingToChange = "nothing_to_change", Invalid, "The update names no field.";
+    NotSupported = "not_supported", Invalid, "The other side does not support this.";
+    NoEditor = "no_editor", Invalid, "No editor is set, or it does not start.";
     InvalidConfig = "invalid_config", Invalid, "A configuration file or variable is wrong.";
     UnknownField = "unknown_field", Invalid, "The input has no such field.";
     MissingField = "missing_field", Invalid, "A required field is missing.";
@@ -124,6 +142,12 @@ codes! {
     OtherEntry = "other_entry", Invalid, "The text defines something else than the entity that is saved.";
     NotEditable = "not_editable", Invalid, "The file has to be changed by hand.";
     NotAFile = "not_a_file", Invalid, "The path is not a file.";
+    NotADirectory = "not_a_directory", Invalid, "The path is not a directory.";
+    InvalidPath = "invalid_path", Invalid, "The path is not UTF-8 text.";
+    NotText = "not_text", Invalid, "The file or input is not UTF-8 text.";
+    InvalidScript = "invalid_script", Invalid, "The file is not a script of the rehearsal model.";
+    InvalidCassette = "invalid_cassette", Invalid, "The file is not a recording.";
+    TooManyProjects = "too_many_projects", Invalid, "The list of trusted projects is full.";
     FileTooLarge = "file_too_large", Invalid, "The file is too large.";
     NothingToImport = "nothing_to_import", Invalid, "The bundle defines no entities.";
     UnknownStage = "unknown_stage", Invalid, "The arc has no such stage.";
@@ -165,7 +189,13 @@ codes! {
     FileDenied = "file_denied", Denied, "The system refuses access to the file.";
     Unauthorized = "unauthorized", Denied, "The provider refuses the key.";
     NoKey = "no_key", Denied, "A provider is configured without its key.";
-    NeedsConsent = "needs_consent", Denied, "Somebody has to agree first.";
+    NeedsConsent = "needs_consent", Denied, "The user has to agree first.";
+    Declined = "declined", Denied, "The user declined.";
+    UnsafeFile = "unsafe_file", Denied, "Other users can change the file, so it has no effect.";
+    ForeignHost = "foreign_host", Denied, "The request is not addressed to this machine.";
+    ForeignOrigin = "foreign_origin", Denied, "The request comes from a page of another site.";
+    AddressNotLocal = "address_not_local", Denied, "Other machines can reach the address.";
+    PortDenied = "port_denied", Denied, "The system refuses the port.";
     ModelRefused = "model_refused", Denied, "The model refused to answer.";
     Refused = "refused", Denied, "The caller may not do this.";
 
@@ -181,6 +211,15 @@ codes! {
     WriteFailed = "write_failed", Broken, "An earlier step of the same write failed.";
     Interrupted = "interrupted", Broken, "A task ended before it had finished.";
     RehearsalFailed = "rehearsal_failed", Broken, "The rehearsal model does not start.";
+    ListenFailed = "listen_failed", Broken, "The server cannot listen on the address.";
+    ServerFailed = "server_failed", Broken, "The server stopped with an error.";
+    ConnectionLost = "connection_lost", Broken, "The connection to the client broke.";
+    EditorFailed = "editor_failed", Broken, "The editor ended with an error.";
+    TerminalFailed = "terminal_failed", Broken, "The terminal cannot be read.";
+    InputFailed = "input_failed", Broken, "Standard input cannot be read.";
+    OutputFailed = "output_failed", Broken, "The output cannot be written.";
+    Cancelled = "cancelled", Broken, "The user cancelled a question.";
+    NoHome = "no_home", Broken, "The home directory is unknown.";
     ModelFailed = "model_failed", Broken, "No model answered.";
     Failed = "failed", Broken, "Something else failed.";
 }

@@ -117,6 +117,32 @@ pub enum Remedy {
     StartOver,
     /// Send one of several fields that say the same.
     SendOne,
+    /// Agree in advance.
+    Confirm,
+    /// Run a command.
+    Run {
+        command: String,
+    },
+    /// Write it like this.
+    WriteAs {
+        example: String,
+    },
+    SetVariable {
+        variable: String,
+        example: String,
+    },
+    /// Listen on another address.
+    OtherAddress {
+        address: String,
+    },
+    SaveAsUtf8,
+    SendJson,
+    /// Send the field in the body of this request.
+    SendInBody {
+        request: String,
+    },
+    SendInAddress,
+    UseLoopback,
 }
 
 impl fmt::Display for Remedy {
@@ -140,6 +166,13 @@ impl fmt::Display for Remedy {
                 write!(f, "roll {} {:?} back to revision {revision} first", kind.spoken(), name.as_str())
             }
             Self::OtherBase { base } => write!(f, "name another scope, as in \"{base}\""),
+            Self::Run { command } => write!(f, "run `{command}`"),
+            Self::WriteAs { example } => write!(f, "write it as in {example}"),
+            Self::SetVariable { variable, example } => {
+                write!(f, "set {variable}, as in {variable}={example}")
+            }
+            Self::OtherAddress { address } => write!(f, "choose another address, such as {address}"),
+            Self::SendInBody { request } => write!(f, "send it in the body of {request}"),
             Self::LinkInstead { name } => {
                 write!(f, "leave out its texts to link the existing part {:?}", name.as_str())
             }
@@ -186,6 +219,13 @@ impl Remedy {
             Self::FixEntry => "fix the entry",
             Self::FixFile => "fix the file",
             Self::DeleteByForce => "repeat with force to delete it; no history has its present text",
+            other => other.fixed_of_surroundings(),
+        }
+    }
+
+    /// Those about the project, sessions, providers, the database and the request.
+    const fn fixed_of_surroundings(&self) -> &'static str {
+        match self {
             Self::OpenProject => "name the project's directory",
             Self::Serve => "start masque serve",
             Self::ServeProject => "start the server in a project",
@@ -206,18 +246,13 @@ impl Remedy {
             Self::UsePrimary => "connect to the primary server, or as a user who may write",
             Self::SendOne => "send one of them",
             Self::StartOver => "start again without the cursor",
-            Self::ListKind { .. }
-            | Self::UseOneOf { .. }
-            | Self::LeaveOut { .. }
-            | Self::AddField { .. }
-            | Self::UseField { .. }
-            | Self::AskForRevision { .. }
-            | Self::DuplicateInto { .. }
-            | Self::PromoteTo { .. }
-            | Self::KeepScope { .. }
-            | Self::RollBackFirst { .. }
-            | Self::OtherBase { .. }
-            | Self::LinkInstead { .. } => "",
+            Self::Confirm => "confirm it",
+            Self::SaveAsUtf8 => "save it as UTF-8",
+            Self::SendJson => "send a JSON object with Content-Type: application/json",
+            Self::SendInAddress => "send the fields in the address, as in ?scope=shared",
+            Self::UseLoopback => "use 127.0.0.1, localhost or [::1]",
+            // The others have fields, or are worded above.
+            _ => "",
         }
     }
 }

@@ -76,12 +76,12 @@ impl<'ast> Visit<'ast> for Functions {
 }
 
 /// `#[test]`, `#[tokio::test]` and `#[rstest]`.
-fn is_test_attribute(attribute: &Attribute) -> bool {
+pub(super) fn is_test_attribute(attribute: &Attribute) -> bool {
     let last = attribute.path().segments.last();
     last.is_some_and(|segment| segment.ident == "test" || segment.ident == "rstest")
 }
 
-fn is_cfg_test(attribute: &Attribute) -> bool {
+pub(super) fn is_cfg_test(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute.parse_args::<Ident>().is_ok_and(|condition| condition == "test")
 }

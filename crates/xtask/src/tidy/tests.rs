@@ -358,6 +358,74 @@ fn unfinished_work_is_found_in_code_only() {
     );
 }
 
+/// The lines of a function's body that look into a message.
+fn readers(body: &str) -> Vec<usize> {
+    let source = format!("//! A crate.\nfn read() {{\n{body}\n}}\n");
+    let found = findings(&[("crates/app/src/lib.rs", &source)]);
+    let lines = found.iter().map(|finding| {
+        let line = finding.strip_prefix("crates/app/src/lib.rs:").and_then(|rest| rest.split(':').next());
+        assert!(finding.contains("read looks into a message"), "{finding}");
+        line.and_then(|line| line.parse::<usize>().ok()).expect("a line") - 2
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_look_into_a_message_is_found() {
+    for body in [
+        "if error.to_string().contains(\"in use\") {}",
+        "if err.to_string() == \"gone\" {}",
+        "if \"gone\" != error.to_string() {}",
+        "if error.to_string() == GONE {}",
+        "if format!(\"{error}\").starts_with(\"no\") {}",
+        "if format!(\"cannot: {}\", self.error).ends_with(\"no\") {}",
+        "if error.message().trim().starts_with(\"unknown field\") {}",
+        "if failure.message.to_lowercase().contains(\"quota\") {}",
+        "if report.message == \"gone\" {}",
+        "let quoted = message.split('`').nth(1);",
+        "let short = message.strip_prefix(&prefix);",
+        "let text = error.to_string(); if text.contains(\"gone\") {}",
+        "let text = error.to_string(); let text = text.trim(); text.replace(from, to);",
+        "match message.as_str() { \"gone\" => {} _ => {} }",
+        "match error.to_string().as_str() { \"gone\" | \"lost\" => {} _ => {} }",
+        "if pattern.is_match(&error.to_string()) {}",
+        "lines.iter().any(|error| error.to_string().contains(word));",
+        "println!(\"{}\", message.replace(\"a\", \"b\"));",
+        "tokio::select! { _ = stop => { if message.contains(\"x\") {} } }",
+        "let short = error.strip_prefix(&name);",
+        "if reason.contains(\"quota\") {}",
+        "if anything.to_string().contains(\"x\") {}",
+    ] {
+        assert_eq!(readers(body), [1], "{body}");
+    }
+}
+
+#[test]
+fn other_texts_and_layout_may_be_searched() {
+    for body in [
+        "if text.contains(\"x\") {}",
+        "let text = name.to_string(); if text.contains(\"x\") {}",
+        "let line = error.to_string().replace('\\n', \" \");",
+        "let (first, rest) = message.split_once('\\n').unwrap();",
+        "let words = message.split([' ', '\\t']);",
+        "let text = error.to_string(); let text = file.text(); text.contains(\"x\");",
+        "let same = error.to_string() == other.to_string();",
+        "if message.is_empty() || message == \"\" {}",
+        "if error.code() == Code::Gone {}",
+        "match reason { \"stop\" => {} _ => {} }",
+        "match message[\"role\"].as_str() { Some(\"user\") => {} _ => {} }",
+        "match message.as_str() { \"\" => {} _ => {} }",
+        "let text = format!(\"{name}\"); text.contains(\"x\");",
+    ] {
+        assert_eq!(readers(body), [0_usize; 0], "{body}");
+    }
+    let test = "fn a() { assert!(message.contains(\"x\")); }\n";
+    let inline = format!("//! A crate.\n#[cfg(test)]\nmod tests {{ {test} }}\n#[test]\n{test}");
+    check(&[("crates/app/src/lib.rs", &inline), ("crates/app/tests/it/main.rs", test)], &[]);
+    let declared = "//! A crate.\n#[cfg(test)]\nmod trial;\n";
+    check(&[("crates/app/src/lib.rs", declared), ("crates/app/src/trial.rs", test)], &[]);
+}
+
 #[test]
 fn the_exit_code_follows_the_violations() {
     let mut report = Report::default();
