@@ -203,6 +203,8 @@ pub fn full_persona(of: &str) -> Persona {
         description: Some("Reviews what others wrote".to_owned()),
         summary: Some("A reviewer".to_owned()),
         detail: Some("A reviewer who reads everything twice.".to_owned()),
+        author: Some("Ann Writer".to_owned()),
+        license: Some("MIT".to_owned()),
         extends: base("builtin:critic"),
         system_prompt: Some("You review code.".to_owned()),
         system_prompt_mode: MergeMode::Append,

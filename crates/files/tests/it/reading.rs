@@ -37,6 +37,8 @@ display_name = "X"
 description = "d"
 summary = "s"
 detail = "t"
+author = "Ann"
+license = "MIT"
 extends = "global:base"
 system_prompt = "p"
 system_prompt_mode = "append"
@@ -69,7 +71,7 @@ remove_tags = ["two"]
         entry(text, Kind::Persona),
         json!({
             "name": "x", "display_name": "X", "description": "d", "summary": "s", "detail": "t",
-            "extends": "global:base", "system_prompt": "p", "system_prompt_mode": "append",
+            "author": "Ann", "license": "MIT", "extends": "global:base", "system_prompt": "p", "system_prompt_mode": "append",
             "preferred_models": [
                 { "provider": "gemini", "model": "pro", "temperature": 0.0, "top_p": 0.5, "max_output_tokens": 8192 },
                 { "provider": "local", "model": "small" },

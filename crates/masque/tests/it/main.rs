@@ -20,6 +20,7 @@ mod readme;
 
 mod arcs;
 mod authoring;
+mod credits;
 mod definitions;
 mod links;
 mod presets;

@@ -36,6 +36,22 @@ kind! {
         .searched()
         .strongest()
         .filled();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own author: Option<String> = field::line(
+            DISPLAY_NAME_CHARS,
+            "Who wrote the persona: one line, such as a name with an address. Without it, the base's.",
+        )
+        .searched()
+        .strongest()
+        .setting();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own license: Option<String> = field::line(
+            DISPLAY_NAME_CHARS,
+            "The terms under which others may use the persona: one line, such as `MIT` or an address. Without it, \
+             the base's.",
+        )
+        .strongest()
+        .setting();
         /// The persona that this one builds on: `name`, or `scope:name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own("Base persona: name, or scope:name") extends: Option<BaseRef> = field::base(

@@ -209,6 +209,10 @@ fn a_field_is_from_the_strongest_layer_that_sets_it() {
         &[r#"summary="c" builtin:someone over builtin:base-1, builtin:base-2"#],
     );
     check_fields(
+        "set author=Ann license=MIT > set author=Ben",
+        &[r#"author="Ben" builtin:someone over builtin:base-1"#, r#"license="MIT" builtin:base-1"#],
+    );
+    check_fields(
         "set models=m aggregation=full rounds=9 plan.instruction=i plan.model=m arc=growth > set plan.model=n tool_preset=t",
         &[
             r#"preferred_models=[{"model":"m","provider":"p"}] builtin:base-1"#,

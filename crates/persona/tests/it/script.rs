@@ -188,6 +188,8 @@ fn set(persona: &mut Persona, item: &str) {
         "description" => persona.description = text,
         "summary" => persona.summary = text,
         "detail" => persona.detail = text,
+        "author" => persona.author = text,
+        "license" => persona.license = text,
         "models" => {
             let model = |word: &str| serde_json::json!({ "provider": "p", "model": word });
             let models = value.split(',').map(model).map(serde_json::from_value);

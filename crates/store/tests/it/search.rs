@@ -131,6 +131,7 @@ async fn every_field_that_is_read_is_found() {
             description: some("qdescription"),
             summary: some("qsummary"),
             detail: some("qdetail"),
+            author: some("qauthor"),
             system_prompt: some("qprompt"),
             tags: words(&["qtag"]),
             ..persona("qname")
@@ -167,7 +168,7 @@ async fn every_field_that_is_read_is_found() {
         check("qcategory", &["bias_profile qbias"]).await;
         check("qglob", &["context_preset qcontext"]).await;
         check("docs qpath", &["context_preset qcontext"]).await;
-        for word in ["qname", "qdisplay", "qdetail", "qprompt"] {
+        for word in ["qname", "qdisplay", "qdetail", "qauthor", "qprompt"] {
             check(word, &["persona qname"]).await;
         }
         check("qdescription", &["arc qarc", "persona qname", "tool_preset qtools"]).await;

@@ -1,0 +1,45 @@
+//! Author and license: a field that needs nothing but its description goes through every command.
+
+use serde_json::json;
+
+use crate::home::{Home, contains};
+
+#[test]
+fn an_author_and_a_license_are_written_read_and_compared() {
+    let home = Home::new();
+    home.ok(&["create", "persona", "guide", "--summary", "Guides.", "--author", "Ann <ann@example.org>"]);
+    home.ok(&["update", "persona", "guide", "--license", "MIT"]);
+    let shown = home.json(&["show", "guide"]);
+    assert_eq!((&shown["author"], &shown["license"]), (&json!("Ann <ann@example.org>"), &json!("MIT")));
+    contains(&home.ok(&["show", "guide"]), &["author", "Ann <ann@example.org>", "license", "MIT"]);
+
+    let diff = home.json(&["diff", "guide", "1", "2"]);
+    assert_eq!(diff["fields"], json!([{ "field": "license", "to": "MIT" }]));
+    let found = home.json(&["search", "example"]);
+    assert_eq!(found["items"][0]["name"], "guide");
+
+    home.ok(&["create", "persona", "heir", "--extends", "guide", "--author", "Ben"]);
+    let explained = home.json(&["show", "heir", "--explain"]);
+    let from = |field: &str| {
+        let fields = explained["fields"].as_array().unwrap().iter();
+        fields.clone().find(|it| it["field"] == field).map(|it| (it["value"].clone(), it["from"].clone()))
+    };
+    assert_eq!(from("author"), Some((json!("Ben"), json!("shared:heir"))));
+    assert_eq!(from("license"), Some((json!("MIT"), json!("shared:guide"))));
+
+    // A file has the same words, and comes back as it went.
+    let file = home.ok(&["export", "guide"]);
+    contains(&file, &["author = \"Ann <ann@example.org>\"", "license = \"MIT\""]);
+    home.write("elsewhere/personas.toml", &file);
+    let moved = home.run_in("elsewhere", &["show", "guide", "--json", "--scope", "project"]).ok();
+    let moved: serde_json::Value = serde_json::from_str(&moved).unwrap();
+    assert_eq!((&moved["author"], &moved["license"]), (&shown["author"], &shown["license"]));
+    home.ok(&["import", "elsewhere/personas.toml", "--yes", "--scope", "global"]);
+    assert_eq!(home.json(&["show", "guide", "--scope", "global"])["license"], "MIT");
+
+    home.ok(&["update", "persona", "guide", "--license", "", "--scope", "shared"]);
+    assert_eq!(home.json(&["show", "guide", "--scope", "shared"]).get("license"), None);
+    let refused = home.run(&["update", "persona", "guide", "--author", "two\nlines", "--json"]);
+    let refused: serde_json::Value = serde_json::from_str(&refused.fails(2)).unwrap();
+    assert_eq!(refused["error"]["subject"]["field"], "author");
+}
