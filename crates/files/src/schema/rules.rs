@@ -28,7 +28,10 @@ pub(super) fn apply(field: &Field, schema: &mut Value) {
         }
         Shape::Texts(most) => {
             bound(schema, "maxItems", most);
-            bound(&mut schema["items"], "maxLength", limits::SHORT_TEXT_BYTES);
+            match field.says_something {
+                true => line(&mut schema["items"], limits::SHORT_TEXT_BYTES),
+                false => bound(&mut schema["items"], "maxLength", limits::SHORT_TEXT_BYTES),
+            }
         }
         Shape::List { most, .. } => bound(schema, "maxItems", most),
         Shape::Map { most, chars, .. } => {
