@@ -1,5 +1,6 @@
 //! Changes of some fields of an entity, whatever its kind.
 
+use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
 use persona::{AnyEntity, Meta, Scope, with_kind};
 use serde_json::{Map, Value};
@@ -15,6 +16,7 @@ use crate::{Author, Library, Result, ValueError};
 
 impl Library {
     /// Changes the given fields of an entity in one transaction. A builtin is copied first.
+    #[boxed]
     pub async fn amend_entity(&self, author: &Author, input: AmendEntity) -> Result<Written> {
         let AmendEntity { kind, name, mut entity, if_revision, message, scope } = input;
         // What was read may be sent back.

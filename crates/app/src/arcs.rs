@@ -1,5 +1,6 @@
 //! Arcs: their stages, and where a persona stands in one.
 
+use async_recursion::async_recursion as boxed;
 use persona::{Bundle, CharacterArc, Name, Persona, Scope, Stage};
 use scopes::{Heir, Write};
 use store::{Action, Held};
@@ -33,6 +34,7 @@ fn first_stage(arc: &CharacterArc) -> Result<&Stage> {
 
 impl Library {
     /// Adds a stage to an arc, or changes the one of that name.
+    #[boxed]
     pub async fn add_stage(&self, author: &Author, input: AddStage) -> Result<Written> {
         let AddStage { arc, name, stage_order, description, condition, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
@@ -57,6 +59,7 @@ impl Library {
     }
 
     /// Removes a stage; personas that stand in it go to the first one.
+    #[boxed]
     pub async fn remove_stage(&self, author: &Author, input: RemoveStage) -> Result<Written> {
         let RemoveStage { arc, stage, force, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
@@ -79,6 +82,7 @@ impl Library {
     }
 
     /// Makes a part active in a stage.
+    #[boxed]
     pub async fn add_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
         let StagePart { arc, stage, part, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, arc: &mut CharacterArc, copied: &mut Vec<Piece>| {
@@ -92,6 +96,8 @@ impl Library {
         self.change(author, &arc, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
+    #[boxed]
+
     pub async fn remove_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
         let StagePart { arc, stage, part, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
@@ -102,6 +108,7 @@ impl Library {
     }
 
     /// Gives a persona an arc and puts it into the named stage, or the first.
+    #[boxed]
     pub async fn assign_arc(&self, author: &Author, input: AssignArc) -> Result<StageState> {
         let AssignArc { persona, arc, stage, if_revision, message, scope } = input;
         let scope = self.scope_for_change(persona::Kind::Persona, &persona, scope).await?;
@@ -126,6 +133,8 @@ impl Library {
         Ok(state(persona, meta.scope, meta.revision, &definition, target, copied))
     }
 
+    #[boxed]
+
     pub async fn unassign_arc(&self, author: &Author, input: UnassignArc) -> Result<Written> {
         let UnassignArc { persona, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
@@ -136,6 +145,7 @@ impl Library {
     }
 
     /// Moves a persona to the next stage of its arc.
+    #[boxed]
     pub async fn advance_stage(&self, input: &OfPersona) -> Result<StageState> {
         let persona = &input.persona;
         let next = |arc: &CharacterArc, current: &Name| {
@@ -147,6 +157,7 @@ impl Library {
     }
 
     /// Moves a persona back to the first stage of its arc.
+    #[boxed]
     pub async fn reset_stage(&self, input: &OfPersona) -> Result<StageState> {
         self.move_stage(input, |arc, _| first_stage(arc).cloned()).await
     }

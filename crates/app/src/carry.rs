@@ -1,5 +1,6 @@
 //! Carrying entities with all that they refer to: to another scope, out of the library, into it.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::catalog::reach;
@@ -114,6 +115,7 @@ impl Library {
 
     /// Moves or copies an entity to another scope, with all that it refers to and that scope does
     /// not see. A builtin is always copied.
+    #[boxed]
     pub async fn promote(&self, author: &Author, promotion: Promotion) -> Result<Promoted> {
         let Promotion { kind, name, from, to, copy, replace, message } = promotion;
         let from = match from {
@@ -188,6 +190,7 @@ impl Library {
 
     /// Entities with all that they refer to, as one personas.toml, and what they name that is not
     /// there.
+    #[boxed]
     pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<(String, Vec<Piece>)> {
         let mut all: Cargo = Vec::new();
         for (kind, name) in names {

@@ -1,5 +1,6 @@
 //! What changes, for those who watch: taken in batches, and what a batch means for a persona.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
 
 use persona::{Kind, Name, Persona, limits};
@@ -17,6 +18,7 @@ impl Changes {
     /// Waits for a change and takes along all that are there already, so that a burst of writes
     /// is told once. Where too much was missed to tell one change from another, everything has
     /// changed. `None` when the library is closed.
+    #[boxed]
     pub async fn next(&mut self) -> Option<Vec<Change>> {
         let mut changes = match self.0.recv().await {
             Ok(change) => vec![change],
@@ -47,6 +49,7 @@ impl Library {
     /// Whether a persona may read differently after these changes: its own, those of its bases,
     /// and those of pieces. Pieces are shared, so that a change of any of them may be a change of
     /// every persona.
+    #[boxed]
     pub async fn may_differ(&self, persona: &Name, changes: &[Change]) -> bool {
         // Who cannot be told for sure is told to look.
         touches(persona, changes) || self.builds_on(persona, changes).await.unwrap_or(true)

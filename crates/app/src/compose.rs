@@ -1,5 +1,6 @@
 //! Creating personas, with the pieces that come with them, and changing their fields.
 
+use async_recursion::async_recursion as boxed;
 use persona::{
     Chain, Entity as _, Guardrail, Kind, Name, Part, Persona, Skill, Trait, guardrail_fields, part_fields,
     persona_fields, skill_fields, trait_fields,
@@ -20,6 +21,7 @@ use crate::{Author, Error, Library, Result, ValueError};
 
 impl Library {
     /// Creates a persona and, in the same transaction, the pieces that come with it.
+    #[boxed]
     pub async fn create_persona(&self, author: &Author, input: CreatePersona) -> Result<Written> {
         let mut write = self
             .scopes
@@ -64,6 +66,7 @@ impl Library {
     }
 
     /// Updates a persona's own fields; its links have calls of their own.
+    #[boxed]
     pub async fn update_persona(&self, author: &Author, input: UpdatePersona) -> Result<Written> {
         let name = input.name.clone();
         let terms =

@@ -1,5 +1,6 @@
 //! Names that several scopes define: seeing them, and settling them.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::{AnyEntity, Kind, Name, Scope, with_kind};
@@ -27,6 +28,7 @@ pub enum Resolution {
 impl Library {
     /// Every name that several scopes define, or those of one name. Builtins do not count: they
     /// are there to be replaced.
+    #[boxed]
     pub async fn conflicts(&self, kind: Option<Kind>, name: Option<&Name>) -> Result<Vec<Conflict>> {
         let mut conflicts = Vec::new();
         for (of, known) in self.scopes.defined_twice().await? {
@@ -39,6 +41,7 @@ impl Library {
 
     /// The definitions of a name that take a builtin's place, which is no conflict: strongest first
     /// within each kind.
+    #[boxed]
     pub async fn overrides(&self, kind: Option<Kind>, name: &Name) -> Result<Vec<Place>> {
         let mut overrides = Vec::new();
         for of in Kind::ALL.iter().copied().filter(|of| kind.is_none_or(|kind| kind == *of)) {
@@ -78,6 +81,7 @@ impl Library {
     }
 
     /// Settles a conflict; afterwards one scope has the name.
+    #[boxed]
     pub async fn resolve_conflict(
         &self,
         author: &Author,

@@ -1,5 +1,6 @@
 //! What is different between two definitions, field by field.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
 
 use persona::{AnyEntity, Kind, Name, Scope};
@@ -61,6 +62,7 @@ fn differing(from: &Map<String, Value>, to: &Map<String, Value>) -> Vec<FieldCha
 
 impl Library {
     /// What changed between two revisions. Without any: the last change. With one: since then.
+    #[boxed]
     pub async fn diff(
         &self,
         kind: Kind,

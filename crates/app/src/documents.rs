@@ -1,5 +1,6 @@
 //! Entities as TOML, the way they stand in a personas.toml, and back.
 
+use async_recursion::async_recursion as boxed;
 use std::path::Path;
 
 use files::{Edit, Level, Problem, document, edit};
@@ -82,6 +83,7 @@ fn dropped(problem: Problem) -> Error {
 
 impl Library {
     /// An entity as TOML, with the scope and the revision that it is of.
+    #[boxed]
     pub async fn entity_toml(
         &self,
         kind: Kind,
@@ -94,6 +96,7 @@ impl Library {
     }
 
     /// Refuses where what is edited could not be saved: before somebody has written it.
+    #[boxed]
     pub async fn check_can_save(&self, author: &Author, kind: Kind, name: &Name, scope: Scope) -> Result<()> {
         self.check_open(scope)?;
         let Some(path) = self.scopes.path(scope) else { return Ok(()) };
@@ -104,12 +107,13 @@ impl Library {
 
     /// Keeps an entity that was edited as TOML. What would be lost of the text is a mistake.
     #[expect(clippy::too_many_arguments, reason = "an edit has that many sides")]
-    pub async fn save_toml(
-        &self,
-        author: &Author,
+    #[boxed]
+    pub async fn save_toml<'a>(
+        &'a self,
+        author: &'a Author,
         kind: Kind,
-        name: &Name,
-        text: TomlText<'_>,
+        name: &'a Name,
+        text: TomlText<'a>,
         scope: Scope,
         if_revision: Option<i64>,
         message: Option<String>,

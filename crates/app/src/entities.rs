@@ -1,6 +1,7 @@
 //! Entities of any kind through one door: get, save, delete. Presets and test inputs have no
 //! other; import, promotion and rollback come through it too.
 
+use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
 use persona::{AnyEntity, Kind, Meta, Scope, with_entity, with_kind};
 use scopes::Write;
@@ -19,6 +20,7 @@ pub(crate) const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "
 
 impl Library {
     /// A definition of any kind, now or as it was.
+    #[boxed]
     pub async fn get_entity(&self, input: &GetEntity) -> Result<Document<AnyEntity>> {
         let GetEntity { kind, name, revision, scope } = input;
         if let Some(revision) = revision {
@@ -39,12 +41,15 @@ impl Library {
     }
 
     /// Creates an entity of any kind, or puts it in place of what is there.
+    #[boxed]
     pub async fn save_entity(&self, author: &Author, input: SaveEntity) -> Result<Written> {
         let SaveEntity { kind, name, entity, if_revision, message, scope } = input;
         let entity = parse(kind, name.as_str(), entity)?;
         let scope = self.scope_for_change(kind, &name, scope).await?;
         self.save(author, scope, entity, if_revision, message).await
     }
+
+    #[boxed]
 
     pub async fn delete_entity(&self, author: &Author, input: DeleteEntity) -> Result<Deleted> {
         let DeleteEntity { kind, name, force, if_revision, message, scope } = input;

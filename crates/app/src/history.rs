@@ -1,5 +1,6 @@
 //! Entities as they were: history, revisions, tags, going back.
 
+use async_recursion::async_recursion as boxed;
 use persona::{Bundle, Kind, Meta, Name, Persona, Scope, limits};
 use store::{Action, FullRevision, RevisionRef};
 
@@ -26,6 +27,7 @@ impl<'a> From<&'a str> for NewTag<'a> {
 
 impl Library {
     /// The first page of an entity's history, where its name resolves or in the named scope.
+    #[boxed]
     pub async fn history(
         &self,
         kind: Kind,
@@ -37,6 +39,7 @@ impl Library {
     }
 
     /// One page of an entity's history, newest first.
+    #[boxed]
     pub async fn history_page(
         &self,
         kind: Kind,
@@ -67,6 +70,7 @@ impl Library {
 
     /// The scope whose history is meant: the named one, the one that has the name, or else one
     /// that had it.
+    #[boxed]
     pub async fn recorded_scope(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Result<Scope> {
         if let Some(scope) = scope.filter(|scope| *scope != Scope::Builtin) {
             return Ok(scope);
@@ -94,6 +98,7 @@ impl Library {
     }
 
     /// One revision of an entity, whole.
+    #[boxed]
     pub async fn revision(
         &self,
         kind: Kind,
@@ -158,7 +163,19 @@ impl Library {
         wanted: Option<&RevisionRef>,
         tag: impl Into<NewTag<'_>>,
     ) -> Result<Tagged> {
-        let NewTag { tag, message } = tag.into();
+        self.tag_revision(author, kind, name, scope, wanted, tag.into()).await
+    }
+
+    #[boxed]
+    async fn tag_revision<'a>(
+        &'a self,
+        author: &'a Author,
+        kind: Kind,
+        name: &'a Name,
+        scope: Option<Scope>,
+        wanted: Option<&'a RevisionRef>,
+        NewTag { tag, message }: NewTag<'a>,
+    ) -> Result<Tagged> {
         check_tag(tag)?;
         let by = author.because(message)?;
         let (scope, revision) = match wanted {
@@ -181,6 +198,7 @@ impl Library {
     }
 
     /// Takes a tag away; whether it was there.
+    #[boxed]
     pub async fn untag(&self, kind: Kind, name: &Name, scope: Option<Scope>, tag: &str) -> Result<bool> {
         let scope = self.recorded_scope(kind, name, scope).await?;
         Ok(self.scopes.untag(scope, kind, name, tag).await?)
@@ -239,6 +257,7 @@ impl Library {
 
     /// Forgets all but the newest `keep` revisions of each entity; tagged ones stay, and what they
     /// refer to. Returns how many went.
+    #[boxed]
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         Ok(self.scopes.prune(keep).await?)
     }

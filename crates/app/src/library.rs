@@ -1,10 +1,11 @@
 //! An open library, as fronts hold it.
 
+use async_recursion::async_recursion as boxed;
 use std::path::Path;
 
 use database::Location;
 use files::Problem;
-use persona::{Entity, Kind, Name, Scope};
+use persona::{AnyEntity, Entity, Kind, Name, Scope, Stored};
 use scopes::{FileScopes, Scopes};
 use store::{Attribution, CopyReport, DatabaseInfo, Keep, Progress, Store};
 
@@ -116,6 +117,7 @@ pub struct Library {
 }
 
 impl Library {
+    #[boxed]
     pub async fn open(options: OpenOptions) -> Result<Self> {
         let location = Location::parse(&options.database)?;
         let database = Store::open(location, options.create).await?;
@@ -162,21 +164,35 @@ impl Library {
     }
 
     /// Writes what is pending and closes all connections.
+    #[boxed]
     pub async fn close(&self) {
         self.scopes.close().await;
     }
 
     /// A definition as it was authored.
     pub async fn get<T: Keep>(&self, input: &ByName) -> Result<Document<T>> {
-        match self.scopes.get::<T>(&input.name, input.scope).await? {
-            Some(stored) => Ok(Document { entity: stored.entity, meta: stored.meta }),
-            None => Err(self.missing_in(T::KIND, &input.name, input.scope).await),
+        let Stored { entity, meta } = self.get_stored(T::KIND, &input.name, input.scope).await?;
+        match T::try_from(entity) {
+            Ok(entity) => Ok(Document { entity, meta }),
+            Err(_) => Err(self.missing_in(T::KIND, &input.name, input.scope).await),
+        }
+    }
+
+    #[boxed]
+    async fn get_stored(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Result<Stored<AnyEntity>> {
+        match self.scopes.get_any(kind, name, scope).await? {
+            Some(stored) => Ok(stored),
+            None => Err(self.missing_in(kind, name, scope).await),
         }
     }
 
     /// One page of a kind, by name.
     pub async fn list(&self, kind: Kind, query: impl Into<ListQuery>) -> Result<Page> {
-        let ListQuery(filter) = query.into();
+        self.list_page(kind, query.into()).await
+    }
+
+    #[boxed]
+    async fn list_page(&self, kind: Kind, ListQuery(filter): ListQuery) -> Result<Page> {
         if let Some(scope) = filter.scope {
             self.check_open(scope)?;
         }
@@ -186,6 +202,7 @@ impl Library {
     }
 
     /// Personas for a menu: most recently used first, then most recently changed, then builtins.
+    #[boxed]
     pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Item>> {
         let mut recent = self.scopes.recent_personas(limit).await?;
         self.fill_inherited(&mut recent).await?;
@@ -193,25 +210,31 @@ impl Library {
     }
 
     /// Names of a kind that begin with a text.
+    #[boxed]
     pub async fn complete_names(&self, kind: Kind, prefix: &str, limit: usize) -> Result<Vec<Name>> {
         Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
     }
 
     /// Whether the database answers.
+    #[boxed]
     pub async fn ping(&self) -> Result<()> {
         Ok(self.scopes.database().ping().await?)
     }
+
+    #[boxed]
 
     pub async fn database_info(&self) -> Result<DatabaseInfo> {
         Ok(self.scopes.database().info().await?)
     }
 
     /// Copies everything into a new SQLite file, and compares.
+    #[boxed]
     pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
         Ok(self.scopes.database().backup(to, progress).await?)
     }
 
     /// Copies everything into an empty database, and compares.
+    #[boxed]
     pub async fn copy_to(
         &self,
         database: &str,

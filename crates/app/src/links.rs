@@ -1,5 +1,6 @@
 //! Links between a persona and its pieces. Linking is a change of the persona.
 
+use async_recursion::async_recursion as boxed;
 use persona::{Kind, Name, PartLink, Persona};
 use scopes::Write;
 use store::Action;
@@ -14,6 +15,7 @@ macro_rules! links {
     ($($add:ident, $remove:ident, $input:ident { $field:ident } => $list:ident, $kind:ident;)+) => {
         impl Library {
             $(
+                #[boxed]
                 pub async fn $add(&self, author: &Author, input: $input) -> Result<Written> {
                     let $input { persona, $field: piece, if_revision, message, scope } = input;
                     let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
@@ -25,6 +27,8 @@ macro_rules! links {
                     };
                     self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
                 }
+
+                #[boxed]
 
                 pub async fn $remove(&self, author: &Author, input: $input) -> Result<Written> {
                     let $input { persona, $field: piece, if_revision, message, scope } = input;
@@ -47,6 +51,7 @@ links! {
 
 impl Library {
     /// Links a part; one that is linked already gets the new place.
+    #[boxed]
     pub async fn add_part(&self, author: &Author, input: AddPart) -> Result<Written> {
         let AddPart { persona, part, part_order, priority, if_revision, message, scope } = input;
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
@@ -56,6 +61,8 @@ impl Library {
         };
         self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
+
+    #[boxed]
 
     pub async fn remove_part(&self, author: &Author, input: PersonaPart) -> Result<Written> {
         let PersonaPart { persona, part, if_revision, message, scope } = input;

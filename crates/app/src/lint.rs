@@ -1,5 +1,6 @@
 //! Lint over the library: reads what is to be looked at, and finds the places in the files.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -46,6 +47,7 @@ struct Found {
 
 impl Library {
     /// Looks for mistakes in definitions and in the files themselves.
+    #[boxed]
     pub async fn lint(&self, mut options: LintOptions) -> Result<LintReport> {
         if options.scopes.is_empty() {
             options.scopes = self.scopes_with_files();

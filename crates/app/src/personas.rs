@@ -1,5 +1,6 @@
 //! Loading personas: views, manifests, compiled text, now or as a revision froze them.
 
+use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use persona::{
@@ -30,6 +31,7 @@ impl Whole {
 
 impl Library {
     /// A persona, assembled as the caller asks, as the JSON that is sent. Hot personas have it ready.
+    #[boxed]
     pub async fn get_persona(&self, input: &GetPersona) -> Result<Arc<Rendered>> {
         let request = request(input);
         if !request.is_plain() || input.compiled || input.revision.is_some() {
@@ -57,6 +59,7 @@ impl Library {
     }
 
     /// The merged prompt text for a request, overrides and budgets included; nothing is kept.
+    #[boxed]
     pub async fn prompt(&self, input: &GetPersona) -> Result<String> {
         let request = request(input);
         let whole = self.whole(input, &request).await?;
@@ -75,12 +78,14 @@ impl Library {
     }
 
     /// What a persona is made of, without the contents.
+    #[boxed]
     pub async fn manifest(&self, input: &ByName) -> Result<Manifest> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
         Ok(manifest(&loaded.bundle.assembled()))
     }
 
     /// Compiles a persona from its current parts and stage, and keeps the text.
+    #[boxed]
     pub async fn compile_persona(&self, input: &ByName) -> Result<CompiledPersona> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
         let compiled = self.up_to_date(&loaded.bundle).await?;

@@ -1,7 +1,8 @@
 //! Parts, traits, skills, guardrails and arcs: create, update, delete.
 
+use async_recursion::async_recursion as boxed;
 use persona::{
-    CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, arc_fields,
+    AnyEntity, CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, arc_fields,
     guardrail_fields, part_fields, skill_fields, trait_fields, with_kind,
 };
 use scopes::Write;
@@ -15,12 +16,13 @@ use crate::inputs::{
 use crate::library::checked;
 use crate::outputs::{self, Deleted, Place, Written};
 use crate::rename::User;
+use crate::scope::insert_any;
 use crate::{Author, Error, Library, Result};
 
 /// A kind with inputs of its own for creating and updating.
 pub trait Piece: Keep {
     type Create;
-    type Update;
+    type Update: Send;
 
     /// The definition, where it goes, and why it is made.
     fn create(input: Self::Create) -> Result<(Self, Option<Scope>, Option<String>)>;
@@ -108,27 +110,51 @@ impl Library {
     pub async fn create<P: Piece>(&self, author: &Author, input: P::Create) -> Result<Written> {
         let (piece, scope, message) = P::create(input)?;
         checked(&piece)?;
+        self.create_piece(author, piece.into(), scope, message).await
+    }
+
+    #[boxed]
+    async fn create_piece(
+        &self,
+        author: &Author,
+        piece: AnyEntity,
+        scope: Option<Scope>,
+        message: Option<String>,
+    ) -> Result<Written> {
+        let (kind, name) = (piece.kind(), piece.name());
         let mut write = self.scopes.write(self.scope_for_new(scope), author.because(message)?).await?;
-        if write.has(P::KIND, piece.name()).await? {
-            return Err(Error::Exists { kind: P::KIND, name: piece.name().clone() });
+        if write.has(kind, name).await? {
+            return Err(Error::Exists { kind, name: name.clone() });
         }
         let mut copied = Vec::new();
         for reference in piece.references() {
             self.ensure(&mut write, reference.kind, &reference.name, &mut copied).await?;
         }
-        let stored = write.insert(&piece, Action::Create).await?;
+        let meta = insert_any(&mut write, &piece).await?;
         write.commit().await?;
-        Ok(Written { copied, ..Written::created(P::KIND, piece.name().clone(), &stored.meta) })
+        Ok(Written { copied, ..Written::created(kind, name.clone(), &meta) })
     }
 
     /// Updates a piece where its name resolves; a builtin is copied first.
     pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
         let (name, terms) = P::terms(&input);
+        self.update_piece::<P>(author, name, terms, input).await
+    }
+
+    #[boxed]
+    async fn update_piece<P: Piece>(
+        &self,
+        author: &Author,
+        name: Name,
+        terms: Terms,
+        input: P::Update,
+    ) -> Result<Written> {
         let edit = async |_: &mut Write, piece: &mut P, _: &mut Vec<_>| piece.update(input);
         self.change(author, &name, terms, Action::Update, edit).await
     }
 
     /// Deletes an entity of any kind from a scope.
+    #[boxed]
     pub async fn delete(&self, author: &Author, kind: Kind, input: Delete) -> Result<Deleted> {
         with_kind!(kind, T => self.delete_of_kind::<T>(author, input).await)
     }

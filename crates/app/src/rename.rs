@@ -1,5 +1,6 @@
 //! Another name for an entity: what refers to it follows.
 
+use async_recursion::async_recursion as boxed;
 use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
 use scopes::{Heir, Write};
 use store::{Action, Held, Keep};
@@ -34,6 +35,7 @@ pub(crate) struct Followers {
 impl Library {
     /// Gives an entity another name. What refers to it follows, in every scope that can be written
     /// to; the rest is told.
+    #[boxed]
     pub async fn rename(
         &self,
         author: &Author,

@@ -28,6 +28,7 @@ mod unstored;
 mod update;
 mod waiting;
 
+use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -166,6 +167,7 @@ impl Runtime {
     }
 
     /// Stops all runs of this process, and waits until they have stopped.
+    #[boxed]
     pub async fn stop(&self) {
         self.0.stopping.cancel();
         for live in self.0.live.all() {

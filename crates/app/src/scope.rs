@@ -1,5 +1,6 @@
 //! Where a write goes, and what a name means from there.
 
+use async_recursion::async_recursion as boxed;
 use builtins::Builtins;
 use persona::catalog::reach;
 use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
@@ -35,6 +36,7 @@ impl Library {
 
     /// The scope that a name resolves to; project where nothing has it: that is where an editor would
     /// save it.
+    #[boxed]
     pub async fn scope_of(&self, kind: Kind, name: &Name) -> Result<Scope> {
         Ok(self.scopes.scopes_of(kind, name).await?.first().copied().unwrap_or(Scope::Project))
     }

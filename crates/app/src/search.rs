@@ -3,9 +3,11 @@
 use crate::inputs::Search;
 use crate::outputs::Page;
 use crate::{Library, Result};
+use async_recursion::async_recursion as boxed;
 
 impl Library {
     /// Entities in which all words occur, best first.
+    #[boxed]
     pub async fn search(&self, input: Search) -> Result<Page> {
         let Search { query, kinds, limit, cursor, scope } = input;
         if let Some(scope) = scope {

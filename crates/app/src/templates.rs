@@ -1,5 +1,6 @@
 //! Personas out of others: from templates, as duplicates, written out.
 
+use async_recursion::async_recursion as boxed;
 use builtins::Builtins;
 use persona::explain::{Explanation, Holders, WrittenOut};
 use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, with_entity};
@@ -19,6 +20,7 @@ pub(crate) fn theirs(mut builtin: AnyEntity) -> AnyEntity {
 
 impl Library {
     /// Clones a builtin persona as an ordinary one.
+    #[boxed]
     pub async fn new_from_template(
         &self,
         author: &Author,
@@ -40,6 +42,7 @@ impl Library {
 
     /// Copies an entity under another name, or into another scope.
     #[expect(clippy::too_many_arguments, reason = "a copy has two ends")]
+    #[boxed]
     pub async fn duplicate(
         &self,
         author: &Author,
@@ -66,12 +69,14 @@ impl Library {
     }
 
     /// A persona as if it had been written out: everything that it inherits, and no base.
+    #[boxed]
     pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         Ok(persona::explain::flat(&loaded.bundle))
     }
 
     /// The same, with what of it would mean something else where the persona is kept.
+    #[boxed]
     pub async fn written_out(&self, input: &crate::inputs::ByName) -> Result<WrittenOut> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         let holders = self.holders(&loaded.bundle).await?;
@@ -79,6 +84,7 @@ impl Library {
     }
 
     /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
+    #[boxed]
     pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
         let whole = self.whole(input, &persona::Request::default()).await?;
         let flat = AnyEntity::from(persona::explain::flat(whole.bundle()));
@@ -87,6 +93,7 @@ impl Library {
     }
 
     /// Which layer and scope each field and part of a persona came from.
+    #[boxed]
     pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<Explanation> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         let holders = self.holders(&loaded.bundle).await?;

@@ -1,5 +1,6 @@
 //! Entities of a personas.toml that come into the library, and what that would change.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
 
 use persona::{AnyEntity, Kind, Name, Scope};
@@ -15,16 +16,18 @@ use crate::{Author, DocumentError, Library, Problem, Result, ScopeError};
 impl Library {
     /// What an import would do, or why it would be refused: the very steps of one, which are not
     /// kept.
-    pub async fn plan_import(&self, text: TomlText<'_>, scope: Option<Scope>) -> Result<ImportPlan> {
+    #[boxed]
+    pub async fn plan_import<'a>(&'a self, text: TomlText<'a>, scope: Option<Scope>) -> Result<ImportPlan> {
         let (plan, _) = self.prepare_import(&Author::new("masque", "preview"), text, scope, None).await?;
         Ok(plan)
     }
 
     /// Brings the entities of a personas.toml into a scope, all or none.
-    pub async fn import(
-        &self,
-        author: &Author,
-        text: TomlText<'_>,
+    #[boxed]
+    pub async fn import<'a>(
+        &'a self,
+        author: &'a Author,
+        text: TomlText<'a>,
         scope: Option<Scope>,
         message: Option<String>,
     ) -> Result<ImportPlan> {

@@ -1,5 +1,6 @@
 //! Going back: an earlier revision, made the newest, with the pieces that it knew or without.
 
+use async_recursion::async_recursion as boxed;
 use persona::{AnyEntity, Kind, Name, Rename, Scope};
 use store::{Action, Forgotten, FullRevision, Referred, RevisionRef};
 
@@ -31,6 +32,7 @@ impl Library {
     /// Puts an entity back to what it was; that is a new revision. One that was deleted comes back
     /// as the one that it was, with its tags. Its pieces go back too where that is asked for, as far
     /// as they are of the same scope: those of other scopes are others' as well.
+    #[boxed]
     pub async fn rollback(&self, author: &Author, input: Rollback) -> Result<RolledBack> {
         let Rollback { kind, name, scope, revision, with_pieces, message, if_revision } = input;
         let (scope, revision) = self.revision(kind, &name, scope, &revision.parse()).await?;

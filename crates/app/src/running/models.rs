@@ -1,5 +1,6 @@
 //! Which models may answer, in which order.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -200,6 +201,7 @@ impl Runtime {
     }
 
     /// Every provider that is configured or found on this machine, and what it has.
+    #[boxed]
     pub async fn models(&self) -> Vec<ProviderModels> {
         let local = self.0.models.local().await;
         let all = self.providers().chain(local.into_iter().flat_map(Providers::found));

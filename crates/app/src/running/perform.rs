@@ -1,5 +1,6 @@
 //! Runs that are not stored: a player's, a judge's.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -107,6 +108,7 @@ impl Performed {
 
 impl Runtime {
     /// Runs a persona to its end without a session: nothing is stored, and nobody watches.
+    #[boxed]
     pub async fn perform(&self, performance: Performance) -> Result<Performed> {
         check_message(&performance.message)?;
         let cancel = performance.cancel.child_token();

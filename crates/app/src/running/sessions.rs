@@ -1,5 +1,6 @@
 //! The use cases of sessions.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,6 +99,7 @@ pub struct Decision {
 }
 
 impl Runtime {
+    #[boxed]
     pub async fn create_session(&self, input: CreateSession) -> Result<SessionView> {
         let CreateSession { persona, scope, mode, model, overrides, root } = input;
         let mode = match mode.as_deref() {
@@ -119,6 +121,8 @@ impl Runtime {
         Ok(SessionView { session, turns: Vec::new(), approvals: Vec::new() })
     }
 
+    #[boxed]
+
     pub async fn session(&self, id: Uuid) -> Result<SessionView> {
         let store = self.0.store();
         let session = store.session(id).await?.ok_or_else(|| missing(id))?;
@@ -129,6 +133,7 @@ impl Runtime {
     }
 
     /// Lists sessions, the last used first. Delegates are left out.
+    #[boxed]
     pub async fn sessions(&self, input: ListSessions) -> Result<SessionList> {
         let ListSessions { persona, limit, cursor } = input;
         let filter = SessionFilter { persona, parent: Parent::Top, status: None, limit, cursor };
@@ -142,11 +147,13 @@ impl Runtime {
 
     /// Ids of sessions that begin with a prefix, the newest first, at most `limit`. Delegates are left
     /// out.
+    #[boxed]
     pub async fn sessions_beginning(&self, prefix: &IdPrefix, limit: usize) -> Result<Vec<Uuid>> {
         Ok(self.0.store().sessions_beginning(prefix, limit).await?)
     }
 
     /// Returns false if there was none.
+    #[boxed]
     pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
         let was_there = self.0.store().delete_session(id).await?;
         if let Some(live) = self.0.live.find(id) {
@@ -156,6 +163,7 @@ impl Runtime {
     }
 
     /// Sends a message to a session. The subscription yields the events of its run.
+    #[boxed]
     pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
         check_message(&content)?;
         let SendOptions { policy, detached, max_tool_rounds } = options;
@@ -178,6 +186,7 @@ impl Runtime {
     }
 
     /// A session's events after a place, then live ones.
+    #[boxed]
     pub async fn events(&self, id: Uuid, after: Option<EventId>) -> Result<Subscription> {
         let session = self.0.store().session(id).await?.ok_or_else(|| missing(id))?;
         let live = self.0.live.get_or_insert(&session, None);
@@ -189,6 +198,7 @@ impl Runtime {
 
     /// Changes the mode. In a run that is under way it holds from the next call of the model, and for
     /// every tool that has not begun.
+    #[boxed]
     pub async fn set_mode(&self, id: Uuid, mode: Mode) -> Result<SessionView> {
         if !self.0.set_mode(id, mode).await? {
             return Err(missing(id));
@@ -197,6 +207,7 @@ impl Runtime {
     }
 
     /// Approves the plan, which switches to build, or sends it back.
+    #[boxed]
     pub async fn decide_plan(&self, id: Uuid, approved: bool) -> Result<SessionView> {
         let status = if approved { PlanStatus::Approved } else { PlanStatus::SentBack };
         let view = self.session(id).await?;
@@ -210,6 +221,7 @@ impl Runtime {
     }
 
     /// Stops a session. Returns false if it was idle.
+    #[boxed]
     pub async fn cancel(&self, id: Uuid) -> Result<bool> {
         let was_active = self.0.cancel(id).await?;
         if was_active {
@@ -219,6 +231,7 @@ impl Runtime {
     }
 
     /// Answers an approval request. The run resumes once no other is open.
+    #[boxed]
     pub async fn decide(&self, id: Uuid, call_id: &str, decision: Decision) -> Result<SessionView> {
         let length = decision.reason.as_ref().map_or(0, String::len);
         let most = persona::limits::MESSAGE_BYTES;
@@ -244,6 +257,7 @@ impl Runtime {
 
     /// Takes back the last message and everything after it. Returns the message. Files stay as they
     /// are.
+    #[boxed]
     pub async fn undo(&self, id: Uuid) -> Result<String> {
         for _ in 0..UNDO_TRIES {
             let session = self.0.at_rest(id).await?;
@@ -263,6 +277,7 @@ impl Runtime {
     }
 
     /// Gives a session another persona.
+    #[boxed]
     pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
         self.0.library.load(&persona, scope, &Request::plain(View::Detail)).await?;
         self.0.at_rest(id).await?;
@@ -275,6 +290,7 @@ impl Runtime {
     }
 
     /// Chooses the model from now on. None leaves the choice to the persona.
+    #[boxed]
     pub async fn set_model(&self, id: Uuid, model: Option<ModelRef>) -> Result<Session> {
         if let Some(model) = &model {
             self.0.models.provider(&model.provider).await?;

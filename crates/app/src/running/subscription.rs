@@ -1,5 +1,6 @@
 //! One viewer's stream of a session's events.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +56,7 @@ impl Subscription {
     }
 
     /// The next event. None when the awaited run is over, or the session is deleted.
+    #[boxed]
     pub async fn next(&mut self) -> Result<Option<Arc<Reported>>> {
         loop {
             while let Some(reported) = self.ready.pop_front() {

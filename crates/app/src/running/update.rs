@@ -1,5 +1,6 @@
 //! Changes of an idle session, in one step.
 
+use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 
 use agent::Plan;
@@ -17,6 +18,7 @@ const SHOWN_CHARS: usize = 80;
 impl Runtime {
     /// Changes a session's persona, its model, or both: all of it or nothing. Fails while the session
     /// is busy.
+    #[boxed]
     pub async fn update_session(&self, input: UpdateSession) -> Result<SessionView> {
         let UpdateSession { id, persona, model } = input;
         if persona.is_none() && model.is_none() {
@@ -44,6 +46,7 @@ impl Runtime {
     }
 
     /// The plan that a session handed over.
+    #[boxed]
     pub async fn plan(&self, id: Uuid) -> Result<Plan> {
         let plan = self.session(id).await?.session.plan;
         plan.ok_or_else(|| SessionError::NoPlan(id).into())
@@ -51,6 +54,7 @@ impl Runtime {
 
     /// A session's events after the one that the viewer saw last. Fails if the session has not come
     /// that far: a viewer that waited there would miss everything until then.
+    #[boxed]
     pub async fn watch(&self, input: WatchSession) -> Result<Subscription> {
         let WatchSession { id, after } = input;
         let after = match after.as_deref().map(str::trim).filter(|after| !after.is_empty()) {
