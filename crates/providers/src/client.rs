@@ -135,11 +135,17 @@ impl Route {
 
 /// The settings of every client. Redirects are not followed: they would carry the key along.
 fn plain() -> ClientBuilder {
+    install_tls();
     Client::builder()
         .user_agent(concat!("masque/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .referer(false)
         .tcp_nodelay(true)
+}
+
+/// Installs the TLS provider for this process. reqwest panics without one; a second call does nothing.
+fn install_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// A client for questions to the machine itself.

@@ -66,6 +66,8 @@ impl Recorder {
         Cassette::check_name(&options.cassette)?;
         let upstream = upstream(&options.upstream)?;
         Cassette::new(Vec::new()).write(&options.cassette)?;
+        // reqwest needs a TLS provider; only the first installation in a process counts.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(limits::UPSTREAM_CONNECT)

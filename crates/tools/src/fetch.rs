@@ -65,6 +65,7 @@ fn fetch_from(settings: &FetchSettings, network: Arc<dyn Network>) -> Vec<Regist
             open_world_hint: true,
         },
     };
+    crate::install_tls();
     // Ignore the proxy of the environment: it would look names up itself, and addresses could not be
     // checked here.
     let client = Client::builder()

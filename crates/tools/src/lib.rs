@@ -41,3 +41,8 @@ pub use source::{FixedTools, Provided, RunContext, ToolSource, Workspace};
 
 mod mcp;
 pub use mcp::{McpServers, ServerProblem, ServerSettings, Transport};
+
+/// Installs the TLS provider for this process. reqwest panics without one; a second call does nothing.
+fn install_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

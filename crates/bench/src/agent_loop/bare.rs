@@ -17,6 +17,8 @@ pub(crate) async fn bare(url: &str, requests: &str) -> Result<()> {
         requests.try_into().map_err(|_| anyhow::anyhow!("two requests are needed"))?;
     let notes = tempfile::NamedTempFile::new()?;
     std::fs::write(notes.path(), "the answer is 42\n")?;
+    // reqwest needs a TLS provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().tcp_nodelay(true).no_proxy().build()?;
     let url = format!("{}/v1/chat/completions", url.trim_end_matches('/'));
     let shared = Arc::new((client, url, first, second, notes));

@@ -10,7 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::server::{Server, answer, events, fails, hello, provider};
@@ -135,7 +135,7 @@ async fn encrypted(directory: &Path) -> (String, PathBuf) {
     let ca_file = directory.join("ca.pem");
     std::fs::write(&ca_file, authority.pem()).expect("a file");
     let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_no_client_auth()

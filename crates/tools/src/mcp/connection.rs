@@ -107,6 +107,7 @@ impl Connection {
                 .map_err(|_| format!("header {name} is taken from {variable}, which is not set"))?;
             all.insert(header_name(name)?, header_value(name, &value)?);
         }
+        crate::install_tls();
         // A redirect would send the headers, secrets included, elsewhere. Idle connections are not kept:
         // a body that was not read to its end stalls the next request.
         let http = reqwest::Client::builder()
