@@ -1,5 +1,4 @@
-//! Questions to somebody at a terminal. They stand on standard error, so that the answer of the
-//! command can be piped.
+//! Prompts on a terminal. They go to standard error, so the command's output can be piped.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -12,41 +11,41 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, clean, one_line, truncate};
 use crate::terminal;
 
-/// Columns of an option in a list of choices.
+/// Maximum columns of a choice.
 const OPTION_COLUMNS: usize = 76;
-/// Clears a terminal from the beginning of the cursor's line on.
+/// Clears the terminal from the start of the current line.
 const CLEAR_BELOW: &str = "\r\x1b[J";
 
-/// Whether somebody is there who can answer; a program that asked for JSON is not.
+/// True if a user can answer prompts: on a terminal, without `--json`.
 pub(crate) fn can_ask(output: &Output) -> bool {
     !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// One of the things that can be chosen, with the words that it is offered in.
+/// A choice with its label.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice<T> {
-    words: String,
+    label: String,
     pub(crate) value: T,
 }
 
 impl<T> Choice<T> {
-    pub(crate) fn new(words: &str, value: T) -> Self {
-        Self { words: truncate(&one_line(words), OPTION_COLUMNS), value }
+    pub(crate) fn new(label: &str, value: T) -> Self {
+        Self { label: truncate(&one_line(label), OPTION_COLUMNS), value }
     }
 }
 
 impl<T> fmt::Display for Choice<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
+        f.write_str(&self.label)
     }
 }
 
 pub(crate) async fn confirm(question: &str, output: &mut Output) -> Result<bool> {
     let question = clean(question).into_owned();
-    wait_for(output, move || Confirm::new(&question).with_default(false).prompt()).await
+    prompt(output, move || Confirm::new(&question).with_default(false).prompt()).await
 }
 
-/// One of several; there must be at least one. `start` is the one that Enter alone takes.
+/// Lets the user choose one of at least one choices. Enter alone takes `start`.
 pub(crate) async fn choose<T: Send + 'static>(
     question: &str,
     choices: Vec<Choice<T>>,
@@ -56,92 +55,90 @@ pub(crate) async fn choose<T: Send + 'static>(
     let question = clean(question).into_owned();
     let start = start.min(choices.len().saturating_sub(1));
     let ask = move || Select::new(&question, choices).with_starting_cursor(start).prompt();
-    Ok(wait_for(output, ask).await?.value)
+    Ok(prompt(output, ask).await?.value)
 }
 
-/// A line of text; empty where there is nothing to say.
+/// Asks for a line of text. None if it is empty.
 pub(crate) async fn text(question: &str, help: &'static str, output: &mut Output) -> Result<Option<String>> {
     let question = clean(question).into_owned();
     let ask = move || Text::new(&question).with_help_message(help).prompt();
-    let answer = wait_for(output, ask).await?;
+    let answer = prompt(output, ask).await?;
     Ok(Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()))
 }
 
-/// A line that `check` accepts, with what it made of it; none where the question was broken off.
-pub(crate) async fn parsed<T: Send + 'static>(
+/// Asks until `check` accepts the line. None if the user cancels.
+pub(crate) async fn until_valid<T: Send + 'static>(
     question: &'static str,
     help: &'static str,
     check: fn(&str) -> std::result::Result<T, String>,
     output: &mut Output,
 ) -> Result<Option<T>> {
     let ask = move || {
-        // What was typed before the question stood there is no answer to it.
-        terminal::forget_typed();
+        // Input typed before the prompt appeared is no answer to it.
+        terminal::discard_input();
         loop {
             let answer = Text::new(question).with_help_message(help).prompt()?;
             match check(&answer) {
                 Ok(answer) => return Ok(answer),
-                // Asked again with an empty line: what was wrong must not begin the next answer.
+                // The next prompt starts empty, without the rejected answer.
                 Err(message) => {
                     let _ = writeln!(io::stderr(), "{}", clean(&message));
                 }
             }
         }
     };
-    match answered(output, ask).await? {
+    match run_prompt(output, ask).await? {
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
-        answer => answer.map(Some).map_err(unanswered),
+        answer => answer.map(Some).map_err(prompt_error),
     }
 }
 
-/// A name; what is none is refused while it is typed.
+/// Asks for a name. Invalid names are rejected while typing.
 pub(crate) async fn name(question: &'static str, output: &mut Output) -> Result<Name> {
     let check = |answer: &str| match answer.trim().parse::<Name>() {
         Ok(_) => Ok(Validation::Valid),
         Err(error) => Ok(Validation::Invalid(error.to_string().into())),
     };
     let ask = move || Text::new(question).with_validator(check).prompt();
-    let answer = wait_for(output, ask).await?;
+    let answer = prompt(output, ask).await?;
     answer.trim().parse().map_err(|error: persona::NameError| Failure::invalid(error.to_string()))
 }
 
-async fn wait_for<T: Send + 'static>(
+async fn prompt<T: Send + 'static>(
     output: &mut Output,
     ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
 ) -> Result<T> {
-    answered(output, ask).await?.map_err(unanswered)
+    run_prompt(output, ask).await?.map_err(prompt_error)
 }
 
-/// Waits on a thread of its own: the connections of the library go on meanwhile.
-async fn answered<T: Send + 'static>(
+/// Runs a prompt on its own thread, so the library's connections keep working.
+async fn run_prompt<T: Send + 'static>(
     output: &mut Output,
     ask: impl FnOnce() -> std::result::Result<T, InquireError> + Send + 'static,
 ) -> Result<std::result::Result<T, InquireError>> {
     output.flush()?;
-    terminal::remember();
+    terminal::save();
     match tokio::task::spawn_blocking(ask).await {
         Ok(answer) => {
             if matches!(answer, Err(InquireError::OperationInterrupted)) {
-                // What stood below the question is still there, and what comes next would be
-                // written into it.
+                // The lines below the prompt are still there and would mix with the next output.
                 let _ = write!(io::stderr(), "{CLEAR_BELOW}");
             }
             Ok(answer)
         }
-        Err(error) => Err(Failure::broken(format!("the question could not be asked: {error}"))),
+        Err(error) => Err(Failure::broken(format!("cannot show the prompt: {error}"))),
     }
 }
 
-/// Esc takes a question back; Ctrl-C ends the command, as it ends others.
-fn unanswered(error: InquireError) -> Failure {
-    const STOPPED: &str = "stopped; nothing was changed";
+/// Esc cancels the prompt; Ctrl-C ends the command.
+fn prompt_error(error: InquireError) -> Failure {
+    const CANCELLED: &str = "cancelled; nothing was changed";
     match error {
-        InquireError::OperationCanceled => Failure::broken(STOPPED),
+        InquireError::OperationCanceled => Failure::broken(CANCELLED),
         InquireError::OperationInterrupted => {
-            // Questions stand on standard error, and so does this.
-            let _ = writeln!(io::stderr(), "{STOPPED}");
+            let _ = writeln!(io::stderr(), "{CANCELLED}");
             Failure::Interrupted
         }
-        error => Failure::broken(format!("the question could not be asked: {error}")),
+        error => Failure::broken(format!("cannot show the prompt: {error}")),
     }
 }

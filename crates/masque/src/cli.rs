@@ -42,7 +42,7 @@ pub(crate) use resolve::ConflictsArgs;
 mod run;
 pub(crate) use run::{
     Approve, ApproveSessionArgs, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs,
-    Opening, PlanArgs, RunArgs, RunCommand, SessionsArgs, SessionsCommand,
+    PlanArgs, RunArgs, RunCommand, SessionOptions, SessionsArgs, SessionsCommand,
 };
 
 mod rehearse;

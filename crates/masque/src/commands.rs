@@ -5,12 +5,12 @@ use app::{AsReport as _, Problem, ProblemLevel};
 use crate::cli::{Cli, Command, LibraryCommand, RunCommand};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
-use crate::session::{Session, Wanted};
+use crate::workspace::{Workspace, WorkspaceOptions};
 
 mod answer;
 mod chat;
 mod models;
-mod opening;
+mod open_session;
 mod plan;
 mod run;
 mod sessions;
@@ -20,15 +20,15 @@ mod pages;
 mod search;
 
 mod compile;
+mod lookup;
 mod manifest;
-mod meant;
 mod show;
 
 mod create;
 mod delete;
 mod link;
+mod presets;
 mod update;
-mod whole;
 mod written;
 
 mod duplicate;
@@ -50,7 +50,7 @@ mod import;
 mod promote;
 
 mod lint;
-use lint::{About, Findings};
+use lint::{LintReminder, LintSubject};
 
 mod db;
 
@@ -66,47 +66,46 @@ mod health;
 mod schema;
 mod trust;
 
-/// What is in force of entries with a mistake.
-const LAST_GOOD: &str = "until they are mended, entries with a mistake stay in force as they last were, if \
-                         they were good when they were last there";
+/// Explains which version of an entry with errors is in use.
+const LAST_VALID: &str = "entries with errors keep their last valid version until fixed";
 
 pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
     let Cli { global, command } = cli;
     let database = global.db.as_deref();
-    let wanted = Wanted { database, project: global.project.as_deref(), json: global.json };
+    let options = WorkspaceOptions { database, project: global.project.as_deref(), json: global.json };
     match command {
         Command::Run(command) => {
-            let session = Session::open(wanted).await?;
-            // Before the talk: afterwards nobody would see what was not in force during it.
-            tell_problems(&session, global.verbose > 0, output)?;
-            let outcome = with_models(command, &session, global.verbose > 0, output).await;
-            session.library.close().await;
+            let workspace = Workspace::open(options).await?;
+            // Warn before the run, which uses the files as they are now.
+            warn_problems(&workspace, global.verbose > 0, output)?;
+            let outcome = with_models(command, &workspace, global.verbose > 0, output).await;
+            workspace.library.close().await;
             outcome
         }
         Command::Library(command) => {
-            let session = Session::open(wanted).await?;
-            // Lint's answer is about the files already.
-            let answered = matches!(command, LibraryCommand::Lint(_));
-            let outcome = in_library(command, &session, output).await;
-            let told = if answered {
-                output.warn(&of_config(&session))
+            let workspace = Workspace::open(options).await?;
+            // Lint itself reports on the files.
+            let is_lint = matches!(command, LibraryCommand::Lint(_));
+            let outcome = in_library(command, &workspace, output).await;
+            let warned = if is_lint {
+                output.warn(&config_warnings(&workspace))
             } else {
                 match &outcome {
-                    Ok(Findings::Told) => {}
-                    Ok(Findings::UntoldOf(about)) => lint::remind(&session, Some(about), output).await,
-                    _ => lint::remind(&session, None, output).await,
+                    Ok(LintReminder::None) => {}
+                    Ok(LintReminder::About(about)) => lint::remind(&workspace, Some(about), output).await,
+                    _ => lint::remind(&workspace, None, output).await,
                 }
-                tell_other_problems(&session, global.verbose > 0, outcome.as_ref().err(), output)
+                warn_other_problems(&workspace, global.verbose > 0, outcome.as_ref().err(), output)
             };
-            // What the reads of this command noted is kept even where its output was cut short.
-            session.library.close().await;
-            outcome.and(told)
+            // Record the reads of this command even if its output was cut short.
+            workspace.library.close().await;
+            outcome.and(warned)
         }
-        Command::Serve(args) => serve::run(&args, wanted, output).await,
-        Command::Mcp(args) => mcp::run(args, wanted, output).await,
+        Command::Serve(args) => serve::run(&args, options, output).await,
+        Command::Mcp(args) => mcp::run(args, options, output).await,
         Command::Connect(args) => connect::run(&args, database, output),
-        Command::Trust(args) => trust::run(args, wanted, output).await,
-        Command::Doctor(args) => doctor::run(args, wanted, output).await,
+        Command::Trust(args) => trust::run(args, options, output).await,
+        Command::Doctor(args) => doctor::run(args, options, output).await,
         Command::Rehearse(args) => rehearse::run(args, output).await,
         Command::Schema => schema::run(output),
         Command::Completions(args) => completions::run(&args, output),
@@ -115,89 +114,92 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
 
 async fn with_models(
     command: RunCommand,
-    session: &Session,
+    workspace: &Workspace,
     verbose: bool,
     output: &mut Output,
 ) -> Result<()> {
     match command {
-        RunCommand::Chat(args) => chat::run(args, session, verbose, output).await,
-        RunCommand::Run(args) => run::run(args, session, verbose, output).await,
-        RunCommand::Sessions(args) => sessions::run(args, session, verbose, output).await,
-        RunCommand::Plan(args) => plan::run(args, session, verbose, output).await,
-        RunCommand::Models(args) => models::run(&args, session, output).await,
+        RunCommand::Chat(args) => chat::run(args, workspace, verbose, output).await,
+        RunCommand::Run(args) => run::run(args, workspace, verbose, output).await,
+        RunCommand::Sessions(args) => sessions::run(args, workspace, verbose, output).await,
+        RunCommand::Plan(args) => plan::run(args, workspace, verbose, output).await,
+        RunCommand::Models(args) => models::run(&args, workspace, output).await,
     }
 }
 
-/// Runs a command over the library, and says whether it told by itself what lint finds.
-async fn in_library(command: LibraryCommand, session: &Session, output: &mut Output) -> Result<Findings> {
+/// Runs a command. Returns the lint findings to remind of afterwards.
+async fn in_library(
+    command: LibraryCommand,
+    workspace: &Workspace,
+    output: &mut Output,
+) -> Result<LintReminder> {
     let outcome = match command {
-        LibraryCommand::List(args) => list::run(args, session, output).await,
-        LibraryCommand::Search(args) => search::run(args, session, output).await,
+        LibraryCommand::List(args) => list::run(args, workspace, output).await,
+        LibraryCommand::Search(args) => search::run(args, workspace, output).await,
         LibraryCommand::Show(args) => {
-            let about = About::shown(&args);
-            return show::run(args, session, output)
+            let about = LintSubject::shown(&args);
+            return show::run(args, workspace, output)
                 .await
-                .map(|()| about.map_or(Findings::Untold, Findings::UntoldOf));
+                .map(|()| about.map_or(LintReminder::All, LintReminder::About));
         }
-        LibraryCommand::Manifest(args) => manifest::run(args, session, output).await,
-        LibraryCommand::Compile(args) => compile::run(args, session, output).await,
-        LibraryCommand::New(args) => new::run(args, session, output).await,
-        LibraryCommand::Create(args) => create::run(args.kind, session, output).await,
-        LibraryCommand::Update(args) => update::run(args.kind, session, output).await,
-        LibraryCommand::Edit(args) => return edit::run(args, session, output).await,
-        LibraryCommand::Duplicate(args) => duplicate::run(args, session, output).await,
-        LibraryCommand::Rename(args) => rename::run(args, session, output).await,
-        LibraryCommand::Delete(args) => delete::run(args, session, output).await,
-        LibraryCommand::Link(args) => link::link(args, session, output).await,
-        LibraryCommand::Unlink(args) => link::unlink(args, session, output).await,
-        LibraryCommand::Arc(command) => arc::run(command, session, output).await,
-        LibraryCommand::History(args) => history::run(&args, session, output).await,
-        LibraryCommand::Diff(args) => diff::run(&args, session, output).await,
-        LibraryCommand::Rollback(args) => rollback::run(args, session, output).await,
-        LibraryCommand::Tag(args) => tag::run(&args, session, output).await,
-        LibraryCommand::Conflicts(args) => conflicts::run(args, session, output).await,
-        LibraryCommand::Promote(args) => promote::run(args, session, output).await,
-        LibraryCommand::Export(args) => export::run(args, session, output).await,
-        LibraryCommand::Import(args) => import::run(args, session, output).await,
-        LibraryCommand::Lint(args) => lint::run(args, session, output).await,
-        LibraryCommand::Db(command) => db::run(command, session, output).await,
+        LibraryCommand::Manifest(args) => manifest::run(args, workspace, output).await,
+        LibraryCommand::Compile(args) => compile::run(args, workspace, output).await,
+        LibraryCommand::New(args) => new::run(args, workspace, output).await,
+        LibraryCommand::Create(args) => create::run(args.kind, workspace, output).await,
+        LibraryCommand::Update(args) => update::run(args.kind, workspace, output).await,
+        LibraryCommand::Edit(args) => return edit::run(args, workspace, output).await,
+        LibraryCommand::Duplicate(args) => duplicate::run(args, workspace, output).await,
+        LibraryCommand::Rename(args) => rename::run(args, workspace, output).await,
+        LibraryCommand::Delete(args) => delete::run(args, workspace, output).await,
+        LibraryCommand::Link(args) => link::link(args, workspace, output).await,
+        LibraryCommand::Unlink(args) => link::unlink(args, workspace, output).await,
+        LibraryCommand::Arc(command) => arc::run(command, workspace, output).await,
+        LibraryCommand::History(args) => history::run(&args, workspace, output).await,
+        LibraryCommand::Diff(args) => diff::run(&args, workspace, output).await,
+        LibraryCommand::Rollback(args) => rollback::run(args, workspace, output).await,
+        LibraryCommand::Tag(args) => tag::run(&args, workspace, output).await,
+        LibraryCommand::Conflicts(args) => conflicts::run(args, workspace, output).await,
+        LibraryCommand::Promote(args) => promote::run(args, workspace, output).await,
+        LibraryCommand::Export(args) => export::run(args, workspace, output).await,
+        LibraryCommand::Import(args) => import::run(args, workspace, output).await,
+        LibraryCommand::Lint(args) => lint::run(args, workspace, output).await,
+        LibraryCommand::Db(command) => db::run(command, workspace, output).await,
     };
-    outcome.map(|()| Findings::Untold)
+    outcome.map(|()| LintReminder::All)
 }
 
-/// A mistake in a file is told by every command until it is mended, since what the file says is
-/// not in force meanwhile; what is merely doubtful only where somebody wants to know.
-fn tell_problems(session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
-    tell_other_problems(session, verbose, None, output)
+/// Warns about errors in files, which are not in effect until fixed. Verbose output has warnings too.
+fn warn_problems(workspace: &Workspace, verbose: bool, output: &mut Output) -> Result<()> {
+    warn_other_problems(workspace, verbose, None, output)
 }
 
-/// The same after a command that failed: what it failed of is told as its failure.
-fn tell_other_problems(
-    session: &Session,
+/// Leaves out the problem that the command already failed with.
+fn warn_other_problems(
+    workspace: &Workspace,
     verbose: bool,
     failure: Option<&Failure>,
     output: &mut Output,
 ) -> Result<()> {
-    let mut warnings = of_config(session);
-    if verbose || session.library.has_errors() {
+    let mut warnings = config_warnings(workspace);
+    if verbose || workspace.library.has_errors() {
         let failed = match failure {
             Some(Failure::Told(report)) => report.subject.place.clone(),
             _ => None,
         };
-        let problems = session.library.problems().into_iter();
-        let told = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
-        let told: Vec<Problem> =
-            told.filter(|problem| failed.is_none() || problem.subject().place != failed).collect();
+        let problems = workspace.library.problems().into_iter();
+        let shown = problems.filter(|problem| verbose || problem.level == ProblemLevel::Error);
+        let shown: Vec<Problem> =
+            shown.filter(|problem| failed.is_none() || problem.subject().place != failed).collect();
         let hides = |problem: &Problem| problem.level == ProblemLevel::Error && problem.entry.is_some();
-        let entries = told.iter().any(hides);
-        warnings.extend(told.into_iter().map(Warning::File));
+        let entries = shown.iter().any(hides);
+        warnings.extend(shown.into_iter().map(Warning::File));
         if entries && !output.is_json() {
-            warnings.push(Warning::Said(LAST_GOOD.to_owned()));
+            warnings.push(Warning::Message(LAST_VALID.to_owned()));
         }
     }
     output.warn(&warnings)
 }
 
-fn of_config(session: &Session) -> Vec<Warning> {
-    session.config.warnings.iter().cloned().map(Warning::Said).collect()
+fn config_warnings(workspace: &Workspace) -> Vec<Warning> {
+    workspace.config.warnings.iter().cloned().map(Warning::Message).collect()
 }

@@ -1,6 +1,6 @@
 //! The user's own `config.toml`.
 //!
-//! Only the user writes it: what a project's files may do is decided here, never by them.
+//! Only the user writes it. It decides what the files of a project may do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -20,8 +20,7 @@ use crate::failure::{Failure, Result};
 mod mistake;
 use mistake::Mistake;
 
-/// The tables and what each may have; none where the names inside are the user's choice, or are
-/// checked by whoever reads them.
+/// The tables and their keys. None if the keys are free or checked elsewhere.
 const KNOWN: [(&str, Option<&[&str]>); 7] = [
     ("env", Some(&["allow"])),
     ("providers", None),
@@ -32,30 +31,30 @@ const KNOWN: [(&str, Option<&[&str]>); 7] = [
     ("lint", Some(&["part_tokens"])),
 ];
 
-/// Seconds for which a model that answered in another's place can be kept: a day.
+/// Bounds of `run.escalation_cooldown_s`: at most a day.
 const COOLDOWN_S: RangeInclusive<u64> = 0..=86_400;
 
-/// What the user has set. A missing file sets nothing.
+/// The user's settings. A missing file means defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The names that `${env.NAME}` may stand for in files.
+    /// Variables that `${env.NAME}` may expand to in files.
     pub(crate) env_allow: BTreeSet<String>,
-    /// The providers of models, by name.
+    /// Model providers, by name.
     pub(crate) providers: BTreeMap<String, providers::Settings>,
-    /// The MCP servers whose tools personas may use, by name.
+    /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     pub(crate) shell: ShellSettings,
-    /// None unless it is switched on.
+    /// None unless enabled.
     pub(crate) fetch: Option<FetchSettings>,
-    /// For personas that do not say how often they may use tools in a run.
+    /// Tool rounds of a run, for personas without a limit of their own.
     pub(crate) max_tool_rounds: Option<u32>,
-    /// How long a model that answered in another's place is kept.
+    /// How long a fallback model stays in use.
     pub(crate) escalation_cooldown: Option<Duration>,
-    /// How many revisions of each entity servers keep; all of them where it is not set.
+    /// Revisions that servers keep of each entity. None keeps all.
     pub(crate) history_keep: Option<usize>,
-    /// A part with more tokens than this is long.
+    /// Lint warns about parts with more tokens than this.
     pub(crate) lint_part_tokens: Option<usize>,
-    /// What is not understood and has no effect.
+    /// Unknown keys, which have no effect.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -129,7 +128,7 @@ impl Config {
             return Err(at(keep.span().start, message));
         }
         if let Some(tokens) = lint.part_tokens.as_ref().filter(is_zero) {
-            let message = "lint.part_tokens must be at least 1; leave it out for the usual number";
+            let message = "lint.part_tokens must be at least 1; remove it to use the default";
             return Err(at(tokens.span().start, message));
         }
         let shell_times = 1..=tools::limits::MOST_COMMAND_TIME.as_secs();
@@ -165,7 +164,7 @@ impl Config {
 
 fn between(name: &str, bounds: &RangeInclusive<u64>) -> String {
     let (least, most) = (bounds.start(), bounds.end());
-    format!("{name} must be a number from {least} to {most}; leave it out for the usual one")
+    format!("{name} must be a number from {least} to {most}; remove it to use the default")
 }
 
 /// What is wrong with a value, without the value: a key may stand where something else belongs.
@@ -180,7 +179,7 @@ pub(crate) fn without_value(message: &str) -> String {
     message
 }
 
-/// Where a setting stands, by its dotted name; as far as that leads.
+/// The byte offset of a setting by its dotted name, or of the last step that exists.
 pub(crate) fn offset_of(table: &DeTable<'_>, name: &str) -> usize {
     let (mut offset, mut table) = (0, Some(table));
     for step in name.split('.') {
@@ -191,13 +190,13 @@ pub(crate) fn offset_of(table: &DeTable<'_>, name: &str) -> usize {
     offset
 }
 
-/// The keys that have no meaning, each with its place and what was probably meant.
+/// Warnings about unknown keys, each with its place and a suggestion.
 fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |key: &str, offset: usize, known: &[&str]| {
         let hint = match persona::nearest(key, known.iter().copied()).first() {
             Some(near) => format!("did you mean {near:?}?"),
-            None => format!("known is {}", known.join(", ")),
+            None => format!("expected one of {}", known.join(", ")),
         };
         warnings.push(format!("{}: unknown key {key:?} has no effect; {hint}", place(path, text, offset)));
     };
@@ -218,7 +217,7 @@ fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<String> {
     warnings
 }
 
-/// `path:line:column` of a byte.
+/// `path:line:column` of a byte offset.
 pub(crate) fn place(path: &Path, text: &str, offset: usize) -> String {
     let (line, column) = definition::place(text, offset);
     format!("{}:{line}:{column}", path.display())

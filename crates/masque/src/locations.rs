@@ -1,4 +1,4 @@
-//! Where things are on this machine.
+//! Paths of configuration and data on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use etcetera::BaseStrategy as _;
 
 use crate::failure::{Failure, Result};
 
-/// The directories of the user that the process runs for.
+/// The user's directories.
 #[derive(Debug, Clone)]
 pub(crate) struct Directories {
     pub(crate) home: PathBuf,
-    /// Where other programs keep their configuration.
+    /// The configuration directory of all programs.
     pub(crate) config: PathBuf,
     data: PathBuf,
 }
@@ -19,13 +19,13 @@ impl Directories {
     pub(crate) fn find() -> Result<Self> {
         let base = etcetera::base_strategy::choose_native_strategy().map_err(|error| {
             Failure::broken(format!(
-                "your home directory cannot be found ({error}); set HOME, or name a database with --db"
+                "cannot find your home directory ({error}); set HOME, or choose a database with --db"
             ))
         })?;
         Ok(Self { home: base.home_dir().to_path_buf(), config: base.config_dir(), data: base.data_dir() })
     }
 
-    /// Those of a user whose home is this directory.
+    /// Directories below a home directory.
     #[cfg(test)]
     pub(crate) fn below(home: &Path) -> Self {
         Self { home: home.to_owned(), config: home.join("config"), data: home.join("data") }
@@ -49,23 +49,23 @@ impl Directories {
         self.masque_config().join(app::project::FILE_NAME)
     }
 
-    /// The local database: the default one, and where the history of files is kept.
+    /// The local database: the default one, with the history of files.
     pub(crate) fn local_database(&self) -> PathBuf {
         self.masque_data().join("masque.db")
     }
 
-    /// The projects that the user trusts.
+    /// The list of trusted projects.
     pub(crate) fn trusted_file(&self) -> PathBuf {
         self.masque_data().join("trusted.toml")
     }
 
-    /// Locks of files against other processes.
+    /// Lock files against other processes.
     pub(crate) fn locks(&self) -> PathBuf {
         self.masque_data().join("locks")
     }
 }
 
-/// The database that was named, or the user's own.
+/// The given database, or the user's own.
 pub(crate) fn database(named: Option<&str>) -> Result<String> {
     if let Some(named) = named {
         return Ok(named.to_owned());
@@ -73,11 +73,11 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
     let path = Directories::find()?.local_database();
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let path = path.display();
-        Failure::invalid(format!("the path {path} is not UTF-8; name a database with --db"))
+        Failure::invalid(format!("the path {path} is not UTF-8; choose a database with --db"))
     })
 }
 
-/// Makes the directory that a new database file needs.
+/// Creates the directory of a database file.
 pub(crate) fn make_parent(database: &str) -> Result<()> {
     match database::Location::parse(database)? {
         database::Location::Sqlite(path) => make_parent_of(&path),
@@ -89,10 +89,10 @@ pub(crate) fn make_parent_of(path: &Path) -> Result<()> {
     let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) else {
         return Ok(());
     };
-    std::fs::create_dir_all(parent).map_err(|error| Failure::file("make the directory", parent, &error))
+    std::fs::create_dir_all(parent).map_err(|error| Failure::file("create the directory", parent, &error))
 }
 
-/// Whether SQLite could keep a file here: it writes the file itself and others beside it.
+/// True if SQLite can write this file and the files beside it.
 pub(crate) fn can_write(path: &Path) -> bool {
     let file = || !path.exists() || std::fs::OpenOptions::new().append(true).open(path).is_ok();
     let beside = || path.parent().is_some_and(|parent| tempfile::tempfile_in(parent).is_ok());

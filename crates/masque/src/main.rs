@@ -1,7 +1,7 @@
-//! The `masque` program: parse the command line, ask the library, print the answer.
+//! The `masque` binary: parses the command line, calls the library, prints the result.
 //!
-//! The only binary, and the only crate that knows of terminals, exit codes and the configuration
-//! files of other programs. It decides nothing about personas: that is `app`'s and `persona`'s.
+//! Only this crate knows about terminals, exit codes and the configuration files of other programs.
+//! Decisions about personas belong to `app` and `persona`.
 
 mod ask;
 mod cli;
@@ -11,11 +11,11 @@ mod failure;
 mod locations;
 mod project;
 mod runtime;
-mod session;
 mod signals;
 mod terminal;
 mod trust;
 mod wording;
+mod workspace;
 
 mod commands;
 mod output;
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<()> {
     log(&cli)?;
     let mut output = Output::new(cli.global.json, cli.global.color);
-    // Only the servers have work for several threads; the others start faster without them.
+    // Only servers use several threads. Other commands start faster with one.
     let mut builder = match cli.command {
         Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_) => {
             tokio::runtime::Builder::new_multi_thread()
@@ -64,45 +64,45 @@ fn run(cli: Cli) -> Result<()> {
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = builder.enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::broken(format!("cannot start: {error}")))?;
+    let runtime =
+        runtime.map_err(|error| Failure::broken(format!("cannot start the async runtime: {error}")))?;
     let outcome = runtime.block_on(commands::run(cli, &mut output));
-    // A read of standard input that is still under way must not hold up the end.
+    // A pending read of standard input must not delay the exit.
     runtime.shutdown_background();
     terminal::restore();
     outcome.and(output.flush())
 }
 
-/// Help and version are answers; everything else that clap says is invalid input.
+/// Prints help, the version or a usage error. Only the latter is a failure.
 fn usage(error: &clap::Error) -> ExitCode {
-    let answered = matches!(error.kind(), UsageError::DisplayHelp | UsageError::DisplayVersion);
+    let is_help = matches!(error.kind(), UsageError::DisplayHelp | UsageError::DisplayVersion);
     let json =
         std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
-    if json && !answered {
+    if json && !is_help {
         let message = error.to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message).trim_end().to_owned();
         output::report(&Failure::invalid(message), true, ColorChoice::Never);
     } else {
         let _ = error.print();
     }
-    ExitCode::from(if answered { 0 } else { 2 })
+    ExitCode::from(if is_help { 0 } else { 2 })
 }
 
-/// Sends events to standard error: those of MASQUE_LOG's filter, or what `--verbose` asks for.
+/// Logs to standard error: the filter of MASQUE_LOG, or the level of `--verbose`.
 fn log(cli: &Cli) -> Result<()> {
     let serves = matches!(cli.command, Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_));
     let directives = match (std::env::var("MASQUE_LOG"), cli.global.verbose) {
         (Ok(filter), _) if !filter.is_empty() => filter,
-        // A client's mistake is the client's to read; rmcp would warn of each here as well.
-        // Directories come and go while they are followed, which is no news.
+        // Clients see their own errors, so rmcp need not log them. Watched directories come and go.
         (_, 0) if serves => "warn,rmcp::service=off,notify=error".to_owned(),
         (_, 0) => return Ok(()),
         (_, 1) => "info,sqlx=warn,notify=error".to_owned(),
-        // Below "info" rmcp logs whole answers, and what personas say is nobody's log entry.
+        // Below "info", rmcp logs whole answers with the texts of personas.
         (_, 2) => "debug,sqlx=info,rmcp=info".to_owned(),
         (_, _) => "trace,rmcp=info".to_owned(),
     };
     let filter = EnvFilter::try_new(&directives).map_err(|error| {
-        Failure::invalid(format!("MASQUE_LOG={directives:?} is not a filter ({error}); try MASQUE_LOG=debug"))
+        Failure::invalid(format!("invalid filter MASQUE_LOG={directives:?} ({error}); try MASQUE_LOG=debug"))
     })?;
     let color = cli.global.color.applies(std::io::stderr().is_terminal());
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).with_writer(std::io::stderr).init();

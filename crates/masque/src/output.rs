@@ -1,8 +1,7 @@
-//! What is printed: text for people, or one JSON value for programs.
+//! Output: text for people, or one JSON value for programs.
 //!
-//! Text from the library is somebody else's: every method here shows its control characters
-//! instead of handing them to the terminal. Only [`Output::exact`] passes text on as it is, and
-//! only where no terminal reads it.
+//! Text from the library is untrusted: every method escapes its control characters. Only
+//! [`Output::exact`] writes raw text, and only if standard output is not a terminal.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
@@ -28,7 +27,7 @@ pub(crate) use progress::{Counter, TransferProgress};
 mod warning;
 pub(crate) use warning::Warning;
 
-/// When to use colour.
+/// When to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     Auto,
@@ -50,32 +49,30 @@ impl ColorChoice {
     }
 }
 
-/// Where something is said.
+/// A standard stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     Output,
-    /// Beside the answer, so that the answer can be piped. Nothing can be done where it is closed.
+    /// Keeps messages out of the output, which may be piped. Write errors are ignored.
     Error,
 }
 
-/// The few ways in which text stands out.
+/// The style of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Not at all.
     Plain,
     Title,
     Name,
     Faint,
     Good,
     Bad,
-    /// Not wrong enough to stop for.
-    Doubtful,
-    /// What a comparison has no more, and what it has instead.
-    Gone,
-    New,
-    /// The words within these that make the difference.
-    GoneWord,
-    NewWord,
+    Warning,
+    /// Lines of a diff.
+    Removed,
+    Added,
+    /// Changed words within these lines.
+    RemovedWord,
+    AddedWord,
 }
 
 impl Style {
@@ -87,11 +84,11 @@ impl Style {
             Self::Faint => "2",
             Self::Good => "32",
             Self::Bad => "1;31",
-            Self::Doubtful => "1;33",
-            Self::Gone => "31",
-            Self::New => "32",
-            Self::GoneWord => "1;4;31",
-            Self::NewWord => "1;4;32",
+            Self::Warning => "1;33",
+            Self::Removed => "31",
+            Self::Added => "32",
+            Self::RemovedWord => "1;4;31",
+            Self::AddedWord => "1;4;32",
         }
     }
 }
@@ -101,7 +98,7 @@ pub(crate) struct Output {
     stdout: BufWriter<Stdout>,
     json: bool,
     color: bool,
-    /// Whether standard error has colour.
+    /// True if standard error is colored.
     error_color: bool,
     terminal: bool,
     width: Option<usize>,
@@ -133,19 +130,19 @@ impl Output {
         self.color
     }
 
-    /// Columns to fit text into; none where no terminal reads it.
+    /// Columns to fit text into. None without a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// Cleaned and, where there is colour, styled text, for one of the methods that write.
+    /// Returns escaped text, styled if colors are on.
     pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
         let text = text.to_string();
         let text = clean(&text);
         if self.color { format!("\x1b[{}m{text}\x1b[0m", style.code()) } else { text.into_owned() }
     }
 
-    /// The answer as JSON: laid out on a terminal, on one line elsewhere.
+    /// Writes a JSON value: pretty on a terminal, on one line elsewhere.
     pub(crate) fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         let text =
             if self.terminal { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
@@ -154,29 +151,28 @@ impl Output {
         self.write("\n")
     }
 
-    /// Text that is JSON already. JSON escapes most control characters itself; what it lets
-    /// through is escaped here, in JSON's own way, which changes no value.
+    /// Writes JSON text. On a terminal, remaining control characters become JSON escapes, which
+    /// change no value.
     pub(crate) fn json_text(&mut self, text: &str) -> Result<()> {
         if self.terminal { self.write(&clean::json(text)) } else { self.write(text) }
     }
 
-    /// A line for people.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<()> {
         self.paragraph(0, text.as_ref())
     }
 
-    /// A line whose pieces came from [`Output::styled`].
+    /// Writes a line made of [`Output::styled`] pieces.
     pub(crate) fn styled_line(&mut self, text: &str) -> Result<()> {
         self.write(text)?;
         self.write("\n")
     }
 
-    /// Text that was cleaned and styled where it was made, without the end of its line.
+    /// Writes text that is already escaped and styled, without a line break.
     pub(crate) fn styled_text(&mut self, text: &str) -> Result<()> {
         self.write(text)
     }
 
-    /// Pieces of a line, each cleaned and in its style, on standard output or standard error.
+    /// Writes a line of styled pieces to a stream.
     pub(crate) fn pieces(&mut self, to: Stream, pieces: &[(Style, &str)]) -> Result<()> {
         let color = match to {
             Stream::Output => self.color,
@@ -209,7 +205,7 @@ impl Output {
         self.styled_line(&text)
     }
 
-    /// Text of any length, indented and wrapped where there is a width to fit into.
+    /// Writes text of any length, indented and wrapped to the width.
     pub(crate) fn paragraph(&mut self, indent: usize, text: &str) -> Result<()> {
         let text = clean(text).into_owned();
         for line in wrap(text.trim_end(), self.width.map(|width| width.saturating_sub(indent))) {
@@ -222,7 +218,7 @@ impl Output {
         Ok(())
     }
 
-    /// A label with its value; further lines of the value stand below its first.
+    /// Writes a label and its value. Further lines are aligned with the first.
     pub(crate) fn field(&mut self, label: &str, value: &str) -> Result<()> {
         const LABEL_COLUMNS: usize = 15;
         let width = self.width.map(|width| width.saturating_sub(LABEL_COLUMNS));
@@ -235,7 +231,7 @@ impl Output {
         Ok(())
     }
 
-    /// Text that another program may read: to the byte, except on a terminal.
+    /// Writes text unchanged, or escaped on a terminal.
     pub(crate) fn exact(&mut self, text: &str) -> Result<()> {
         if self.terminal {
             let text = clean(text).into_owned();
@@ -244,7 +240,7 @@ impl Output {
         self.write(text)
     }
 
-    /// Advice beside the answer, on standard error, so that the answer can be piped.
+    /// Writes a hint to standard error. Nothing with `--json`.
     pub(crate) fn advise(&mut self, text: &str) -> Result<()> {
         self.flush()?;
         if !self.json {
@@ -253,7 +249,7 @@ impl Output {
         Ok(())
     }
 
-    /// Warnings beside the answer, on standard error, so that the answer stays whole.
+    /// Writes warnings to standard error.
     pub(crate) fn warn(&mut self, warnings: &[Warning]) -> Result<()> {
         self.flush()?;
         warning::write(warnings, self.json, self.error_color);
@@ -269,19 +265,19 @@ impl Output {
     }
 }
 
-/// Warnings where no answer is being written yet.
+/// Writes warnings to standard error, before there is an [`Output`].
 pub(crate) fn warn(warnings: &[Warning], json: bool) {
     warning::write(warnings, json, false);
 }
 
-/// Tells a person, or a program that asked for JSON, what went wrong.
+/// Prints a failure to standard error, as text or JSON.
 pub(crate) fn report(failure: &Failure, json: bool, color: ColorChoice) {
     let Failure::Told(report) = failure else { return };
     let message = report.sentence(crate::wording::remedy);
-    // Nothing can be done about a standard error that is closed.
+    // Errors of writing to standard error are ignored.
     let mut stderr = io::stderr();
     if json {
-        // The message is the sentence that a person reads; everything else is data.
+        // The message includes the remedies in words; the other fields are data.
         let value = serde_json::json!({ "error": Report { message, ..(**report).clone() } });
         let _ = writeln!(stderr, "{}", clean::json(&value.to_string()));
     } else if color.applies(stderr.is_terminal()) {

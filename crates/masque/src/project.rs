@@ -1,4 +1,4 @@
-//! The project: which directory it is, and how that was found out.
+//! The project directory, and how it was found.
 
 use std::path::{Path, PathBuf};
 
@@ -8,33 +8,33 @@ use app::project::FILE_NAME;
 use crate::failure::{Failure, Result};
 
 mod connections;
-pub(crate) use connections::Connections;
+pub(crate) use connections::{Connections, read_text};
 
-/// The variable that names the project where no flag does.
+/// The variable that names the project if no flag does.
 const VARIABLE: &str = "MASQUE_PROJECT";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
-    pub(crate) found: Found,
+    pub(crate) origin: ProjectOrigin,
     has_file: bool,
 }
 
 /// How the project was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum ProjectOrigin {
     Flag,
     Variable,
     /// The nearest directory upwards that has a personas.toml.
     File,
     /// The root of the git repository.
     Repository,
-    /// There is nothing to go by but the working directory.
+    /// The working directory, if nothing else is known.
     WorkingDirectory,
 }
 
-impl Found {
-    /// Whether somebody said which project is meant.
+impl ProjectOrigin {
+    /// True if the user named the project.
     pub(crate) fn is_named(self) -> bool {
         matches!(self, Self::Flag | Self::Variable)
     }
@@ -43,7 +43,7 @@ impl Found {
         match self {
             Self::Flag => "named by --project",
             Self::Variable => "named by MASQUE_PROJECT",
-            Self::File => "the nearest directory upwards with a personas.toml",
+            Self::File => "the nearest parent directory with a personas.toml",
             Self::Repository => "the root of the git repository",
             Self::WorkingDirectory => "the working directory",
         }
@@ -51,65 +51,65 @@ impl Found {
 }
 
 impl Project {
-    /// The project that is named, or the one around the working directory; none where that
-    /// directory is gone or somebody else's.
+    /// Finds the named project, or the one around the working directory. None if the working
+    /// directory is gone or belongs to another user.
     pub(crate) fn find(named: Option<&Path>, home: Option<&Path>) -> Result<Option<Self>> {
         let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         match (named, &variable) {
-            (Some(root), _) => Self::named(root, Found::Flag).map(Some),
-            (None, Some(root)) => Self::named(root, Found::Variable).map(Some),
+            (Some(root), _) => Self::named(root, ProjectOrigin::Flag).map(Some),
+            (None, Some(root)) => Self::named(root, ProjectOrigin::Variable).map(Some),
             (None, None) => {
                 Ok(std::env::current_dir().ok().and_then(|directory| Self::around(&directory, home)))
             }
         }
     }
 
-    /// What to say of a personas.toml around the working directory that is not read, as its directory
-    /// is somebody else's.
+    /// A warning about a personas.toml around the working directory that is skipped because another
+    /// user owns its directory.
     pub(crate) fn passed_over(home: Option<&Path>) -> Option<String> {
         let file = app::project::passed_over(&std::env::current_dir().ok()?, home)?;
         let root = file.parent()?.display();
         Some(format!(
-            "{} is not read, since its directory is somebody else's; if you trust what it says, repeat with --project {root}",
+            "{} is not read: its directory belongs to another user; if you trust it, use --project {root}",
             file.display()
         ))
     }
 
-    fn named(root: &Path, found: Found) -> Result<Self> {
+    fn named(root: &Path, origin: ProjectOrigin) -> Result<Self> {
         if !root.is_dir() {
-            let (shown, how) = (root.display(), found.as_str());
+            let (shown, how) = (root.display(), origin.as_str());
             return Err(Failure::told(
                 Code::FileNotFound,
-                format!("{shown}, {how}, is not a directory; name the one that {FILE_NAME} stands in"),
+                format!("{shown} ({how}) is not a directory; use the directory of {FILE_NAME}"),
             ));
         }
         let root = std::path::absolute(root).map_err(|error| Failure::file("find", root, &error))?;
-        Ok(Self { has_file: root.join(FILE_NAME).exists(), root, found })
+        Ok(Self { has_file: root.join(FILE_NAME).exists(), root, origin })
     }
 
     pub(crate) fn around(directory: &Path, home: Option<&Path>) -> Option<Self> {
         let app::project::Found { root, has_file } = app::project::find(directory, home)?;
-        let found = if has_file {
-            Found::File
+        let origin = if has_file {
+            ProjectOrigin::File
         } else if root.join(".git").exists() {
-            Found::Repository
+            ProjectOrigin::Repository
         } else {
-            Found::WorkingDirectory
+            ProjectOrigin::WorkingDirectory
         };
-        Some(Self { root, found, has_file })
+        Some(Self { root, origin, has_file })
     }
 
     pub(crate) fn file(&self) -> PathBuf {
         self.root.join(FILE_NAME)
     }
 
-    /// Whether its personas.toml is a link that leads out of the project.
+    /// True if its personas.toml is a link out of the project.
     pub(crate) fn file_leads_out(&self) -> bool {
         app::project::leads_out(&self.root)
     }
 
-    /// Whether it is open: new personas then belong to it.
+    /// True if the project is open. New personas then belong to it.
     pub(crate) fn is_open(&self) -> bool {
-        self.has_file || self.found.is_named()
+        self.has_file || self.origin.is_named()
     }
 }

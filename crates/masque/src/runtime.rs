@@ -1,5 +1,5 @@
-//! Everything that running a persona needs, from the user's settings, the environment and the
-//! project. Nothing is started, called or probed here: that happens with the first message.
+//! Builds the runtime from the user's settings, the environment and the project. Servers and models
+//! are contacted with the first message, not here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,34 +13,38 @@ use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{self, Warning};
-use crate::project::{Connections, Project};
-use crate::session::{Audience, Session};
-use crate::trust::Trust;
+use crate::project::{Connections, Project, read_text};
+use crate::trust::{TrustList, TrustState};
+use crate::workspace::{Audience, Workspace};
 
-/// Names of somebody else's choice that a notice lists.
-const TOLD_NAMES: usize = 10;
+/// Maximum number of names in a notice.
+const LISTED_NAMES: usize = 10;
 
-/// The runtime for an open library. What of the project is not in force is told on standard error.
-pub(crate) async fn open(session: &Session) -> Result<Runtime> {
-    let Session { library, config, project, directories, audience, .. } = session;
+/// The notice for a project that is no longer trusted.
+const CHANGED: &str = "the MCP servers, providers or tool presets of this project changed since you trusted it; \
+                       review them with `masque trust`";
+
+/// Opens the runtime. Prints notices about ignored parts of the project to standard error.
+pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
+    let Workspace { library, config, project, directories, audience, .. } = workspace;
     let root = root(project.as_ref(), *audience);
-    // Without a root there is no project either, whatever lies around a server.
+    // Without a root, a server uses no project.
     let project = project.as_ref().filter(|_| root.is_some());
-    let reach = Reach::of(config, project, directories.as_ref());
-    let notices: Vec<Warning> = reach.notices.into_iter().map(Warning::Said).collect();
-    output::warn(&notices, session.json);
+    let allowed = AllowedConnections::resolve(config, project, directories.as_ref());
+    let notices: Vec<Warning> = allowed.notices.into_iter().map(Warning::Message).collect();
+    output::warn(&notices, workspace.json);
     let environment = |name: &str| std::env::var(name).ok();
-    let providers = Providers::build(reach.providers, &environment)
+    let providers = Providers::build(allowed.providers, &environment)
         .map_err(|error| Failure::invalid(format!("{error}; see `masque doctor`")))?;
     let options = RuntimeOptions {
-        mcp_servers: McpServers::new(reach.mcp_servers),
+        mcp_servers: McpServers::new(allowed.mcp_servers),
         shell: shell(config),
         fetch: config.fetch.clone(),
         sources: Vec::new(),
         env_allow: config.env_allow.clone(),
         environment: Arc::new(environment),
         root,
-        is_trusted: reach.is_trusted,
+        is_trusted: allowed.is_trusted,
         cooldown: config.escalation_cooldown.unwrap_or(RuntimeOptions::COOLDOWN),
         max_tool_rounds: config.max_tool_rounds,
         ..RuntimeOptions::new(providers)
@@ -48,7 +52,7 @@ pub(crate) async fn open(session: &Session) -> Result<Runtime> {
     Ok(Runtime::new(library.clone(), options))
 }
 
-/// Commands are kept by this very program, whatever has become of its file.
+/// The running program supervises commands, even if its file was replaced.
 fn shell(config: &Config) -> ShellSettings {
     ShellSettings {
         #[cfg(target_os = "linux")]
@@ -57,35 +61,39 @@ fn shell(config: &Config) -> ShellSettings {
     }
 }
 
-/// The directory that sessions may see. A command works where it is called; a server only in a
-/// project that is open, and one that other machines reach only in a project that was named.
+/// The directory that sessions may access. A server needs an open project, and a server for other
+/// machines a named one.
 pub(crate) fn root(project: Option<&Project>, audience: Audience) -> Option<PathBuf> {
     let project = project.filter(|project| match audience {
         Audience::User => true,
         Audience::Machine => project.is_open(),
-        Audience::Network => project.found.is_named(),
+        Audience::Network => project.origin.is_named(),
     });
     project.map(|project| project.root.clone())
 }
 
-/// Who may be called and what may be started.
+/// The providers and MCP servers that may be used.
 #[derive(Debug)]
-pub(crate) struct Reach {
+pub(crate) struct AllowedConnections {
     pub(crate) providers: BTreeMap<String, Settings>,
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
-    /// Those of either that come from the project.
+    /// The names of those from the project.
     pub(crate) project_providers: BTreeSet<String>,
     pub(crate) project_servers: BTreeSet<String>,
-    /// Whether the user trusts the project.
+    /// True if the user trusts the project.
     pub(crate) is_trusted: bool,
-    /// What of the project is not in force, and why.
+    /// Notices about ignored parts of the project.
     pub(crate) notices: Vec<String>,
 }
 
-impl Reach {
-    /// The user's own, and those of a project that the user trusts; of equal names the user's own.
-    pub(crate) fn of(config: &Config, project: Option<&Project>, directories: Option<&Directories>) -> Self {
-        let mut reach = Self {
+impl AllowedConnections {
+    /// Combines the user's connections with those of a trusted project. The user's win.
+    pub(crate) fn resolve(
+        config: &Config,
+        project: Option<&Project>,
+        directories: Option<&Directories>,
+    ) -> Self {
+        let mut allowed = Self {
             providers: config.providers.clone(),
             mcp_servers: config.mcp_servers.clone(),
             project_providers: BTreeSet::new(),
@@ -98,48 +106,54 @@ impl Reach {
             if !own.server_names.is_empty() || !own.provider_names.is_empty() {
                 let (file, config) = (directories.personas_file(), directories.config_file());
                 let (file, config) = (file.display(), config.display());
-                reach.notices.push(format!(
+                allowed.notices.push(format!(
                     "the MCP servers and providers in {file} have no effect; move them to {config}"
                 ));
             }
         }
-        let Some(project) = project else { return reach };
-        match directories.map(Trust::read) {
-            Some(Ok(trust)) => reach.is_trusted = trust.holds(&project.root),
-            Some(Err(failure)) => reach.notices.extend(failure.sentence()),
-            _ => {}
+        let Some(project) = project else { return allowed };
+        // The trusted text is also the one that is used.
+        let text = read_text(&project.file());
+        match directories.map(TrustList::read) {
+            Some(Ok(list)) => match list.state(&project.root, &text) {
+                TrustState::Trusted => allowed.is_trusted = true,
+                TrustState::Changed => allowed.notices.push(CHANGED.to_owned()),
+                TrustState::Untrusted => {}
+            },
+            Some(Err(failure)) => allowed.notices.extend(failure.sentence()),
+            None => {}
         }
-        let named = Connections::read(&project.file());
-        if reach.is_trusted {
-            reach.notices.extend(named.warnings);
-            reach.project_providers = add(&mut reach.providers, named.providers);
-            reach.project_servers = add(&mut reach.mcp_servers, named.mcp_servers);
-            return reach;
+        let named = Connections::parse(&project.file(), &text);
+        if allowed.is_trusted {
+            allowed.notices.extend(named.warnings);
+            allowed.project_providers = add(&mut allowed.providers, named.providers);
+            allowed.project_servers = add(&mut allowed.mcp_servers, named.mcp_servers);
+            return allowed;
         }
         for (what, names, done) in
             [("MCP servers", named.server_names, "started"), ("providers", named.provider_names, "called")]
         {
             if !names.is_empty() {
-                let names = listed(&names);
-                reach.notices.push(format!(
-                    "this project names {what} ({names}); they are not {done} until you run `masque trust`"
+                let names = join_limited(&names);
+                allowed.notices.push(format!(
+                    "this project defines {what} ({names}); they are not {done} until you run `masque trust`"
                 ));
             }
         }
-        reach
+        allowed
     }
 }
 
-/// Some names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    let shown = names[..names.len().min(TOLD_NAMES)].join(", ");
-    match names.len().saturating_sub(TOLD_NAMES) {
+/// Joins the first names, and counts the rest.
+fn join_limited(names: &[String]) -> String {
+    let shown = names[..names.len().min(LISTED_NAMES)].join(", ");
+    match names.len().saturating_sub(LISTED_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
 }
 
-/// Adds what is not there yet; the names of what was added.
+/// Adds missing entries. Returns their names.
 fn add<T>(own: &mut BTreeMap<String, T>, others: BTreeMap<String, T>) -> BTreeSet<String> {
     let mut added = BTreeSet::new();
     for (name, value) in others {

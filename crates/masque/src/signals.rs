@@ -1,5 +1,4 @@
-//! What others ask of this process: Ctrl-C, SIGTERM from whoever supervises it, SIGHUP when its
-//! terminal is closed.
+//! Signals: Ctrl-C, SIGTERM from a supervisor, SIGHUP when the terminal closes.
 
 use std::io;
 use std::time::Duration;
@@ -13,11 +12,11 @@ use tokio::sync::watch;
 use crate::failure::{Failure, Result};
 use crate::terminal;
 
-/// How long requests count as one: a shell that hangs up tells its jobs besides the kernel, and
-/// `timeout` tells a process and then its group.
+/// Signals within this time count as one: on hangup, the shell and the kernel both signal, and
+/// `timeout` signals a process and then its group.
 const SAME_REQUEST: Duration = Duration::from_millis(500);
 
-/// Why a process is to end.
+/// A signal that ends the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Interrupt,
@@ -26,7 +25,7 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// What shells say of a program that such a signal ended.
+    /// The exit code that shells use for the signal.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::HangUp => 129,
@@ -36,14 +35,14 @@ impl Signal {
     }
 }
 
-/// Listens from the moment it is made, so that no request is missed from then on.
+/// Listens for signals from creation on.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: unix::Signal,
     #[cfg(windows)]
     interrupt: windows::CtrlC,
-    ends: Ends,
+    ends: EndSignals,
 }
 
 impl Signals {
@@ -52,10 +51,10 @@ impl Signals {
         let interrupt = unix::signal(SignalKind::interrupt());
         #[cfg(windows)]
         let interrupt = windows::ctrl_c();
-        Ok(Self { interrupt: interrupt.map_err(|error| unheard(&error))?, ends: Ends::listen()? })
+        Ok(Self { interrupt: interrupt.map_err(|error| listen_error(&error))?, ends: EndSignals::listen()? })
     }
 
-    /// The next one of any kind.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
@@ -64,20 +63,20 @@ impl Signals {
     }
 }
 
-/// Those that end the process whatever it is doing, as Ctrl-C need not. That one is not listened for:
-/// where nobody waits for it, it still ends the process by itself.
+/// Signals that always end the process. Ctrl-C is not among them: without a listener, it ends the
+/// process by default.
 #[derive(Debug)]
 #[cfg(unix)]
-struct Ends {
+struct EndSignals {
     terminate: unix::Signal,
-    /// None where nobody wants to hear of it, as under `nohup`.
+    /// None if the signal is ignored, as under `nohup`.
     hang_up: Option<unix::Signal>,
 }
 
 #[cfg(unix)]
-impl Ends {
+impl EndSignals {
     fn listen() -> Result<Self> {
-        let hear = |kind| unix::signal(kind).map_err(|error| unheard(&error));
+        let hear = |kind| unix::signal(kind).map_err(|error| listen_error(&error));
         Ok(Self {
             terminate: hear(SignalKind::terminate())?,
             hang_up: if ignores_hang_up() { None } else { Some(hear(SignalKind::hangup())?) },
@@ -102,8 +101,7 @@ async fn hung_up(hang_up: &mut Option<unix::Signal>) {
     }
 }
 
-/// Whether whoever started this process wants it to outlive its terminal. A listener would undo
-/// that.
+/// True if SIGHUP was ignored at start, as under `nohup`. A listener would undo that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn ignores_hang_up() -> bool {
     const HANG_UP: u64 = 1;
@@ -112,8 +110,7 @@ fn ignores_hang_up() -> bool {
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & HANG_UP != 0)
 }
 
-/// Other systems do not say. `nohup` leaves no terminal to its program, so that one which has a
-/// terminal was not started by it.
+/// Guesses whether `nohup` started the process: it leaves no terminal to the program.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn ignores_hang_up() -> bool {
     use std::io::IsTerminal as _;
@@ -123,12 +120,12 @@ fn ignores_hang_up() -> bool {
 
 #[derive(Debug)]
 #[cfg(windows)]
-struct Ends(windows::CtrlClose);
+struct EndSignals(windows::CtrlClose);
 
 #[cfg(windows)]
-impl Ends {
+impl EndSignals {
     fn listen() -> Result<Self> {
-        windows::ctrl_close().map(Self).map_err(|error| unheard(&error))
+        windows::ctrl_close().map(Self).map_err(|error| listen_error(&error))
     }
 
     async fn next(&mut self) -> Signal {
@@ -137,12 +134,12 @@ impl Ends {
     }
 }
 
-fn unheard(error: &io::Error) -> Failure {
-    Failure::broken(format!("cannot wait for signals: {error}"))
+fn listen_error(error: &io::Error) -> Failure {
+    Failure::broken(format!("cannot listen for signals: {error}"))
 }
 
-/// Ends the process at the next request, whatever it is doing.
-pub(crate) async fn end_at_next() {
+/// Exits the process at the next signal.
+pub(crate) async fn exit_at_next() {
     tokio::time::sleep(SAME_REQUEST).await;
     let Ok(mut signals) = Signals::listen() else { return };
     let next = signals.next().await;
@@ -150,46 +147,46 @@ pub(crate) async fn end_at_next() {
     std::process::exit(next.exit_code().into());
 }
 
-/// That the process was asked to end, for everybody who has something to put down before. Whoever
-/// looks late still sees it. Ctrl-C is not among it: what that stops is for each to say.
+/// A shutdown request by SIGTERM or SIGHUP, for tasks that must stop cleanly. Late readers still see
+/// it. Ctrl-C is handled by each command.
 #[derive(Debug, Clone)]
-pub(crate) struct Ending(watch::Receiver<Option<Signal>>);
+pub(crate) struct Shutdown(watch::Receiver<Option<Signal>>);
 
-impl Ending {
-    /// Listens from now on, for as long as the process lives. The first request is told to everybody;
-    /// with another one, of any kind, the process ends at once.
+impl Shutdown {
+    /// Listens for the rest of the process. The first signal requests the shutdown; a second one exits
+    /// at once.
     pub(crate) fn listen() -> Result<Self> {
-        let mut ends = Ends::listen()?;
-        let (tell, told) = watch::channel(None);
+        let mut ends = EndSignals::listen()?;
+        let (sender, receiver) = watch::channel(None);
         tokio::spawn(async move {
-            tell.send_replace(Some(ends.next().await));
-            end_at_next().await;
+            sender.send_replace(Some(ends.next().await));
+            exit_at_next().await;
         });
-        Ok(Self(told))
+        Ok(Self(receiver))
     }
 
-    /// What the process was asked to end by, if it was.
-    pub(crate) fn now(&self) -> Option<Signal> {
+    /// The signal that requested the shutdown, if any.
+    pub(crate) fn signal(&self) -> Option<Signal> {
         *self.0.borrow()
     }
 
-    /// Waits until the process is asked to end.
-    pub(crate) async fn asked(&self) -> Signal {
-        let mut told = self.0.clone();
-        let asked = told.wait_for(Option::is_some).await.ok().and_then(|signal| *signal);
-        match asked {
+    /// Waits for a shutdown request.
+    pub(crate) async fn requested(&self) -> Signal {
+        let mut receiver = self.0.clone();
+        let requested = receiver.wait_for(Option::is_some).await.ok().and_then(|signal| *signal);
+        match requested {
             Some(signal) => signal,
-            // Nobody is left to say so.
+            // The sender is gone, so no request can arrive.
             None => std::future::pending().await,
         }
     }
 
-    /// What comes of something that may be left where it stands.
-    pub(crate) async fn or<T>(&self, doing: impl Future<Output = Result<T>>) -> Result<T> {
+    /// Runs a future, or fails at a shutdown request.
+    pub(crate) async fn race<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         tokio::select! {
             biased;
-            signal = self.asked() => Err(Failure::Stopped(signal)),
-            done = doing => done,
+            signal = self.requested() => Err(Failure::Stopped(signal)),
+            done = future => done,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal that somebody types on.
+//! Terminal modes: saving, restoring, discarding input.
 
 #[cfg(unix)]
 use std::io::Write as _;
@@ -8,49 +8,48 @@ use std::sync::OnceLock;
 #[cfg(unix)]
 use rustix::termios::{self, OptionalActions, QueueSelector, Termios};
 
-/// Shows the cursor, and ends the way in which pasted text is marked while a line is read.
+/// Shows the cursor and turns off bracketed paste.
 #[cfg(unix)]
-const AS_BEFORE: &[u8] = b"\x1b[?25h\x1b[?2004l\r\n";
+const RESET: &[u8] = b"\x1b[?25h\x1b[?2004l\r\n";
 
-/// The terminal as it was before a line or an answer was first read from it.
+/// The terminal's mode before the first prompt.
 #[cfg(unix)]
-static BEFORE: OnceLock<Option<Termios>> = OnceLock::new();
+static SAVED: OnceLock<Option<Termios>> = OnceLock::new();
 
-/// Notes how the terminal is, before something reads single keys from it.
+/// Saves the terminal's mode before a prompt changes it.
 #[cfg(unix)]
-pub(crate) fn remember() {
-    BEFORE.get_or_init(|| termios::tcgetattr(std::io::stdin()).ok());
+pub(crate) fn save() {
+    SAVED.get_or_init(|| termios::tcgetattr(std::io::stdin()).ok());
 }
 
-/// Puts the terminal back to how it was. Whoever read from it may not come to do so where the
-/// process is asked to end.
+/// Restores the terminal's mode, which an interrupted prompt leaves changed.
 #[cfg(unix)]
 pub(crate) fn restore() {
-    let Some(Some(before)) = BEFORE.get() else { return };
+    let Some(Some(before)) = SAVED.get() else { return };
     let stdin = std::io::stdin();
     let is_same = termios::tcgetattr(&stdin).is_ok_and(|now| now.local_modes == before.local_modes);
-    // A process in the background that changes the terminal is stopped, and would not end.
+    // The system stops a background process that changes the terminal.
     let is_ours = termios::tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp());
     if is_same || !is_ours {
         return;
     }
     if termios::tcsetattr(&stdin, OptionalActions::Now, before).is_ok() {
         let mut stderr = std::io::stderr();
-        let _ = stderr.write_all(AS_BEFORE).and_then(|()| stderr.flush());
+        let _ = stderr.write_all(RESET).and_then(|()| stderr.flush());
     }
 }
 
-/// Forgets what was typed and not read: it was meant for what stood there before.
+/// Discards unread input, which was typed before the prompt.
 #[cfg(unix)]
-pub(crate) fn forget_typed() {
+pub(crate) fn discard_input() {
     let _ = termios::tcflush(std::io::stdin(), QueueSelector::IFlush);
 }
 
 #[cfg(not(unix))]
-pub(crate) fn remember() {}
+pub(crate) fn save() {}
 
 #[cfg(not(unix))]
 pub(crate) fn restore() {}
 
 #[cfg(not(unix))]
-pub(crate) fn forget_typed() {}
+pub(crate) fn discard_input() {}

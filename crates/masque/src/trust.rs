@@ -1,6 +1,6 @@
-//! The projects that the user trusts: the list, and how it is kept.
+//! The list of trusted projects.
 //!
-//! A list that somebody else could have written is not heeded.
+//! A list that other users can write is rejected.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -15,36 +15,51 @@ use crate::definition::not_toml;
 use crate::failure::{Failure, Result};
 use crate::locations::{Directories, make_parent_of};
 
-/// Projects that can be trusted at the same time.
+mod fingerprint;
+use fingerprint::fingerprint;
+
+/// Maximum number of trusted projects.
 const MOST_PROJECTS: usize = 10_000;
-/// Bytes of the list.
+/// Maximum size of the list.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
-/// How long another process may hold the list.
+/// Maximum wait for another process that changes the list.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const HEAD: &str = "\
-# The projects whose personas.toml may start MCP servers, name providers and approve tools.
-# Written by `masque trust`; `masque trust --revoke DIR` takes one out.
+# Projects whose personas.toml may start MCP servers, add providers and approve tools.
+# Written by `masque trust`; `masque trust --revoke DIR` removes one.
 
 ";
 
-/// A project that the user trusts.
+/// A trusted project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Trusted {
-    /// The root, with all links followed.
+pub(crate) struct TrustedProject {
+    /// The root directory, with links resolved.
     pub(crate) directory: String,
     pub(crate) since: DateTime<Utc>,
+    /// The fingerprint of the trusted content. None in a list of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) content: Option<String>,
 }
 
-/// All projects that the user trusts, by directory.
+/// All trusted projects, by directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Trust {
-    pub(crate) projects: Vec<Trusted>,
+pub(crate) struct TrustList {
+    pub(crate) projects: Vec<TrustedProject>,
 }
 
-impl Trust {
+/// The trust in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrustState {
+    Trusted,
+    /// The project was trusted with other content.
+    Changed,
+    Untrusted,
+}
+
+impl TrustList {
     pub(crate) fn read(directories: &Directories) -> Result<Self> {
         Self::read_from(&directories.trusted_file())
     }
@@ -62,48 +77,57 @@ impl Trust {
         toml::from_str(&text).map_err(|error| not_toml(path.display(), &text, &error))
     }
 
-    /// Whether a project is trusted. Directories inside a trusted one are not.
-    pub(crate) fn holds(&self, root: &Path) -> bool {
-        let Ok(root) = root.canonicalize() else { return false };
-        self.projects.iter().any(|trusted| Path::new(&trusted.directory) == root)
+    /// The trust in a project whose personas.toml has this text. Directories inside a trusted project
+    /// are not trusted.
+    pub(crate) fn state(&self, root: &Path, text: &str) -> TrustState {
+        let Ok(root) = root.canonicalize() else { return TrustState::Untrusted };
+        match self.projects.iter().find(|trusted| Path::new(&trusted.directory) == root) {
+            None => TrustState::Untrusted,
+            Some(trusted) if trusted.content.as_ref() == Some(&fingerprint(&root, text)) => {
+                TrustState::Trusted
+            }
+            Some(_) => TrustState::Changed,
+        }
     }
 
-    /// Adds a project; false where it was trusted already.
-    pub(crate) fn add(directories: &Directories, root: &Path) -> Result<bool> {
+    /// Trusts a project whose personas.toml has this text. Returns false if it was trusted before.
+    pub(crate) fn add(directories: &Directories, root: &Path, text: &str) -> Result<bool> {
         let directory = canonical(root)?;
+        let content = Some(fingerprint(Path::new(&directory), text));
         Self::change(directories, |projects| {
-            if projects.iter().any(|trusted| trusted.directory == directory) {
+            if projects.iter().any(|trusted| trusted.directory == directory && trusted.content == content) {
                 return Ok(false);
             }
+            projects.retain(|trusted| trusted.directory != directory);
             if projects.len() >= MOST_PROJECTS {
                 return Err(Failure::invalid(format!(
-                    "{MOST_PROJECTS} projects are trusted already; revoke some with `masque trust --revoke DIR`"
+                    "cannot trust more than {MOST_PROJECTS} projects; revoke some with `masque trust --revoke DIR`"
                 )));
             }
-            projects.push(Trusted { directory, since: Utc::now().trunc_subsecs(0) });
+            projects.push(TrustedProject { directory, since: Utc::now().trunc_subsecs(0), content });
             projects.sort_by(|one, other| one.directory.cmp(&other.directory));
             Ok(true)
         })
     }
 
-    /// Takes a project out, also one that is gone; false where it was not trusted.
+    /// Removes a project, even if its directory is gone. Returns false if it was not trusted.
     pub(crate) fn revoke(directories: &Directories, root: &Path) -> Result<bool> {
-        let written = std::path::absolute(root).map_err(|error| Failure::file("find", root, &error))?;
-        let real = root.canonicalize().unwrap_or_else(|_| written.clone());
+        let absolute = std::path::absolute(root).map_err(|error| Failure::file("find", root, &error))?;
+        let real = root.canonicalize().unwrap_or_else(|_| absolute.clone());
         Self::change(directories, |projects| {
             let before = projects.len();
             projects.retain(|trusted| {
                 let directory = Path::new(&trusted.directory);
-                directory != real && directory != written
+                directory != real && directory != absolute
             });
             Ok(projects.len() < before)
         })
     }
 
-    /// Changes the list while no other process does.
+    /// Changes the list under a lock against other processes.
     fn change(
         directories: &Directories,
-        edit: impl FnOnce(&mut Vec<Trusted>) -> Result<bool>,
+        edit: impl FnOnce(&mut Vec<TrustedProject>) -> Result<bool>,
     ) -> Result<bool> {
         let path = directories.trusted_file();
         make_parent_of(&path)?;
@@ -116,11 +140,11 @@ impl Trust {
         Ok(changed)
     }
 
-    /// Puts the list in place in a single step; only the user can read or write it.
+    /// Replaces the list atomically. Only the user can read or write it.
     fn write(&self, path: &Path) -> io::Result<()> {
         let text = toml::to_string(self).map_err(io::Error::other)?;
         let directory = path.parent().unwrap_or(Path::new("."));
-        // A temporary file is its owner's alone.
+        // `tempfile` creates files that only the owner can read.
         let mut temporary = tempfile::Builder::new().prefix(".trusted-").tempfile_in(directory)?;
         temporary.write_all(format!("{HEAD}{text}").as_bytes())?;
         temporary.as_file().sync_all()?;
@@ -129,16 +153,19 @@ impl Trust {
     }
 }
 
-/// The directory with all links followed, as it is kept.
+/// The directory with links resolved, as the list has it.
 pub(crate) fn canonical(root: &Path) -> Result<String> {
     let real = root.canonicalize().map_err(|error| Failure::file("find", root, &error))?;
     if !real.is_dir() {
-        return Err(Failure::invalid(format!("{} is not a directory; name the project's", real.display())));
+        return Err(Failure::invalid(format!(
+            "{} is not a directory; use the project's root",
+            real.display()
+        )));
     }
     match real.into_os_string().into_string() {
         Ok(directory) => Ok(directory),
         Err(path) => Err(Failure::invalid(format!(
-            "the path {} is not UTF-8; give the directory another name",
+            "the path {} is not UTF-8; rename the directory",
             PathBuf::from(path).display()
         ))),
     }
@@ -151,13 +178,11 @@ fn check_owner(path: &Path, file: &File) -> Result<()> {
     let shown = path.display();
     let refused = |message| Err(Failure::told(Code::Refused, message));
     if data.uid() != rustix::process::geteuid().as_raw() {
-        return refused(format!(
-            "{shown} belongs to somebody else, so that no project is trusted; delete it"
-        ));
+        return refused(format!("{shown} belongs to another user, so no project is trusted; delete it"));
     }
     if data.mode() & 0o022 != 0 {
         return refused(format!(
-            "{shown} can be written by others, so that no project is trusted; look through it and `chmod 600` it"
+            "other users can write {shown}, so no project is trusted; review it, then `chmod 600` it"
         ));
     }
     Ok(())

@@ -27,7 +27,7 @@ pub(crate) enum RunCommand {
 
 /// Options of a new or resumed session.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Opening {
+pub(crate) struct SessionOptions {
     /// Plan first: allow only read-only tools until you approve the plan
     #[arg(long)]
     pub(crate) plan: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Opening {
     pub(crate) only: OnlyIn,
 }
 
-impl Opening {
+impl SessionOptions {
     pub(crate) fn of_session(id: String) -> Self {
         Self { session: Some(id), ..Self::default() }
     }
@@ -71,7 +71,7 @@ pub(crate) struct ChatArgs {
     #[arg(value_name = "NAME", required_unless_present = "session", value_parser = name_to_read)]
     pub(crate) name: Option<Name>,
     #[command(flatten)]
-    pub(crate) opening: Opening,
+    pub(crate) options: SessionOptions,
 }
 
 const RUN_HELP: &str = "\
@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
     /// Message; optional if standard input is piped
     pub(crate) prompt: Option<String>,
     #[command(flatten)]
-    pub(crate) opening: Opening,
+    pub(crate) options: SessionOptions,
     /// Allow calls that need approval
     #[arg(long, value_name = "WHAT")]
     pub(crate) approve: Option<Approve>,

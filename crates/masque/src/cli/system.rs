@@ -88,8 +88,8 @@ no provider, approves no tool and reads no file outside the project.
   masque trust --list
   masque trust --revoke ~/work/shop
 
-It holds for the directory and for what its files will say later, not for the directories inside it.
-A server that is running notices when it is started again.")]
+Trust covers this directory only, and its MCP servers, providers and tool presets as they are now. If
+they change, masque asks again. A running server checks when it starts.")]
 pub(crate) struct TrustArgs {
     /// Project directory [default: the project of the working directory]
     #[arg(value_name = "DIR")]

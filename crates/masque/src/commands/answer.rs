@@ -1,4 +1,4 @@
-//! Shows an answer as it arrives, asks for permission, and interrupts it.
+//! Shows an answer as it arrives, asks for approvals, and interrupts it.
 
 use agent::{End, ErrorCode, Turn};
 use app::Code;
@@ -15,24 +15,24 @@ pub(super) use markdown::Markdown;
 
 mod permission;
 
-mod teller;
-pub(super) use teller::Teller;
+mod printer;
+pub(super) use printer::AnswerPrinter;
 
-mod lines;
-pub(super) use lines::opened;
+mod json_lines;
+pub(super) use json_lines::print_session_line;
 
 mod pending;
 pub(super) use pending::{ApprovalRequest, pending};
 
-mod unsent;
-pub(super) use unsent::unsent;
+mod send_error;
+pub(super) use send_error::send_failure;
 
 mod watch;
-pub(super) use watch::{Asks, Watch, stop};
+pub(super) use watch::{Approver, Watch, stop};
 
-/// Who sees the events.
+/// The receiver of a session's events.
 pub(super) enum Viewer {
-    Person(Box<Teller>),
+    Person(Box<AnswerPrinter>),
     /// Each event is a line of JSON.
     Program,
 }
@@ -42,28 +42,28 @@ impl Viewer {
     pub(super) fn of_one_answer(verbose: bool, output: &Output) -> Self {
         match output.is_json() {
             true => Self::Program,
-            false => Self::Person(Box::new(Teller::new(false, verbose, output))),
+            false => Self::Person(Box::new(AnswerPrinter::new(false, verbose, output))),
         }
     }
 
-    /// Learns of calls that were made before.
+    /// Learns about earlier calls.
     pub(super) fn recall(&mut self, turns: &[Turn]) {
-        if let Self::Person(teller) = self {
-            teller.recall(turns);
+        if let Self::Person(printer) = self {
+            printer.recall(turns);
         }
     }
 
-    fn event(&mut self, told: &Reported, output: &mut Output) -> Result<()> {
+    fn event(&mut self, reported: &Reported, output: &mut Output) -> Result<()> {
         match self {
-            Self::Person(teller) => teller.event(&told.event, output),
-            Self::Program => lines::event(told, output),
+            Self::Person(printer) => printer.event(&reported.event, output),
+            Self::Program => json_lines::print_event(reported, output),
         }
     }
 
-    /// Restores the terminal in the middle of an answer.
+    /// Ends the open line in the middle of an answer.
     fn leave(&mut self, output: &mut Output) -> Result<()> {
-        if let Self::Person(teller) = self {
-            teller.make_way(output)?;
+        if let Self::Person(printer) = self {
+            printer.end_line(output)?;
         }
         Ok(())
     }
@@ -77,7 +77,7 @@ pub(super) struct Outcome {
     pub(super) error: Option<(ErrorCode, String)>,
     /// The plan that was handed over.
     pub(super) plan: Option<String>,
-    /// The calls that were refused because nobody could be asked.
+    /// Calls that were refused because there was no one to approve them.
     pub(super) refused: Vec<String>,
 }
 
@@ -122,10 +122,10 @@ fn end_code(code: ErrorCode) -> Code {
 pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
     let advice = match code {
         ErrorCode::Unauthorized => "`masque doctor` shows which keys were found",
-        ErrorCode::UnknownModel | ErrorCode::UnknownProvider => "`masque models` lists what answers",
+        ErrorCode::UnknownModel | ErrorCode::UnknownProvider => "`masque models` lists the available models",
         ErrorCode::Transport => "`masque doctor` tries every provider",
         ErrorCode::RateLimited => "wait a while, or choose another model with --model",
-        ErrorCode::ContextExceeded => "begin a new session, or choose another model with --model",
+        ErrorCode::ContextExceeded => "start a new session, or choose another model with --model",
         ErrorCode::Rejected
         | ErrorCode::Persona
         | ErrorCode::Storage
@@ -136,23 +136,21 @@ pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
     format!("{}; {advice}", message.trim_end_matches('.'))
 }
 
-/// Words for an end other than the natural one.
-pub(super) fn end_in_words(end: End) -> Option<&'static str> {
+/// The text for an early end.
+pub(super) fn end_text(end: End) -> Option<&'static str> {
     match end {
         End::EndTurn => None,
-        End::MaxTokens => Some("the answer reached the model's limit of tokens (max_tokens)"),
+        End::MaxTokens => Some("the answer reached the token limit (max_tokens)"),
         End::Refusal => Some("the model refused to answer (refusal)"),
         End::Cancelled => Some("stopped (cancelled)"),
-        End::MaxToolRounds => {
-            Some("stopped after as many rounds with tools as it may have (max_tool_rounds)")
-        }
-        End::LoopDetected => Some("stopped: it called the same tools again and again (loop_detected)"),
-        End::Failed => Some("there is no answer (failed)"),
+        End::MaxToolRounds => Some("stopped: reached the tool round limit (max_tool_rounds)"),
+        End::LoopDetected => Some("stopped: it repeated the same tool calls (loop_detected)"),
+        End::Failed => Some("no answer (failed)"),
     }
 }
 
-/// An error after which the conversation continues, for people.
-pub(super) fn in_words(error: impl Into<Failure>) -> String {
+/// The text of an error after which the chat continues.
+pub(super) fn error_text(error: impl Into<Failure>) -> String {
     let failure = error.into();
     failure.sentence().unwrap_or_else(|| format!("{failure:?}"))
 }

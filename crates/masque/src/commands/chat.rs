@@ -1,4 +1,4 @@
-//! `masque chat`: talking to a persona.
+//! `masque chat`: a conversation with a persona.
 
 use std::io::{self, IsTerminal as _};
 
@@ -6,124 +6,134 @@ use agent::{Mode, SessionStatus};
 use app::running::{ApprovalPolicy, Runtime, SendOptions, SessionView};
 use uuid::Uuid;
 
-use super::answer::{self, Asks, Outcome, Teller, Viewer, Watch, in_words, unsent};
-use super::opening;
+use super::answer::{self, AnswerPrinter, Approver, Outcome, Viewer, Watch, error_text, send_failure};
+use super::open_session;
 use crate::cli::ChatArgs;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Stream, Style};
 use crate::runtime;
-use crate::session::Session;
-use crate::signals::{Ending, Signal};
+use crate::signals::{Shutdown, Signal};
+use crate::workspace::Workspace;
 
 mod input;
 use input::{Input, Source};
 
-mod decide;
+mod commands;
+mod pending;
+mod plan;
 mod slash;
-mod spoken;
-mod waiting;
 
-/// The file that keeps what was typed, beside the database.
+/// The file with the typed messages, beside the database.
 const HISTORY_FILE: &str = "chat_history";
 
-/// One talk, from the first message to the last.
+/// A running chat.
 struct Chat<'a> {
     runtime: &'a Runtime,
     session: Uuid,
     persona: String,
     mode: Mode,
-    /// Whether somebody sits at a terminal, who can be asked.
-    is_live: bool,
+    /// True on a terminal, where the user can be asked.
+    is_interactive: bool,
     watch: Watch<'a>,
     viewer: Viewer,
-    /// How the last answer that was not whole ended.
+    /// The failure of the last incomplete answer.
     failure: Option<Failure>,
 }
 
-/// Whether the talk goes on.
+/// The next step of the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
-    Listen,
-    Leave,
+enum Flow {
+    Continue,
+    Quit,
 }
 
-pub(super) async fn run(args: ChatArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
-    let ChatArgs { name, opening } = args;
+pub(super) async fn run(
+    args: ChatArgs,
+    workspace: &Workspace,
+    verbose: bool,
+    output: &mut Output,
+) -> Result<()> {
+    let ChatArgs { name, options } = args;
     if output.is_json() {
-        return Err(Failure::invalid("a chat is for people; `masque run NAME \"…\" --json` prints events"));
+        return Err(Failure::invalid("chat has no JSON output; use `masque run NAME \"…\" --json`"));
     }
-    let ending = Ending::listen()?;
-    let runtime = runtime::open(session).await?;
-    let (view, is_new) = opening::open(&runtime, name, &opening).await?;
-    let is_live = io::stdin().is_terminal() && output.is_terminal();
+    let shutdown = Shutdown::listen()?;
+    let runtime = runtime::open(workspace).await?;
+    let (view, is_new) = open_session::open(&runtime, name, &options).await?;
+    let is_interactive = io::stdin().is_terminal() && output.is_terminal();
     let id = view.session.id;
     let mut chat = Chat {
         runtime: &runtime,
         session: id,
         persona: view.session.persona.to_string(),
         mode: view.session.mode,
-        is_live,
-        watch: Watch::new(&runtime, id, if is_live { Asks::Person } else { Asks::Nobody }, ending.clone()),
-        viewer: Viewer::Person(Box::new(Teller::new(true, verbose, output))),
+        is_interactive,
+        watch: Watch::new(
+            &runtime,
+            id,
+            if is_interactive { Approver::User } else { Approver::None },
+            shutdown.clone(),
+        ),
+        viewer: Viewer::Person(Box::new(AnswerPrinter::new(true, verbose, output))),
         failure: None,
     };
-    let talked = match opening::ready(&runtime, &view.session, session, output).await {
-        Ok(()) => chat.talk(&view, output).await,
+    let outcome = match open_session::check_ready(&runtime, &view.session, workspace, output).await {
+        Ok(()) => chat.converse(&view, output).await,
         Err(failure) => Err(failure),
     };
     let failure = chat.failure.take();
-    let talked = answer::stop(&runtime, &ending, talked).await;
+    let outcome = answer::stop(&runtime, &shutdown, outcome).await;
     let is_empty = is_new && runtime.session(id).await.is_ok_and(|view| view.turns.is_empty());
     if is_empty {
-        // Nothing was said in it, so nobody will look for it.
+        // An empty session is not kept.
         runtime.delete_session(id).await?;
-    } else if is_live && !matches!(talked, Err(Failure::Stopped(Signal::HangUp))) {
-        let line = format!("Go on with: masque chat --session {id}");
+    } else if is_interactive && !matches!(outcome, Err(Failure::Stopped(Signal::HangUp))) {
+        let line = format!("Continue with: masque chat --session {id}");
         output.pieces(Stream::Output, &[(Style::Faint, &line)])?;
     }
-    talked?;
+    outcome?;
     failure.map_or(Ok(()), Err)
 }
 
 impl Chat<'_> {
-    async fn talk(&mut self, view: &SessionView, output: &mut Output) -> Result<()> {
+    async fn converse(&mut self, view: &SessionView, output: &mut Output) -> Result<()> {
         let mut source = self.source(output)?;
-        if self.is_live {
+        if self.is_interactive {
             self.greet(view, output)?;
             if view.session.status == SessionStatus::Waiting {
-                self.take_up(view, output).await?;
+                self.resume_pending(view, output).await?;
             }
         }
         let mut interrupted = false;
         loop {
             output.flush()?;
             let prompt = self.prompt(output);
-            let said = self.watch.ending().or(source.next(prompt)).await?;
-            let again = std::mem::replace(&mut interrupted, said == Input::Interrupted);
-            let message = match said {
+            let input = self.watch.shutdown().race(source.next(prompt)).await?;
+            let again = std::mem::replace(&mut interrupted, input == Input::Interrupted);
+            let message = match input {
                 Input::End => return Ok(()),
                 Input::Interrupted if again => return Ok(()),
                 Input::Interrupted => {
-                    self.faint("Ctrl-C once more, or Ctrl-D, leaves.", output)?;
+                    self.faint("Press Ctrl-C again or Ctrl-D to quit.", output)?;
                     continue;
                 }
                 Input::Message(message) if message.trim().is_empty() => continue,
                 Input::Message(message) => message,
             };
-            let then = match slash::parse(&message) {
-                None => self.say(message, output).await?,
-                Some(Ok(slash)) => self.obey(slash, output).await?,
-                Some(Err(mistake)) => self.mistaken(&mistake, output)?,
+            let flow = match slash::parse(&message) {
+                None => self.send(message, output).await?,
+                Some(Ok(command)) => self.run_command(command, output).await?,
+                Some(Err(error)) => self.show_error(&error, output)?,
             };
-            if then == Then::Leave {
+            if flow == Flow::Quit {
                 return Ok(());
             }
         }
     }
 
     fn source(&self, output: &Output) -> Result<Source> {
-        if !self.is_live {
+        if !self.is_interactive {
             return Ok(Source::Lines);
         }
         let history =
@@ -135,40 +145,40 @@ impl Chat<'_> {
         let SessionView { session, turns, .. } = view;
         let before = match turns.len() {
             0 => String::new(),
-            1 => " 1 turn so far; /history shows it.".to_owned(),
-            _ => format!(" {} turns so far; /history shows them.", turns.len()),
+            1 => " 1 turn so far (/history shows it).".to_owned(),
+            _ => format!(" {} turns so far (/history shows them).", turns.len()),
         };
         let line = format!(
-            "{} in {} mode.{before} /help lists what can be said besides; Ctrl-D leaves.",
+            "{} in {} mode.{before} /help for commands, Ctrl-D to quit.",
             session.persona, session.mode
         );
         self.faint(&line, output)
     }
 
-    /// The prompt as it is, and as it looks.
+    /// The prompt, plain and styled.
     fn prompt(&self, output: &Output) -> (String, String) {
         let Self { persona, mode, .. } = self;
         let plain = format!("{persona} {mode} › ");
         let styled = format!(
             "{} {} › ",
             output.styled(Style::Name, persona),
-            output.styled(if *mode == Mode::Plan { Style::Doubtful } else { Style::Faint }, mode)
+            output.styled(if *mode == Mode::Plan { Style::Warning } else { Style::Faint }, mode)
         );
         (plain, styled)
     }
 
-    /// Says something, and whatever follows from it.
-    async fn say(&mut self, message: String, output: &mut Output) -> Result<Then> {
+    /// Sends a message and shows the answer. A decision about a plan sends the next message.
+    async fn send(&mut self, message: String, output: &mut Output) -> Result<Flow> {
         let mut next = Some(message);
         while let Some(message) = next.take() {
-            let policy = if self.is_live { ApprovalPolicy::Ask } else { ApprovalPolicy::Refuse };
+            let policy = if self.is_interactive { ApprovalPolicy::Ask } else { ApprovalPolicy::Refuse };
             let options = SendOptions { policy, ..SendOptions::default() };
             let mut subscription = match self.watch.send(message, options, output).await? {
                 Ok(subscription) => subscription,
                 Err(error) => {
-                    let failure = unsent(self.runtime, self.session, error).await;
-                    return if self.is_live {
-                        self.mistaken(&in_words(failure), output)
+                    let failure = send_failure(self.runtime, self.session, error).await;
+                    return if self.is_interactive {
+                        self.show_error(&error_text(failure), output)
                     } else {
                         Err(failure)
                     };
@@ -176,20 +186,20 @@ impl Chat<'_> {
             };
             let outcome = self.watch.until_done(&mut subscription, &mut self.viewer, output).await?;
             drop(subscription);
-            next = self.after(outcome, output).await?;
+            next = self.finish(outcome, output).await?;
         }
-        Ok(Then::Listen)
+        Ok(Flow::Continue)
     }
 
-    /// What an answer leads to: the next message, where the user decided about a plan.
-    async fn after(&mut self, outcome: Outcome, output: &mut Output) -> Result<Option<String>> {
+    /// Finishes an answer. Returns the next message if the user decided about a plan.
+    async fn finish(&mut self, outcome: Outcome, output: &mut Output) -> Result<Option<String>> {
         self.refresh().await?;
-        if self.is_live {
+        if self.is_interactive {
             output.blank()?;
             return match outcome.plan {
                 Some(_) => {
-                    let ending = self.watch.ending().clone();
-                    ending.or(self.decide_plan(output)).await
+                    let shutdown = self.watch.shutdown().clone();
+                    shutdown.race(self.decide_plan(output)).await
                 }
                 None => Ok(None),
             };
@@ -200,7 +210,7 @@ impl Chat<'_> {
         Ok(None)
     }
 
-    /// What somebody else, or the answer itself, has changed.
+    /// Reloads the mode and the persona, which an answer or another process can change.
     async fn refresh(&mut self) -> Result<SessionView> {
         let view = self.runtime.session(self.session).await?;
         self.mode = view.session.mode;
@@ -208,21 +218,21 @@ impl Chat<'_> {
         Ok(view)
     }
 
-    /// Where whatever is not an answer stands.
-    fn beside(&self) -> Stream {
-        if self.is_live { Stream::Output } else { Stream::Error }
+    /// The stream for everything except answers.
+    fn side(&self) -> Stream {
+        if self.is_interactive { Stream::Output } else { Stream::Error }
     }
 
     fn faint(&self, line: &str, output: &mut Output) -> Result<()> {
-        output.pieces(self.beside(), &[(Style::Faint, line)])
+        output.pieces(self.side(), &[(Style::Faint, line)])
     }
 
-    /// What was said cannot be done; on a terminal there is another try.
-    fn mistaken(&self, mistake: &str, output: &mut Output) -> Result<Then> {
-        if !self.is_live {
-            return Err(Failure::invalid(mistake));
+    /// Shows an error and continues. Without a terminal, the chat fails.
+    fn show_error(&self, error: &str, output: &mut Output) -> Result<Flow> {
+        if !self.is_interactive {
+            return Err(Failure::invalid(error));
         }
-        output.pieces(Stream::Output, &[(Style::Bad, "error: "), (Style::Plain, mistake)])?;
-        Ok(Then::Listen)
+        output.pieces(Stream::Output, &[(Style::Bad, "error: "), (Style::Plain, error)])?;
+        Ok(Flow::Continue)
     }
 }

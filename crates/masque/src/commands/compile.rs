@@ -1,4 +1,4 @@
-//! `masque compile`: a persona as one prompt, as it is or as it was.
+//! `masque compile`: prints a persona, or an earlier revision, as one prompt.
 
 use std::io::{self, IsTerminal as _};
 
@@ -9,14 +9,14 @@ use serde::Serialize;
 use crate::cli::CompileArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn run(args: CompileArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: CompileArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let CompileArgs { name, detail, revision, only } = args;
     if let Some(revision) = revision {
-        return compile_as_it_was(name, detail, RevisionText(revision), only.scope, session, output).await;
+        return compile_revision(name, detail, RevisionText(revision), only.scope, workspace, output).await;
     }
-    let compiled = session.library.compile_persona(&ByName { name, scope: only.scope }).await?;
+    let compiled = workspace.library.compile_persona(&ByName { name, scope: only.scope }).await?;
     if output.is_json() {
         return output.json(&compiled);
     }
@@ -24,21 +24,20 @@ pub(super) async fn run(args: CompileArgs, session: &Session, output: &mut Outpu
         return output.exact(&compiled.compiled_detail);
     }
     output.exact(&compiled.compiled_summary)?;
-    match is_seen() && compiled.compiled_summary != compiled.compiled_detail {
-        true => output.advise(SHORT),
+    match stderr_is_terminal() && compiled.compiled_summary != compiled.compiled_detail {
+        true => output.advise(SUMMARY_HINT),
         false => Ok(()),
     }
 }
 
-/// What is said of a prompt that is not all that there is.
-const SHORT: &str = "made of summaries; --detail has all";
+/// The hint below a prompt of summaries.
+const SUMMARY_HINT: &str = "this prompt uses summaries; --detail uses full contents";
 
-/// Whether somebody at a terminal sees what is said, wherever the prompt goes.
-fn is_seen() -> bool {
+fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// What a revision said; it is not kept, for a revision never changes.
+/// The compiled prompts of a revision. They are not stored.
 #[derive(Debug, Serialize)]
 struct CompiledRevision {
     name: Name,
@@ -48,12 +47,12 @@ struct CompiledRevision {
     compiled_detail: String,
 }
 
-async fn compile_as_it_was(
+async fn compile_revision(
     name: Name,
     detail: bool,
     revision: RevisionText,
     scope: Option<Scope>,
-    session: &Session,
+    workspace: &Workspace,
     output: &mut Output,
 ) -> Result<()> {
     let text = async |detail: bool| {
@@ -68,18 +67,18 @@ async fn compile_as_it_was(
             revision: Some(revision.clone()),
             scope,
         };
-        let loaded = session.library.get_persona(&input).await?;
+        let loaded = workspace.library.get_persona(&input).await?;
         let view = app::parse_view(&loaded);
         Ok::<_, Failure>(view.compiled_summary.or(view.compiled_detail).unwrap_or_default())
     };
     if !output.is_json() {
         let short = text(detail).await?;
         output.exact(&short)?;
-        let is_short = !detail && is_seen() && short != text(true).await?;
-        return if is_short { output.advise(SHORT) } else { Ok(()) };
+        let is_short = !detail && stderr_is_terminal() && short != text(true).await?;
+        return if is_short { output.advise(SUMMARY_HINT) } else { Ok(()) };
     }
     let (compiled_summary, compiled_detail) = (text(false).await?, text(true).await?);
-    let (scope, found) = session.library.revision(Kind::Persona, &name, scope, &revision.parse()).await?;
+    let (scope, found) = workspace.library.revision(Kind::Persona, &name, scope, &revision.parse()).await?;
     let revision = found.about.revision;
     output.json(&CompiledRevision { name, scope, revision, compiled_summary, compiled_detail })
 }

@@ -1,4 +1,4 @@
-//! `masque conflicts`: names that several scopes define, and settling one.
+//! `masque conflicts`: lists and resolves names that several scopes define.
 
 use app::outputs::{Conflict, Place};
 use persona::Kind;
@@ -7,45 +7,46 @@ use serde::Serialize;
 use crate::cli::ConflictsArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 mod resolve;
 mod text;
 
+/// The JSON output.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ConflictsOutput<'a> {
     items: &'a [Conflict],
-    /// What takes a builtin's place.
+    /// Definitions that override a builtin.
     #[serde(skip_serializing_if = "<[Place]>::is_empty")]
     overrides: &'a [Place],
 }
 
-pub(crate) async fn run(args: ConflictsArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let kind = args.kind.map(Kind::from);
-    let found = session.library.conflicts(kind, args.name.as_ref()).await?;
+    let found = workspace.library.conflicts(kind, args.name.as_ref()).await?;
     let overrides = match &args.name {
-        Some(name) => session.library.overrides(kind, name).await?,
+        Some(name) => workspace.library.overrides(kind, name).await?,
         None => Vec::new(),
     };
     if let (Some(name), true) = (&args.name, args.use_scope.is_some() || args.merge) {
         let conflict = resolve::only_one(found, name, &overrides)?;
-        return resolve::run(&conflict, args, session, output).await;
+        return resolve::run(&conflict, args, workspace, output).await;
     }
     if output.is_json() {
-        output.json(&Answer { items: &found, overrides: &overrides })?;
+        output.json(&ConflictsOutput { items: &found, overrides: &overrides })?;
     } else if let (true, Some(over)) = (found.is_empty(), overrides.first()) {
         output.line(format!("{}.", no_conflict(over)))?;
     } else if found.is_empty() {
-        let what = args.name.as_ref().map_or("No name".to_owned(), |name| format!("Nothing named {name}"));
-        output.line(format!("{what} is defined by several scopes."))?;
+        let of = args.name.as_ref().map_or(String::new(), |name| format!(" for {name}"));
+        output.line(format!("No conflicts{of}."))?;
     } else {
         text::print(&found, output)?;
     }
     if args.check && !found.is_empty() { Err(Failure::Answered) } else { Ok(()) }
 }
 
-/// Why a name that a builtin has too is not in conflict.
+/// Explains that overriding a builtin is no conflict.
 fn no_conflict(over: &Place) -> String {
     let Place { scope, kind, name } = over;
-    format!("{} {name} of {scope} overrides the builtin, which is not a conflict", kind.spoken())
+    format!("{} {name} in {scope} overrides the builtin, which is not a conflict", kind.spoken())
 }

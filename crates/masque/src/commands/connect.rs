@@ -1,7 +1,7 @@
-//! `masque connect`: tells an MCP client about Masque, in the client's own configuration file.
+//! `masque connect`: adds Masque to the configuration file of an MCP client.
 //!
-//! That file is somebody else's. Only the entry "masque" is touched, everything else keeps its
-//! bytes, a copy of what was there stands beside it, and what cannot be parsed is not written to.
+//! Only the entry "masque" changes; all other bytes stay. The old file is kept as a backup. A file that
+//! cannot be parsed is not written.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::locations::Directories;
 use crate::output::Output;
 
 mod clients;
-pub(super) use clients::{Format, Target};
+pub(super) use clients::{ClientFile, Format};
 
 mod entry;
 use entry::Entry;
@@ -23,18 +23,18 @@ mod json_file;
 mod toml_file;
 
 mod state;
-pub(super) use state::{State, state};
+pub(super) use state::{ClientState, read_state};
 
 mod replace;
 
 /// The key of our entry in every client's configuration.
 const NAME: &str = "masque";
-/// Bytes of a configuration file; Claude Code keeps its history in one, so they grow.
+/// Maximum size of a configuration file. Claude Code keeps its history in one.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
-    let target = Target::of(args.client, args.project.as_deref(), &Directories::find()?)?;
-    let entry = Entry::wanted(args, database)?;
+    let target = ClientFile::of(args.client, args.project.as_deref(), &Directories::find()?)?;
+    let entry = Entry::from_args(args, database)?;
     let fresh = target.merged("", &entry)?;
     if args.print {
         return print(&target, &fresh, output);
@@ -42,9 +42,9 @@ pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Outpu
     let old = read(&target.file)?;
     let new = match target.merged(old.as_deref().unwrap_or_default(), &entry) {
         Ok(new) => new,
-        // What cannot be parsed is left to its owner, who is told what to add.
+        // The user adds the entry to a file that cannot be parsed.
         Err(Failure::Told(report)) => {
-            let message = format!("{}\nadd this to it yourself:\n\n{}", report.message, fresh.trim_end());
+            let message = format!("{}\nadd this yourself:\n\n{}", report.message, fresh.trim_end());
             return Err(Report { message, ..*report }.into());
         }
         Err(other) => return Err(other),
@@ -55,20 +55,20 @@ pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Outpu
     } else {
         None
     };
-    tell(&target, changed, backup.as_deref(), &entry, output)
+    print_result(&target, changed, backup.as_deref(), &entry, output)
 }
 
-fn print(target: &Target, fresh: &str, output: &mut Output) -> Result<()> {
+fn print(target: &ClientFile, fresh: &str, output: &mut Output) -> Result<()> {
     if output.is_json() {
         let answer = json!({ "client": target.word(), "file": target.file, "content": fresh });
         return output.json(&answer);
     }
-    output.advise(&format!("{} reads this from {}:", target.label(), target.file.display()))?;
+    output.advise(&format!("Configuration of {} in {}:", target.label(), target.file.display()))?;
     output.exact(fresh)
 }
 
-fn tell(
-    target: &Target,
+fn print_result(
+    target: &ClientFile,
     changed: bool,
     backup: Option<&Path>,
     entry: &Entry,
@@ -84,19 +84,19 @@ fn tell(
     }
     let (label, file) = (target.label(), target.file.display());
     if !changed {
-        return output.line(format!("{label} is connected already; nothing changed in {file}"));
+        return output.line(format!("nothing to change: {label} is already connected in {file}"));
     }
     output.line(format!("connected {label}: wrote {file}"))?;
     if let Some(backup) = backup {
-        output.line(format!("kept what was there as {}", backup.display()))?;
+        output.line(format!("saved the old file as {}", backup.display()))?;
     }
     if entry.holds_a_secret() {
-        output.line("note: the database's password now stands in that file")?;
+        output.line("note: that file now contains the password of the database")?;
     }
     output.line(target.next_step())
 }
 
-/// A configuration file's text, or nothing where there is none yet.
+/// Reads a configuration file. None if it does not exist.
 fn read(file: &Path) -> Result<Option<String>> {
     let metadata = match std::fs::metadata(file) {
         Ok(metadata) => metadata,
@@ -105,27 +105,27 @@ fn read(file: &Path) -> Result<Option<String>> {
     };
     if !metadata.is_file() {
         let file = file.display();
-        return Err(Failure::invalid(format!("{file} is not a file; move it away, or use --print")));
+        return Err(Failure::invalid(format!("{file} is not a file; move it, or use --print")));
     }
     if metadata.len() > MOST_BYTES {
         let (file, most) = (file.display(), MOST_BYTES / (1024 * 1024));
-        return Err(Failure::invalid(format!("{file} has more than {most} MiB; use --print")));
+        return Err(Failure::invalid(format!("{file} is larger than {most} MiB; use --print")));
     }
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             let file = file.display();
-            Err(Failure::invalid(format!("{file} is not UTF-8 text; use --print and add it yourself")))
+            Err(Failure::invalid(format!("{file} is not UTF-8 text; use --print and add the entry yourself")))
         }
         Err(error) => Err(Failure::file("read", file, &error)),
     }
 }
 
-/// The path under which this program is started again. Where `masque` on the PATH is this
-/// program, that path is used: a package manager may keep it pointing at the newest version.
+/// The path that starts this program. Prefers `masque` on the PATH if it is this program, because a
+/// package manager keeps it up to date.
 pub(super) fn executable() -> Result<PathBuf> {
     let this = std::env::current_exe().map_err(|error| {
-        Failure::told(Code::Failed, format!("the path of this program is unknown: {error}"))
+        Failure::told(Code::Failed, format!("cannot find the path of this program: {error}"))
     })?;
     let same = |candidate: &PathBuf| match (candidate.canonicalize(), this.canonicalize()) {
         (Ok(candidate), Ok(this)) => candidate == this,

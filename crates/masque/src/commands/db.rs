@@ -1,4 +1,4 @@
-//! `masque db`: back up, copy, describe.
+//! `masque db`: backup, copy, prune, info.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use crate::cli::{DbCommand, PruneArgs};
 use crate::failure::{Failure, Result};
 use crate::locations;
 use crate::output::{Output, TransferProgress};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn run(command: DbCommand, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(command: DbCommand, workspace: &Workspace, output: &mut Output) -> Result<()> {
     match command {
-        DbCommand::Backup(args) => backup(&args.file, session, output).await,
-        DbCommand::Copy(args) => copy(&args.to, session, output).await,
-        DbCommand::Prune(args) => prune(&args, session, output).await,
-        DbCommand::Info => info(session, output).await,
+        DbCommand::Backup(args) => backup(&args.file, workspace, output).await,
+        DbCommand::Copy(args) => copy(&args.to, workspace, output).await,
+        DbCommand::Prune(args) => prune(&args, workspace, output).await,
+        DbCommand::Info => info(workspace, output).await,
     }
 }
 
-async fn backup(file: &Path, session: &Session, output: &mut Output) -> Result<()> {
+async fn backup(file: &Path, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
-    session.library.backup(file, &mut follow).await?;
+    workspace.library.backup(file, &mut follow).await?;
     drop(progress);
     let bytes = std::fs::metadata(file).map(|metadata| metadata.len()).ok();
     if output.is_json() {
@@ -33,13 +33,13 @@ async fn backup(file: &Path, session: &Session, output: &mut Output) -> Result<(
     output.line(format!("backed up to {}{size}", file.display()))
 }
 
-async fn copy(to: &str, session: &Session, output: &mut Output) -> Result<()> {
+async fn copy(to: &str, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let location =
         database::Location::parse(to).map_err(|error| Failure::invalid(format!("--to: {error}")))?;
     locations::make_parent(to)?;
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
-    let CopyReport { tables, rows, left_behind } = session.library.copy_to(to, &mut follow).await?;
+    let CopyReport { tables, rows, left_behind } = workspace.library.copy_to(to, &mut follow).await?;
     drop(progress);
     if output.is_json() {
         let tables = tables.iter().map(|(table, rows)| json!({ "table": table, "rows": rows }));
@@ -47,34 +47,32 @@ async fn copy(to: &str, session: &Session, output: &mut Output) -> Result<()> {
         return output.json(&json!({ "rows": rows, "tables": tables, "left_behind": left_behind }));
     }
     let tables = tables.len();
-    output.line(format!(
-        "copied {rows} rows of {tables} tables to {location}, and compared them: nothing differs"
-    ))?;
+    output.line(format!("copied {rows} rows in {tables} tables to {location}, and verified them"))?;
     if left_behind > 0 {
         output.advise(&format!(
-            "The history and the state of personas.toml files ({left_behind} rows) are this machine's, and stay here; \
-             `masque db backup` has them."
+            "The history and state of personas.toml files ({left_behind} rows) belong to this machine and were not \
+             copied; `masque db backup` includes them."
         ))?;
     }
     Ok(())
 }
 
-async fn prune(args: &PruneArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let Some(keep) = args.keep.map(|keep| keep as usize).or(session.config.history_keep) else {
+async fn prune(args: &PruneArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let Some(keep) = args.keep.map(|keep| keep as usize).or(workspace.config.history_keep) else {
         return Err(Failure::invalid(
-            "say how many revisions of each entity to keep: --keep N, or `[history] keep = N` in config.toml",
+            "missing number of revisions to keep; add --keep N, or `[history] keep = N` to config.toml",
         ));
     };
-    let gone = session.library.prune(keep).await?;
+    let gone = workspace.library.prune(keep).await?;
     if output.is_json() {
         return output.json(&json!({ "keep": keep, "forgotten": gone }));
     }
     let revisions = if gone == 1 { "revision" } else { "revisions" };
-    output.line(format!("forgot {gone} {revisions}; the newest {keep} of everything and tagged ones stay"))
+    output.line(format!("deleted {gone} {revisions}; kept the newest {keep} of each entity and tagged ones"))
 }
 
-async fn info(session: &Session, output: &mut Output) -> Result<()> {
-    let info = session.library.database_info().await?;
+async fn info(workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let info = workspace.library.database_info().await?;
     if output.is_json() {
         return output.json(&info_json(&info));
     }
@@ -108,7 +106,7 @@ pub(super) fn print_info(info: &DatabaseInfo, output: &mut Output) -> Result<()>
         .iter()
         .map(|(kind, count)| (kind.spoken(), count))
         .map(|(kind, count)| if *count == 1 { format!("1 {kind}") } else { format!("{count} {kind}s") });
-    output.field("holds", &format!("{}, besides the builtins", counts.collect::<Vec<_>>().join(", ")))
+    output.field("contents", &format!("{} (without builtins)", counts.collect::<Vec<_>>().join(", ")))
 }
 
 fn shown_bytes(bytes: u64) -> String {

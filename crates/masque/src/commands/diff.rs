@@ -1,4 +1,4 @@
-//! `masque diff`: what changed between two revisions.
+//! `masque diff`: compares two revisions.
 
 use app::RevisionRef;
 use app::outputs::{FieldChange, RevisionDiff};
@@ -6,17 +6,18 @@ use persona::{Kind, Name, Scope};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use super::meant::Meant;
+use super::lookup::Lookup;
 use crate::cli::{DiffArgs, Target};
 use crate::failure::Result;
 use crate::output::{Output, Style};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-/// Unchanged lines around a change.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
+/// The JSON output.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct DiffOutput<'a> {
     kind: Kind,
     name: &'a Name,
     scope: Scope,
@@ -28,13 +29,13 @@ struct Answer<'a> {
     note: Option<&'a str>,
 }
 
-pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let Target { kind, name, implied, rest } = args.target()?;
     let mut revisions = rest.iter().map(|word| RevisionRef::parse(word));
     let (from, to) = (revisions.next(), revisions.next());
-    let diff = session.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await;
-    let diff = Meant { command: "diff", name: &name, implied, scope: args.recorded.scope }
-        .found(diff, session)
+    let diff = workspace.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await;
+    let diff = Lookup { command: "diff", name: &name, implied, scope: args.recorded.scope }
+        .resolve(diff, workspace)
         .await?;
     let RevisionDiff { kind, name, scope, from, to, fields, note } = &diff;
     let note = note.as_deref();
@@ -45,24 +46,32 @@ pub(super) async fn run(args: &DiffArgs, session: &Session, output: &mut Output)
     };
     if output.is_json() {
         let (from, to, unified) = (from.revision, to.revision, unified());
-        return output.json(&Answer { kind: *kind, name, scope: *scope, from, to, fields, unified, note });
+        return output.json(&DiffOutput {
+            kind: *kind,
+            name,
+            scope: *scope,
+            from,
+            to,
+            fields,
+            unified,
+            note,
+        });
     }
     if let Some(note) = note {
         output.advise(&format!("{note}."))?;
     }
     if from.toml == to.toml {
-        return output.advise(&format!(
-            "Nothing differs between {} and {} in the definition itself.",
-            from.label, to.label
-        ));
+        return output.advise(&format!("{} and {} have the same definition.", from.label, to.label));
     }
     if output.has_color() { inline(&text, &from.label, &to.label, output) } else { output.exact(&unified()) }
 }
 
-/// A unified diff in which the words that changed stand out.
+/// Prints a unified diff with changed words highlighted.
 fn inline(text: &TextDiff<'_, '_, str>, from: &str, to: &str, output: &mut Output) -> Result<()> {
-    let head =
-        [output.styled(Style::Gone, format!("--- {from}")), output.styled(Style::New, format!("+++ {to}"))];
+    let head = [
+        output.styled(Style::Removed, format!("--- {from}")),
+        output.styled(Style::Added, format!("+++ {to}")),
+    ];
     head.iter().try_for_each(|line| output.styled_line(line))?;
     for group in text.grouped_ops(CONTEXT) {
         let place = similar::udiff::UnifiedHunkHeader::new(&group).to_string();
@@ -70,8 +79,8 @@ fn inline(text: &TextDiff<'_, '_, str>, from: &str, to: &str, output: &mut Outpu
         output.styled_line(&place)?;
         for change in group.iter().flat_map(|op| text.iter_inline_changes(op)) {
             let (sign, line, word) = match change.tag() {
-                ChangeTag::Delete => ("-", Some(Style::Gone), Style::GoneWord),
-                ChangeTag::Insert => ("+", Some(Style::New), Style::NewWord),
+                ChangeTag::Delete => ("-", Some(Style::Removed), Style::RemovedWord),
+                ChangeTag::Insert => ("+", Some(Style::Added), Style::AddedWord),
                 ChangeTag::Equal => (" ", None, Style::Title),
             };
             let plain = |text: &str, output: &Output| match line {
@@ -80,7 +89,7 @@ fn inline(text: &TextDiff<'_, '_, str>, from: &str, to: &str, output: &mut Outpu
             };
             let mut shown = plain(sign, output);
             for (emphasized, piece) in change.iter_strings_lossy() {
-                // A line's end would carry its colour into the next line.
+                // A styled line break would color the next line.
                 let piece = piece.trim_end_matches('\n');
                 if piece.is_empty() {
                     continue;

@@ -1,4 +1,4 @@
-//! `masque doctor`: what is configured, what answers, and what is wrong.
+//! `masque doctor`: checks the configuration and everything it names.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
 use crate::project::Project;
-use crate::runtime::Reach;
-use crate::session::Wanted;
+use crate::runtime::AllowedConnections;
+use crate::workspace::WorkspaceOptions;
 
 mod clients;
 use clients::ClientReport;
@@ -29,23 +29,23 @@ mod providers;
 use providers::ProviderReport;
 
 mod servers;
-use servers::ServerReport as McpServerReport;
+use servers::McpServerReport;
 
-/// Something that is wrong, and what to do about it.
+/// A problem and its remedy.
 #[derive(Debug, Serialize)]
-struct Problem {
+struct DoctorProblem {
     what: String,
     advice: String,
 }
 
-impl Problem {
+impl DoctorProblem {
     fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { what: what.into(), advice: advice.into() }
     }
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct DoctorReport {
     version: &'static str,
     program: PathBuf,
     config_directory: PathBuf,
@@ -54,39 +54,39 @@ struct Report {
     files: FilesReport,
     providers: Vec<ProviderReport>,
     mcp_servers: Vec<McpServerReport>,
-    /// What of the project is not in force, and why.
+    /// Notices about ignored parts of the project.
     notices: Vec<String>,
-    server: ServerReport,
+    server: HttpServerReport,
     clients: Vec<ClientReport>,
-    problems: Vec<Problem>,
+    problems: Vec<DoctorProblem>,
 }
 
 #[derive(Debug, Serialize)]
-struct ServerReport {
+struct HttpServerReport {
     address: &'static str,
     state: &'static str,
 }
 
-pub(super) async fn run(args: DoctorArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: DoctorArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
     let directories = Directories::find()?;
     let program = executable()?;
     let mut problems = Vec::new();
-    // What is wrong with either is told with the files.
+    // The report on files has the errors of both.
     let config = Config::read(&directories.config_file()).unwrap_or_default();
-    let project = Project::find(wanted.project, Some(&directories.home)).unwrap_or_default();
-    let reach = Reach::of(&config, project.as_ref(), Some(&directories));
-    let database = database::examine(wanted.database, &mut problems).await?;
-    let shared = database.shared(wanted.database)?;
+    let project = Project::find(options.project, Some(&directories.home)).unwrap_or_default();
+    let allowed = AllowedConnections::resolve(&config, project.as_ref(), Some(&directories));
+    let database = database::examine(options.database, &mut problems).await?;
+    let shared = database.shared(options.database)?;
     let surroundings = Surroundings { directories: &directories, config: &config, shared };
-    let report = Report {
+    let report = DoctorReport {
         version: env!("CARGO_PKG_VERSION"),
         config_directory: directories.masque_config(),
         data_directory: directories.masque_data(),
         database,
-        files: files::examine(&surroundings, wanted.project, &mut problems).await,
-        providers: providers::examine(&reach, &mut problems).await,
-        mcp_servers: servers::examine(&reach, args.try_servers, &mut problems).await,
-        notices: reach.notices,
+        files: files::examine(&surroundings, options.project, &mut problems).await,
+        providers: providers::examine(&allowed, &mut problems).await,
+        mcp_servers: servers::examine(&allowed, args.try_servers, &mut problems).await,
+        notices: allowed.notices,
         server: server(&mut problems).await,
         clients: clients::examine(&directories, &mut problems),
         program,
@@ -100,26 +100,26 @@ pub(super) async fn run(args: DoctorArgs, wanted: Wanted<'_>, output: &mut Outpu
     if report.problems.is_empty() { Ok(()) } else { Err(Failure::Answered) }
 }
 
-async fn server(problems: &mut Vec<Problem>) -> ServerReport {
+async fn server(problems: &mut Vec<DoctorProblem>) -> HttpServerReport {
     let listener = match DEFAULT_ADDRESS.parse::<SocketAddr>() {
-        Ok(address) => health::ask(address).await,
-        Err(_) => Listener::Nobody,
+        Ok(address) => health::probe(address).await,
+        Err(_) => Listener::None,
     };
     let state = match listener {
-        Listener::Nobody => "none",
+        Listener::None => "none",
         Listener::Masque => "answers",
         Listener::Other => {
-            problems.push(Problem::new(
-                format!("another program, or a masque that is not well, listens on {DEFAULT_ADDRESS}"),
+            problems.push(DoctorProblem::new(
+                format!("another program, or an unhealthy masque, listens on {DEFAULT_ADDRESS}"),
                 "stop it, or serve on another port: masque serve --addr 127.0.0.1:4748",
             ));
             "something else"
         }
     };
-    ServerReport { address: DEFAULT_ADDRESS, state }
+    HttpServerReport { address: DEFAULT_ADDRESS, state }
 }
 
-fn print(report: &Report, output: &mut Output) -> Result<()> {
+fn print(report: &DoctorReport, output: &mut Output) -> Result<()> {
     let title = output.styled(Style::Title, format!("masque {}", report.version));
     output.styled_line(&title)?;
     output.field("program", &report.program.display().to_string())?;
@@ -134,35 +134,35 @@ fn print(report: &Report, output: &mut Output) -> Result<()> {
     providers::print(&report.providers, output)?;
     servers::print(&report.mcp_servers, output)?;
     output.blank()?;
-    let ServerReport { address, state } = &report.server;
+    let HttpServerReport { address, state } = &report.server;
     let server = match *state {
         "answers" => format!("answers on {address}"),
-        "none" => format!("none on {address}; `masque serve` starts one"),
+        "none" => format!("not running on {address}; `masque serve` starts it"),
         state => format!("{state} on {address}"),
     };
     output.field("server", &server)?;
     output.blank()?;
     report.clients.iter().try_for_each(|client| client.print(output))?;
     output.blank()?;
-    verdict(&report.problems, report.files.is_doubtful(), output)
+    verdict(&report.problems, report.files.has_warnings(), output)
 }
 
 fn directory(path: &std::path::Path) -> String {
-    let absent = if path.is_dir() { "" } else { " (not there yet)" };
+    let absent = if path.is_dir() { "" } else { " (does not exist yet)" };
     format!("{}{absent}", path.display())
 }
 
-fn verdict(problems: &[Problem], doubtful: bool, output: &mut Output) -> Result<()> {
+fn verdict(problems: &[DoctorProblem], has_warnings: bool, output: &mut Output) -> Result<()> {
     if problems.is_empty() {
-        let line = match doubtful {
-            true => output.styled(Style::Doubtful, "Nothing is wrong but what `masque lint` warns of."),
-            false => output.styled(Style::Good, "Nothing is wrong."),
+        let line = match has_warnings {
+            true => output.styled(Style::Warning, "No problems, except for warnings; see `masque lint`."),
+            false => output.styled(Style::Good, "No problems found."),
         };
         return output.styled_line(&line);
     }
-    for Problem { what, advice } in problems {
+    for DoctorProblem { what, advice } in problems {
         let mark = output.styled(Style::Bad, "problem:");
-        // A mistake in a file is shown with its line, below.
+        // Further lines show the place in a file.
         let (first, rest) = what.split_once('\n').unwrap_or((what, ""));
         output.styled_line(&format!("{mark} {}", output.styled(Style::Title, first)))?;
         if !rest.is_empty() {

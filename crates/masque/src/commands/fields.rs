@@ -1,13 +1,13 @@
-//! The values of a field that differ, short enough to compare.
+//! Short forms of field values, for comparison.
 
 use serde_json::Value;
 
 use crate::output::{one_line, truncate};
 
-/// Characters that are shown before the first difference of long texts.
+/// Characters shown before the first difference of long texts.
 const LEAD: usize = 20;
 
-/// A value on one line: texts as they are, lists of words as such, the rest as JSON.
+/// A value on one line: texts and lists of words as text, the rest as JSON.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text),
@@ -23,7 +23,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// An entry of a list by its name, with what is not as it would be anyway.
+/// A list entry by its name, with members that differ from their defaults.
 fn named(at: usize, item: &Value) -> String {
     let usual = |key: &str, value: &Value| {
         key == "name" || (key == "order" && *value == at) || (key != "order" && *value == 0)
@@ -34,12 +34,11 @@ fn named(at: usize, item: &Value) -> String {
     if rest.is_empty() { name } else { format!("{name} ({})", rest.join(", ")) }
 }
 
-/// Texts cut to a width. Where all begin alike for longer than that, they are shown from shortly
-/// before the first difference, since otherwise they would look the same.
+/// Cuts texts to a width. Texts with a long common start begin shortly before the first difference.
 pub(super) fn excerpts(texts: &[Option<String>], width: usize) -> Vec<String> {
     let given: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
     let alike = alike(&given);
-    // In a narrow place the difference needs the room more.
+    // On a narrow terminal, the lead is shorter.
     let lead = LEAD.min(width * 2 / 3);
     let start = if alike + lead > width { alike.saturating_sub(lead) } else { 0 };
     let excerpt = |text: &Option<String>| {
@@ -53,7 +52,7 @@ pub(super) fn excerpts(texts: &[Option<String>], width: usize) -> Vec<String> {
     texts.iter().map(excerpt).collect()
 }
 
-/// How many characters all texts begin with in common.
+/// The length of the common prefix, in characters.
 fn alike(texts: &[&str]) -> usize {
     let Some((first, others)) = texts.split_first() else { return 0 };
     let common = |other: &&str| first.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Whether a Masque server answers at an address, asked in plain HTTP.
+//! Probes an address for a Masque server, over plain HTTP.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,24 +7,24 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// A server on the same machine answers at once or not at all.
+/// A local server answers within this time.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Bytes of an answer that are read at most.
+/// Maximum size of a response.
 const MOST_BYTES: u64 = 8 * 1024;
 
-/// Who listens at an address.
+/// The listener at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Listener {
-    Nobody,
+    None,
     Masque,
-    /// Another program, or a Masque that is not well.
+    /// Another program, or an unhealthy Masque.
     Other,
 }
 
-pub(super) async fn ask(address: SocketAddr) -> Listener {
+pub(super) async fn probe(address: SocketAddr) -> Listener {
     match timeout(PATIENCE, exchange(address)).await {
-        Ok(Ok(answer)) => judge(&answer),
-        Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => Listener::Nobody,
+        Ok(Ok(answer)) => classify(&answer),
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => Listener::None,
         Ok(Err(_)) | Err(_) => Listener::Other,
     }
 }
@@ -38,8 +38,8 @@ async fn exchange(address: SocketAddr) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The health check of Masque answers with its name and its state.
-fn judge(answer: &str) -> Listener {
+/// A healthy Masque reports its name and status.
+fn classify(answer: &str) -> Listener {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
     let well = head.starts_with("HTTP/1.1 200")
         && body.contains("\"name\":\"masque\"")

@@ -1,14 +1,14 @@
-//! `masque history`: who changed what, when and why.
+//! `masque history`: lists revisions.
 
 use app::outputs::{RevisionItem, TagItem};
 use chrono::Local;
 use persona::limits;
 
-use super::meant::{Meant, Named};
+use super::lookup::{CommandSubject, Lookup};
 use crate::cli::{HistoryArgs, Target};
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 7] = [
     Column::Fixed("REVISION"),
@@ -20,12 +20,12 @@ const COLUMNS: [Column; 7] = [
     Column::Optional("NAMED"),
 ];
 
-pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: &HistoryArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let Target { kind, name, implied, .. } = args.target()?;
     let limit = args.limit.map(|limit| limit as usize);
-    let meant = Meant { command: "history", name: &name, implied, scope: args.recorded.scope };
-    let history = session.library.history(kind, &name, args.recorded.scope, limit).await;
-    let history = meant.found(history, session).await?;
+    let lookup = Lookup { command: "history", name: &name, implied, scope: args.recorded.scope };
+    let history = workspace.library.history(kind, &name, args.recorded.scope, limit).await;
+    let history = lookup.resolve(history, workspace).await?;
     if output.is_json() {
         return output.json(&history);
     }
@@ -35,11 +35,11 @@ pub(super) async fn run(args: &HistoryArgs, session: &Session, output: &mut Outp
     rows.iter().try_for_each(|row| table.row(output, row))?;
     if history.next_cursor.is_some() {
         let most = limits::REVISIONS;
-        output.advise(&format!("\nThere are older ones: repeat with a higher --limit, of up to {most}."))?;
+        output.advise(&format!("\nMore revisions exist; use a higher --limit (at most {most})."))?;
     }
-    let named = Named::new(kind, &name, history.scope, session).await;
+    let named = CommandSubject::new(kind, &name, history.scope, workspace).await;
     output.advise(&format!(
-        "\nOf {} {name} in {}. `{}` shows what changed since REV, `{}` goes back to it.",
+        "\nHistory of {} {name} in {}. `{}` shows changes since REV, `{}` restores it.",
         kind.spoken(),
         history.scope,
         named.command("diff", "REV"),
@@ -51,7 +51,7 @@ fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
     let RevisionItem { revision, ask_for, name, action, author, front, message, created_at, tags: _, tagged } =
         item;
     let when = created_at.with_timezone(&Local).format("%Y-%m-%d %H:%M").to_string();
-    // A name that it no longer has.
+    // Shown only if the entity had another name then.
     let named = if name == now { String::new() } else { name.to_string() };
     vec![
         ask_for.clone().unwrap_or_else(|| revision.to_string()),
@@ -59,15 +59,15 @@ fn cells(item: &RevisionItem, now: &persona::Name) -> Vec<String> {
         one_line(&format!("{author} ({front})")),
         one_line(action),
         one_line(message.as_deref().unwrap_or_default()),
-        one_line(&tagged.iter().map(told).collect::<Vec<_>>().join(", ")),
+        one_line(&tagged.iter().map(tag_text).collect::<Vec<_>>().join(", ")),
         named,
     ]
 }
 
-/// A tag, who gave it, and why.
-fn told(TagItem { tag, author, message, of_another, .. }: &TagItem) -> String {
+/// A tag with its author and message.
+fn tag_text(TagItem { tag, author, message, of_another, .. }: &TagItem) -> String {
     if *of_another {
-        return format!("{tag} (of another that had the name)");
+        return format!("{tag} (of an earlier entity with this name)");
     }
     match (author, message) {
         (Some(author), Some(message)) => format!("{tag} ({author}: {message})"),

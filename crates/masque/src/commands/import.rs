@@ -1,4 +1,4 @@
-//! `masque import`: what a bundle would change, and then the change.
+//! `masque import`: previews the changes of a bundle, then applies them.
 
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
 use app::{Code, TomlText};
@@ -12,69 +12,74 @@ use crate::cli::ImportArgs;
 use crate::definition::read_text;
 use crate::failure::{Failure, Result};
 use crate::output::{Column, Output, Style, Table, clean, width_of};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 3] = [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Fixed("CHANGE")];
 
-/// Columns before a field that changes, and between its name and its values.
+/// Columns before a changed field, and between its name and values.
 const INDENT: usize = 4;
 const GAP: usize = 2;
 const ARROW: &str = " → ";
-/// Columns of a line where no terminal says how many there are.
+/// Columns of a line without a terminal.
 const LINE_COLUMNS: usize = 140;
-/// Columns of a value on a narrow terminal.
+/// Minimum columns of a value.
 const LEAST_COLUMNS: usize = 12;
 
+/// The JSON output.
 #[derive(Serialize)]
-struct Answer<'a> {
-    /// Whether the items below were imported, or only would be.
+struct ImportOutput<'a> {
+    /// False if the items are only a preview.
     imported: bool,
     #[serde(flatten)]
     plan: &'a ImportPlan,
 }
 
-pub(crate) async fn run(args: ImportArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(crate) async fn run(args: ImportArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let ImportArgs { file, dry_run, yes, create, why } = args;
     let text = read_text(&file)?;
     let source = match file.as_os_str() == "-" {
         true => TomlText::named("standard input", &text),
         false => TomlText::of_file(&file, &text),
     };
-    let library = &session.library;
+    let library = &workspace.library;
     let scope = create.scope;
     let plan = library.plan_import(source, scope).await?;
     let count = changes(&plan);
     if !output.is_json() {
         preview(&plan, output)?;
     }
-    let wanted = if count == 0 || dry_run { false } else { yes || agreed(count, &plan, output).await? };
-    let imported =
-        if wanted { Some(library.import(&session.author, source, scope, why.message).await?) } else { None };
+    let confirmed =
+        if count == 0 || dry_run { false } else { yes || confirm_import(count, &plan, output).await? };
+    let imported = if confirmed {
+        Some(library.import(&workspace.author, source, scope, why.message).await?)
+    } else {
+        None
+    };
     if output.is_json() {
         let plan = imported.as_ref().unwrap_or(&plan);
-        return output.json(&Answer { imported: imported.is_some(), plan });
+        return output.json(&ImportOutput { imported: imported.is_some(), plan });
     }
     match imported {
         Some(done) => output.line(format!("imported {} into {}", entities(changes(&done)), done.scope)),
-        None if count == 0 => output.line("everything is so already; there is nothing to import"),
-        None if dry_run => output.line("nothing was imported; leave out --dry-run to import"),
+        None if count == 0 => output.line("nothing to import: everything is already up to date"),
+        None if dry_run => output.line("dry run: nothing was imported"),
         None => output.line("nothing was imported"),
     }
 }
 
-/// How many entities a plan creates or updates.
+/// The number of entities that a plan creates or updates.
 fn changes(plan: &ImportPlan) -> usize {
     let changes = |item: &&ImportItem| matches!(item.change, ImportChange::Create | ImportChange::Update);
     plan.items.iter().filter(changes).count()
 }
 
-async fn agreed(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<bool> {
+async fn confirm_import(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<bool> {
     if !ask::can_ask(output) {
         let (what, scope) = (entities(count), plan.scope);
         return Err(Failure::told(
             Code::NeedsConsent,
             format!(
-                "nothing was imported, since nobody can be asked here; repeat with --yes to import {what} into {scope}"
+                "nothing was imported: no terminal to confirm on; repeat with --yes to import {what} into {scope}"
             ),
         ));
     }
@@ -88,8 +93,8 @@ fn entities(count: usize) -> String {
 fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
     let row = |item: &ImportItem| {
         let change = match (item.change, item.in_place_of) {
-            (ImportChange::Create, Some(Scope::Builtin)) => "create, in place of the builtin".to_owned(),
-            (ImportChange::Create, Some(scope)) => format!("create, in place of {scope}'s"),
+            (ImportChange::Create, Some(Scope::Builtin)) => "create, overrides the builtin".to_owned(),
+            (ImportChange::Create, Some(scope)) => format!("create, overrides {scope}"),
             (ImportChange::Create, None) => "create".to_owned(),
             (ImportChange::Update, _) => "update".to_owned(),
             (ImportChange::Unchanged, _) => "unchanged".to_owned(),
@@ -112,7 +117,7 @@ fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
     plan.warnings.iter().try_for_each(|warning| output.line(format!("warning: {warning}")))
 }
 
-/// What each field is and what it becomes, below the entity that it is of.
+/// Prints the old and new values of changed fields.
 fn field_changes(changes: &[FieldChange], output: &mut Output) -> Result<()> {
     let longest = changes.iter().map(|change| width_of(&change.field)).max().unwrap_or(0);
     let taken = INDENT + longest + GAP + width_of(ARROW);

@@ -7,18 +7,20 @@ use super::written;
 use crate::cli::{LinkArgs, LinkKind, UnlinkArgs};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn link(args: LinkArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn link(args: LinkArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let LinkArgs { persona, kind, name, order, priority, if_revision, change, why } = args;
     let (message, scope) = (why.message, change.scope);
     if kind != LinkKind::Part && (order.is_some() || priority.is_some()) {
         let kind = Kind::from(kind);
-        return Err(Failure::invalid(format!("--order and --priority are for parts; a {kind} has neither")));
+        return Err(Failure::invalid(format!(
+            "--order and --priority work for parts only; a {kind} has neither"
+        )));
     }
     let done = format!("linked {} {name} to {persona}", Kind::from(kind));
-    let idle = format!("{} {name} is linked to {persona} already", Kind::from(kind));
-    let Session { library, author, .. } = session;
+    let idle = format!("{} {name} is already linked to {persona}", Kind::from(kind));
+    let Workspace { library, author, .. } = workspace;
     let written = match kind {
         LinkKind::Part => {
             let input =
@@ -40,15 +42,15 @@ pub(super) async fn link(args: LinkArgs, session: &Session, output: &mut Output)
             library.add_guardrail(author, input).await?
         }
     };
-    written::tell_of_owner(&written, &done, &idle, output)
+    written::print_of_owner(&written, &done, &idle, output)
 }
 
-pub(super) async fn unlink(args: UnlinkArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn unlink(args: UnlinkArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let UnlinkArgs { persona, kind, name, if_revision, change, why } = args;
     let (message, scope) = (why.message, change.scope);
-    let done = format!("took {} {name} off {persona}", Kind::from(kind));
+    let done = format!("unlinked {} {name} from {persona}", Kind::from(kind));
     let idle = format!("{} {name} is not linked to {persona}", Kind::from(kind));
-    let Session { library, author, .. } = session;
+    let Workspace { library, author, .. } = workspace;
     let written = match kind {
         LinkKind::Part => {
             library
@@ -70,5 +72,5 @@ pub(super) async fn unlink(args: UnlinkArgs, session: &Session, output: &mut Out
             library.remove_guardrail(author, input).await?
         }
     };
-    written::tell_of_owner(&written, &done, &idle, output)
+    written::print_of_owner(&written, &done, &idle, output)
 }

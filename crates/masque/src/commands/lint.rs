@@ -1,4 +1,4 @@
-//! `masque lint`: what is wrong with definitions and files, for people, programs and code hosts.
+//! `masque lint`: checks definitions and files.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -15,61 +15,61 @@ use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
 use crate::project::{Connections, Project};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 mod sarif;
 mod text;
 
-/// Entries up to which lint looks at the files along with other commands.
+/// Maximum number of entries for a lint reminder after other commands.
 const REMINDED: usize = 2_000;
 
-/// Entries up to which lint looks at a scope after an edit, or at the files along with `doctor`; more
-/// would keep somebody waiting.
+/// Maximum number of entries for lint after an edit or in `doctor`. More would take too long.
 pub(super) const EXAMINED: usize = 20_000;
 
-/// The provider that plays a script.
+/// The scripted provider.
 const REHEARSAL: &str = "rehearsal";
 
-/// Whether somebody has just read what lint found.
+/// The lint findings to remind of after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Findings {
-    Told,
-    Untold,
-    /// Nothing was told, and nothing but this was asked for.
-    UntoldOf(About),
+pub(super) enum LintReminder {
+    /// The command has shown them.
+    None,
+    All,
+    /// Only those about one definition.
+    About(LintSubject),
 }
 
-/// One definition.
+/// A definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct About {
+pub(super) struct LintSubject {
     kind: Kind,
     name: Name,
-    /// None: the strongest that has it.
+    /// None for the strongest scope that has it.
     scope: Option<Scope>,
 }
 
-impl About {
-    /// What `show` shows.
+impl LintSubject {
+    /// The definition that `show` prints.
     pub(super) fn shown(args: &ShowArgs) -> Option<Self> {
         let target = args.target().ok()?;
         Some(Self { kind: target.kind, name: target.name, scope: args.only.scope })
     }
 }
 
-/// All that was found, and where the project is.
-struct Report {
+/// The findings and the project's root.
+struct LintRun {
     found: LintReport,
     root: Option<PathBuf>,
-    /// Whether shared was looked at because there is no file.
+    /// True if shared was checked because there are no files.
     implied_shared: bool,
 }
 
-pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(crate) async fn run(args: LintArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let LintArgs { scopes, format, deny, paths } = args;
     if let Some(path) = paths.first() {
-        return Err(not_by_path(path));
+        return Err(path_error(path));
     }
-    let report = examine(scopes, session).await?;
+    let report = examine(scopes, workspace).await?;
     let implied = if output.is_json() { LintFormat::Json } else { LintFormat::Text };
     match format.unwrap_or(implied) {
         LintFormat::Text => text::print(&report, output)?,
@@ -85,30 +85,28 @@ pub(crate) async fn run(args: LintArgs, session: &Session, output: &mut Output) 
     if fails { Err(Failure::Answered) } else { Ok(()) }
 }
 
-/// Lint looks at whole scopes: a piece is right or wrong by what stands around it.
-fn not_by_path(path: &Path) -> Failure {
+/// The error for a path argument. Lint checks whole scopes, because pieces refer to each other.
+fn path_error(path: &Path) -> Failure {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let how = match directory.as_os_str().is_empty() || directory == Path::new(".") {
         true => "masque lint".to_owned(),
         false => format!("masque lint --project {}", directory.display()),
     };
     let path = path.display();
-    Failure::invalid(format!(
-        "lint looks at all of a project, with the files that it names, and not at {path} alone; call `{how}`"
-    ))
+    Failure::invalid(format!("lint checks whole projects, not single files such as {path}; run `{how}`"))
 }
 
-/// What lint is to know of the surroundings.
-pub(super) fn options(session: &Session, scopes: Vec<Scope>) -> LintOptions {
-    options_of(&session.config, session.project.as_ref(), scopes)
+/// The lint options of a workspace.
+pub(super) fn options(workspace: &Workspace, scopes: Vec<Scope>) -> LintOptions {
+    options_of(&workspace.config, workspace.project.as_ref(), scopes)
 }
 
 pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec<Scope>) -> LintOptions {
-    // A provider that the project names is no slip of the pen, trusted or not.
+    // The project's providers are known names, trusted or not.
     let project = project.map(|project| Connections::read(&project.file()));
     let of_project = project.iter().flat_map(|project| &project.provider_names);
     let env_allowed: BTreeSet<String> = config.env_allow.clone();
-    // What is not text cannot be filled in, and counts as unset there too.
+    // A variable that is not UTF-8 counts as unset.
     let env_set = env_allowed.iter().filter(|name| std::env::var(name).is_ok()).cloned().collect();
     LintOptions {
         scopes,
@@ -124,19 +122,18 @@ pub(super) fn options_of(config: &Config, project: Option<&Project>, scopes: Vec
     }
 }
 
-/// Tells somebody at a terminal, after another command, that lint has something to say: of the
-/// definition that was asked for, or of all.
-pub(super) async fn remind(session: &Session, about: Option<&About>, output: &mut Output) {
-    let library = &session.library;
-    let wanted = io::stderr().is_terminal() && !output.is_json();
-    // Without files, lint would look at shared. A file without entries may have misspelt their tables.
+/// Reminds of lint findings after another command, on a terminal.
+pub(super) async fn remind(workspace: &Workspace, about: Option<&LintSubject>, output: &mut Output) {
+    let library = &workspace.library;
+    let is_shown = io::stderr().is_terminal() && !output.is_json();
+    // Without files, lint would check shared. A file without entries may have misspelt tables.
     let files = library.scopes_with_files();
-    if !wanted || files.is_empty() || library.file_entries() > REMINDED {
+    if !is_shown || files.is_empty() || library.file_entries() > REMINDED {
         return;
     }
-    let Ok(mut report) = library.lint(options(session, files)).await else { return };
+    let Ok(mut report) = library.lint(options(workspace, files)).await else { return };
     let mut place = "in your files".to_owned();
-    if let Some(About { kind, name, scope }) = about {
+    if let Some(LintSubject { kind, name, scope }) = about {
         let scope = match scope {
             Some(scope) => *scope,
             None => library.scope_of(*kind, name).await.unwrap_or(Scope::Project),
@@ -144,25 +141,25 @@ pub(super) async fn remind(session: &Session, about: Option<&About>, output: &mu
         report.findings.retain(|found| is_about(found, *kind, name, scope));
         place = format!("about {} {name}", kind.spoken());
     }
-    if let Some(found) = counted(&report) {
-        // After the answer, and nothing can be done about either where it is closed.
+    if let Some(found) = count_text(&report) {
+        // Print it after the output. Write errors are ignored.
         let _ = output.flush();
-        let _ = writeln!(io::stderr(), "lint: {found} {place}; see them with `masque lint`");
+        let _ = writeln!(io::stderr(), "lint: {found} {place}; run `masque lint`");
     }
 }
 
-/// How many errors and warnings lint has besides the mistakes that every command tells.
+/// Counts errors and warnings, without the errors that every command reports.
 pub(super) fn counts(report: &LintReport) -> [(Level, usize); 2] {
-    let is_told =
+    let is_reported =
         |found: &LintFinding| !matches!(found.rule, LintRule::Definition(_)) && found.level == Level::Error;
-    let untold = report.findings.iter().filter(|found| !is_told(found));
+    let others = report.findings.iter().filter(|found| !is_reported(found));
     [Level::Error, Level::Warning]
-        .map(|level| (level, untold.clone().filter(|found| found.level == level).count()))
+        .map(|level| (level, others.clone().filter(|found| found.level == level).count()))
 }
 
-/// The same in words; none where there are none.
-pub(super) fn counted(report: &LintReport) -> Option<String> {
-    text::counted(counts(report))
+/// The counts as text. None if there are none.
+pub(super) fn count_text(report: &LintReport) -> Option<String> {
+    text::count_text(counts(report))
 }
 
 fn is_about(found: &LintFinding, kind: Kind, name: &Name, scope: Scope) -> bool {
@@ -170,54 +167,57 @@ fn is_about(found: &LintFinding, kind: Kind, name: &Name, scope: Scope) -> bool 
     of_it && found.scope == Some(scope)
 }
 
-/// Tells what lint finds about a definition that was just written. It is kept all the same, so that
-/// whatever keeps lint from looking is no failure either.
-pub(super) async fn tell_of(written: &Written, session: &Session, output: &mut Output) -> Result<Findings> {
+/// Prints findings about a definition that was just written. An error of lint is ignored.
+pub(super) async fn print_findings(
+    written: &Written,
+    workspace: &Workspace,
+    output: &mut Output,
+) -> Result<LintReminder> {
     let Written { kind, name, scope, .. } = written;
-    if !is_quick(*scope, session).await {
+    if !is_quick(*scope, workspace).await {
         output.advise(&format!(
-            "{scope} has too many entries to look at after each edit; `masque lint --scope {scope}` does"
+            "{scope} has too many entries to lint after each edit; run `masque lint --scope {scope}`"
         ))?;
-        return Ok(Findings::Untold);
+        return Ok(LintReminder::All);
     }
-    let Ok(report) = session.library.lint(options(session, vec![*scope])).await else {
-        return Ok(Findings::Untold);
+    let Ok(report) = workspace.library.lint(options(workspace, vec![*scope])).await else {
+        return Ok(LintReminder::All);
     };
     let about = |found: &LintFinding| {
         is_about(found, *kind, name, *scope) && matches!(found.rule, LintRule::Definition(_))
     };
     let findings: Vec<LintFinding> = report.findings.into_iter().filter(about).collect();
     if output.is_json() {
-        let said = |found: &LintFinding| Warning::Said(format!("{} [{}]", found.sentence(), found.rule));
-        output.warn(&findings.iter().map(said).collect::<Vec<_>>())?;
+        let warning =
+            |found: &LintFinding| Warning::Message(format!("{} [{}]", found.sentence(), found.rule));
+        output.warn(&findings.iter().map(warning).collect::<Vec<_>>())?;
     } else {
-        text::print_below(&findings, session.library.path(*scope), output)?;
+        text::print_below(&findings, workspace.library.path(*scope), output)?;
     }
-    Ok(if findings.is_empty() { Findings::Untold } else { Findings::Told })
+    Ok(if findings.is_empty() { LintReminder::All } else { LintReminder::None })
 }
 
-/// Whether a scope is small enough to be looked at along with a command that is about one entity.
-async fn is_quick(scope: Scope, session: &Session) -> bool {
+/// True if a scope is small enough to lint after an edit.
+async fn is_quick(scope: Scope, workspace: &Workspace) -> bool {
     if scope.is_file() {
-        return session.library.file_entries() <= EXAMINED;
+        return workspace.library.file_entries() <= EXAMINED;
     }
-    // Whoever cannot look here cannot look there either, and says nothing.
-    let Ok(info) = session.library.database_info().await else { return true };
+    // If the database fails here, lint fails too and prints nothing.
+    let Ok(info) = workspace.library.database_info().await else { return true };
     let entries: i64 = info.counts.iter().map(|(_, count)| count).sum();
     usize::try_from(entries).is_ok_and(|entries| entries <= EXAMINED)
 }
 
-async fn examine(scopes: Vec<Scope>, session: &Session) -> Result<Report> {
-    let library = &session.library;
+async fn examine(scopes: Vec<Scope>, workspace: &Workspace) -> Result<LintRun> {
+    let library = &workspace.library;
     let implied_shared = scopes.is_empty() && library.scopes_with_files().is_empty();
-    let found = library.lint(options(session, scopes)).await?;
+    let found = library.lint(options(workspace, scopes)).await?;
     let root = library.path(Scope::Project).and_then(Path::parent).map(Path::to_path_buf);
-    Ok(Report { found, root, implied_shared })
+    Ok(LintRun { found, root, implied_shared })
 }
 
-/// The providers that a model may name: those that are configured or have their key here, and those
-/// that need none. Where the user has configured nothing yet, as where a code host checks the files,
-/// all that a key would configure are meant; what the project configures says nothing about that.
+/// The known providers: those of the user, of the project, with a key in the environment, and local
+/// ones. If the user has none, for example in CI, all usual providers are known.
 fn providers<'a>(
     of_user: impl IntoIterator<Item = &'a str>,
     of_project: impl IntoIterator<Item = &'a str>,
@@ -234,13 +234,13 @@ fn providers<'a>(
     known.into_iter().map(str::to_owned).collect()
 }
 
-impl Report {
-    /// The project's file; where no project is open, as a project would have it.
+impl LintRun {
+    /// The project's file, relative if no project is open.
     fn project_file(&self) -> PathBuf {
         self.root.as_deref().unwrap_or(Path::new("")).join("personas.toml")
     }
 
-    /// A path as it is read from the project's root, where it is below that.
+    /// A path relative to the project's root, if it is inside.
     fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         self.root.as_ref().and_then(|root| path.strip_prefix(root).ok())
     }
@@ -262,8 +262,9 @@ mod tests {
         assert_eq!(known(&[], "GEMINI_API_KEY"), "gemini llamacpp ollama rehearsal");
         assert_eq!(known(&["openai"], "ANTHROPIC_API_KEY"), "anthropic llamacpp ollama openai rehearsal");
     }
+
     #[test]
-    fn a_projects_provider_does_not_make_the_others_unknown() {
+    fn a_projects_provider_does_not_hide_the_usual_ones() {
         let known: Vec<_> = providers([], ["house"], |_| false).into_iter().collect();
         assert_eq!(known, ["anthropic", "gemini", "house", "llamacpp", "ollama", "openai", "rehearsal"]);
     }

@@ -9,9 +9,9 @@ use super::pages;
 use crate::cli::ListArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{Column, Output, one_line};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn run(args: ListArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: ListArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let ListArgs { kind, tags, type_word, query, only, paging } = args;
     let kind = Kind::from(kind);
     let scope = only.scope;
@@ -20,25 +20,25 @@ pub(super) async fn run(args: ListArgs, session: &Session, output: &mut Output) 
     let fetch = async |limit, cursor| {
         let (tags, query, limit) = (Some(tags.clone()), query.clone(), Some(limit));
         let common = List { tags, query, limit, cursor, scope };
-        Ok(session.library.list(kind, types.query(common)).await?)
+        Ok(workspace.library.list(kind, types.query(common)).await?)
     };
-    // Where one scope was asked for, there is no need to say which.
+    // The scope is shown only if several are listed.
     let columns = columns(kind);
     let cells = |item: &Item| cells(kind, item, scope.is_none());
     let written = pages::print(paging, &columns, cells, fetch, output).await?;
     if written == 0 {
         let spoken = kind.spoken();
         let advice = if narrowed {
-            format!("No {spoken} matches; `masque search TEXT` looks into everything.")
+            format!("No {spoken} matches; `masque search TEXT` searches all kinds.")
         } else {
-            format!("There is no {spoken} yet; make one with `masque create {kind} NAME`.")
+            format!("No {spoken} yet; create one with `masque create {kind} NAME`.")
         };
         output.advise(&advice)?;
     }
     Ok(())
 }
 
-/// The type that a list is narrowed to, if it is.
+/// The type filter of a list.
 enum Types {
     All,
     Part(PartType),
@@ -57,7 +57,7 @@ impl Types {
                 word.parse().map(Self::Trait).map_err(|error: ParseKindError| invalid(&error))
             }
             (kind, Some(_)) => Err(Failure::invalid(format!(
-                "a {} has no type; --type is for `list parts` and `list traits`",
+                "a {} has no type; --type works with `list parts` and `list traits` only",
                 kind.spoken()
             ))),
         }

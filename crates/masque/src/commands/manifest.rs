@@ -1,4 +1,4 @@
-//! `masque manifest`: what a persona is made of.
+//! `masque manifest`: lists the pieces of a persona.
 
 use app::inputs::ByName;
 use persona::{Kind, LayerOrigin, Manifest, Name};
@@ -7,11 +7,11 @@ use super::show;
 use crate::cli::ManifestArgs;
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn run(args: ManifestArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: ManifestArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let input = ByName { name: args.name, scope: args.only.scope };
-    let manifest = session.library.manifest(&input).await?;
+    let manifest = workspace.library.manifest(&input).await?;
     if output.is_json() {
         return output.json(&manifest);
     }
@@ -24,7 +24,9 @@ pub(super) async fn run(args: ManifestArgs, session: &Session, output: &mut Outp
     }
     output.blank()?;
     pieces(&manifest, output)?;
-    output.advise("\nRead one with `masque show KIND NAME`, everything with `masque compile NAME --detail`.")
+    output.advise(
+        "\nShow a piece with `masque show KIND NAME`, everything with `masque compile NAME --detail`.",
+    )
 }
 
 fn pieces(manifest: &Manifest, output: &mut Output) -> Result<()> {
@@ -54,14 +56,14 @@ fn pieces(manifest: &Manifest, output: &mut Output) -> Result<()> {
         rows.push(row(&item.name, Kind::Guardrail, severity, &item.description));
     }
     if rows.is_empty() {
-        return output.line("It has no pieces yet; add some with `masque link`.");
+        return output.line("No pieces yet; add one with `masque link`.");
     }
     let table = Table::fitted(&columns, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|cells| table.row(output, cells))
 }
 
-/// Where a part comes from, unless it is simply the persona's own.
+/// The layer of a part. None for the persona's own.
 pub(super) fn layer(origin: LayerOrigin) -> Option<&'static str> {
     match origin {
         LayerOrigin::Own => None,

@@ -1,4 +1,4 @@
-//! `masque models`: who could answer.
+//! `masque models`: lists available models.
 
 use app::Code;
 use app::running::{ModelList, ProviderModels};
@@ -7,12 +7,12 @@ use crate::cli::ModelsArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{Column, Output, Style, Table, one_line};
 use crate::runtime;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 3] = [Column::Fixed("MODEL"), Column::Stretched("NAME"), Column::Optional("CONTEXT")];
 
-pub(super) async fn run(args: &ModelsArgs, session: &Session, output: &mut Output) -> Result<()> {
-    let runtime = runtime::open(session).await?;
+pub(super) async fn run(args: &ModelsArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let runtime = runtime::open(workspace).await?;
     let mut all = runtime.models().await;
     if let Some(wanted) = &args.provider {
         let names: Vec<String> = all.iter().map(|found| found.provider.name.clone()).collect();
@@ -27,24 +27,24 @@ pub(super) async fn run(args: &ModelsArgs, session: &Session, output: &mut Outpu
     } else {
         print(&all, output)?;
     }
-    // The answer says which do not, and what to do.
+    // The output has the errors.
     if answers { Ok(()) } else { Err(Failure::Answered) }
 }
 
 fn unknown(wanted: &str, names: &[String]) -> Failure {
     let hint = match persona::nearest(wanted, names.iter().map(String::as_str)).first() {
         Some(near) => format!("did you mean {near:?}?"),
-        None if names.is_empty() => "none is; `masque doctor` says how to set one up".to_owned(),
-        None => format!("there are {}", names.join(", ")),
+        None if names.is_empty() => "`masque doctor` shows how to configure one".to_owned(),
+        None => format!("expected one of {}", names.join(", ")),
     };
-    Failure::told(Code::NotSetUp, format!("no provider {:?} is set up; {hint}", one_line(wanted)))
+    Failure::told(Code::NotSetUp, format!("unknown provider {:?}; {hint}", one_line(wanted)))
 }
 
 fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {
     if all.is_empty() {
         return output.advise(
-            "No model is set up, so a rehearsal answers. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, \
-             run Ollama, or add [providers.NAME] to config.toml; `masque doctor` shows what is found.",
+            "No model is configured, so a scripted rehearsal answers. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+             GEMINI_API_KEY, run Ollama, or add [providers.NAME] to config.toml; `masque doctor` shows what was found.",
         );
     }
     let rows = |found: &ProviderModels| -> Vec<Vec<String>> {
@@ -70,14 +70,14 @@ fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {
         match &found.error {
             Some(error) => {
                 let mark = output.styled(Style::Bad, format!("{name} does not answer:"));
-                // A failure names who failed, as this line does already.
+                // The line already names the provider.
                 let why = error.strip_prefix(&format!("{name}: ")).unwrap_or(error);
                 output.styled_line(&format!("{mark} {}", output.styled(Style::Plain, one_line(why))))?;
-                output.paragraph(2, "`masque doctor` shows where its settings come from, and tries it.")?;
+                output.paragraph(2, "`masque doctor` shows its settings and checks it.")?;
             }
             None if found.models.is_empty() => {
                 output.line(format!(
-                    "{name} answers, and lists no models; name one with --model {name}/MODEL"
+                    "{name} answers, but lists no models; choose one with --model {name}/MODEL"
                 ))?;
             }
             None => {}

@@ -1,4 +1,4 @@
-//! `masque new`: a persona from a template, or from answers to a few questions.
+//! `masque new`: creates a persona from a template or interactively.
 
 use app::inputs::List;
 use app::outputs::{Item, Written};
@@ -9,53 +9,52 @@ use crate::ask;
 use crate::cli::NewArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 mod questions;
-use questions::Said;
+use questions::NewOptions;
 
-pub(crate) async fn run(args: NewArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(crate) async fn run(args: NewArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let NewArgs { name, template, create, why } = args;
     let scope = create.scope;
-    let Session { library, author, .. } = session;
+    let Workspace { library, author, .. } = workspace;
     let written = match (name, template) {
         (Some(name), Some(template)) => {
             library.new_from_template(author, &template, name, scope, why.message).await?
         }
         (name, template) if ask::can_ask(output) => {
-            let said = Said { name, template, scope, message: why.message };
-            questions::ask(said, session, output).await?
+            let options = NewOptions { name, template, scope, message: why.message };
+            questions::ask(options, workspace, output).await?
         }
-        _ => return Err(no_questions(session).await),
+        _ => return Err(no_questions(workspace).await),
     };
-    tell(&written, output)
+    print_created(&written, output)
 }
 
-fn tell(written: &Written, output: &mut Output) -> Result<()> {
+fn print_created(written: &Written, output: &mut Output) -> Result<()> {
     let name = &written.name;
     let done = format!("created persona {name}");
-    written::tell_with_pieces(written, &done, &format!("persona {name} exists already"), output)?;
+    written::print_with_pieces(written, &done, &format!("persona {name} already exists"), output)?;
     output.advise(&format!(
         "\nNext:\n  masque show {name}               read it\n  masque edit {name}               change it\n  masque compile {name} --detail   use it as a prompt"
     ))
 }
 
 /// The builtin personas.
-async fn templates(session: &Session) -> Result<Vec<Item>> {
+async fn templates(workspace: &Workspace) -> Result<Vec<Item>> {
     let limit = u32::try_from(limits::PAGE).ok();
     let list = List { tags: None, query: None, limit, cursor: None, scope: Some(Scope::Builtin) };
-    Ok(session.library.list(Kind::Persona, list).await?.items)
+    Ok(workspace.library.list(Kind::Persona, list).await?.items)
 }
 
-/// Nobody is there to be asked, so the flags must say it all.
-async fn no_questions(session: &Session) -> Failure {
-    let names = match templates(session).await {
+/// The error without a terminal: the flags must give everything.
+async fn no_questions(workspace: &Workspace) -> Failure {
+    let names = match templates(workspace).await {
         Ok(items) => items.iter().map(|item| item.name.to_string()).collect::<Vec<_>>().join(", "),
         Err(failure) => return failure,
     };
     Failure::invalid(format!(
-        "without a terminal there are no questions; say it with flags: masque new NAME --template TEMPLATE \
-         [--scope SCOPE] [--message WHY], where TEMPLATE is one of {names}; or begin with nothing: \
-         masque create persona NAME --system-prompt TEXT"
+        "no terminal to ask on; use `masque new NAME --template TEMPLATE [--scope SCOPE] [--message WHY]` with \
+         one of the templates {names}, or `masque create persona NAME --system-prompt TEXT`"
     ))
 }

@@ -1,4 +1,4 @@
-//! Lists of any length: page by page, so that memory stays bounded and the first page is at once.
+//! Prints lists page by page, in bounded memory.
 
 use app::outputs::{Item, Page};
 use persona::limits;
@@ -7,8 +7,8 @@ use crate::cli::Paging;
 use crate::failure::{Failure, Result};
 use crate::output::{Column, Counter, Output, Table};
 
-/// Prints the items that `fetch` brings, given a limit and a cursor; returns how many there were.
-/// `cells` makes a row of an item.
+/// Prints the items that `fetch` returns for a limit and a cursor. Returns their number. `cells` builds a
+/// row from an item.
 pub(super) async fn print(
     paging: Paging,
     columns: &[Column],
@@ -18,19 +18,19 @@ pub(super) async fn print(
 ) -> Result<usize> {
     let default = u32::try_from(limits::DEFAULT_PAGE).unwrap_or(u32::MAX);
     let most = u32::try_from(limits::PAGE).unwrap_or(u32::MAX);
-    let mut wanted = if paging.all { u32::MAX } else { paging.limit.unwrap_or(default) };
+    let mut remaining = if paging.all { u32::MAX } else { paging.limit.unwrap_or(default) };
     let mut cursor = paging.cursor;
     let mut writer = Writer { columns, cells, table: None, written: 0 };
     let mut counter = Counter::new(output);
     loop {
-        let page = fetch(wanted.min(most), cursor.take()).await?;
+        let page = fetch(remaining.min(most), cursor.take()).await?;
         counter.add(page.items.len());
         writer.page(&page.items, output)?;
         cursor = page.next_cursor;
         if !paging.all {
-            wanted = wanted.saturating_sub(u32::try_from(page.items.len()).unwrap_or(u32::MAX));
+            remaining = remaining.saturating_sub(u32::try_from(page.items.len()).unwrap_or(u32::MAX));
         }
-        if wanted == 0 || cursor.is_none() {
+        if remaining == 0 || cursor.is_none() {
             break;
         }
         output.flush()?;
@@ -86,7 +86,7 @@ impl<F: Fn(&Item) -> Vec<String>> Writer<'_, F> {
         }
         if next_cursor.is_some() {
             output.advise(
-                "There are more: repeat with --all or a higher --limit, or narrow it down as --help says.",
+                "More items exist; use --all or a higher --limit, or narrow the list (see --help).",
             )?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `masque plan`: the plan that a session handed over, and what the user says to it.
+//! `masque plan`: shows, approves or sends back the plan of a session.
 
 use agent::{Mode, PlanStatus};
 use app::Code;
@@ -6,17 +6,18 @@ use app::running::SessionView;
 use serde::Serialize;
 
 use super::answer::{self, Markdown};
-use super::opening;
-use super::run::{Allowed, say};
+use super::open_session;
+use super::run::{RunPermissions, send};
 use crate::cli::PlanArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::runtime;
-use crate::session::Session;
-use crate::signals::Ending;
+use crate::signals::Shutdown;
+use crate::workspace::Workspace;
 
+/// The JSON output.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct PlanOutput<'a> {
     session: String,
     persona: &'a str,
     mode: Mode,
@@ -24,26 +25,29 @@ struct Answer<'a> {
     plan: &'a agent::Plan,
 }
 
-pub(super) async fn run(args: PlanArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
+pub(super) async fn run(
+    args: PlanArgs,
+    workspace: &Workspace,
+    verbose: bool,
+    output: &mut Output,
+) -> Result<()> {
     let PlanArgs { session: id, approve, send_back } = args;
-    let runtime = runtime::open(session).await?;
-    let id = opening::find(&runtime, &id).await?;
+    let runtime = runtime::open(workspace).await?;
+    let id = open_session::find(&runtime, &id).await?;
     if let Some(why) = send_back {
         let why = why.trim().to_owned();
         if why.is_empty() {
-            return Err(Failure::invalid(
-                "say why the plan is sent back: --send-back \"Keep the old name.\"",
-            ));
+            return Err(Failure::invalid("missing reason; for example --send-back \"Keep the old name.\""));
         }
-        let ending = Ending::listen()?;
+        let shutdown = Shutdown::listen()?;
         let view = runtime.session(id).await?;
-        opening::ready(&runtime, &view.session, session, output).await?;
+        open_session::check_ready(&runtime, &view.session, workspace, output).await?;
         let view = runtime.decide_plan(id, false).await?;
         if view.session.mode != Mode::Plan {
             runtime.set_mode(id, Mode::Plan).await?;
         }
-        let outcome = say(&runtime, id, why, Allowed::default(), verbose, &ending, output).await;
-        return answer::stop(&runtime, &ending, outcome).await?.failure().map_or(Ok(()), Err);
+        let outcome = send(&runtime, id, why, RunPermissions::default(), verbose, &shutdown, output).await;
+        return answer::stop(&runtime, &shutdown, outcome).await?.failure().map_or(Ok(()), Err);
     }
     let view = match approve {
         true => runtime.decide_plan(id, true).await?,
@@ -60,17 +64,17 @@ fn print(view: &SessionView, approved: bool, output: &mut Output) -> Result<()> 
     };
     if output.is_json() {
         let (id, persona) = (session.id.to_string(), session.persona.as_str());
-        return output.json(&Answer { session: id, persona, mode: session.mode, plan });
+        return output.json(&PlanOutput { session: id, persona, mode: session.mode, plan });
     }
     if approved {
         output.line(format!("approved; the session is in {} mode", session.mode))?;
         return output.advise(&format!(
-            "Have it carried out with `masque run {} \"Carry out the plan.\" --session {}`.",
+            "To carry it out, run `masque run {} \"Carry out the plan.\" --session {}`.",
             session.persona, session.id
         ));
     }
     if output.is_terminal() {
-        let text = Markdown::whole(output.has_color(), output.width(), plan.content.trim());
+        let text = Markdown::render(output.has_color(), output.width(), plan.content.trim());
         output.styled_text(&text)?;
     } else {
         output.exact(plan.content.trim_end())?;
@@ -79,9 +83,9 @@ fn print(view: &SessionView, approved: bool, output: &mut Output) -> Result<()> 
     let id = session.id;
     match plan.status {
         PlanStatus::Proposed => output.advise(&format!(
-            "\nNobody has decided yet: `masque plan {id} --approve`, or --send-back \"why\"."
+            "\nNot decided yet: run `masque plan {id} --approve`, or use --send-back \"reason\"."
         )),
-        PlanStatus::Approved => output.advise("\nIt was approved."),
-        PlanStatus::SentBack => output.advise("\nIt was sent back."),
+        PlanStatus::Approved => output.advise("\nApproved."),
+        PlanStatus::SentBack => output.advise("\nSent back."),
     }
 }

@@ -1,4 +1,4 @@
-//! `masque rehearse`: a scripted model on a port; recordings of real ones.
+//! `masque rehearse`: serves a scripted model; records and replays real ones.
 
 use std::io;
 use std::net::SocketAddr;
@@ -52,7 +52,7 @@ fn check(path: &Path, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(&json!({ "script": path, "replies": replies }));
     }
-    output.line(format!("{} is a script of {}.", path.display(), counted(replies, "reply", "replies")))
+    output.line(format!("{} is valid: {}", path.display(), counted(replies, "reply", "replies")))
 }
 
 async fn serve(
@@ -67,12 +67,12 @@ async fn serve(
     };
     let replies = script.replies();
     let stop = Stop::listen()?;
-    // What nobody wants to see only costs memory.
+    // Requests are recorded only for the log.
     let options = Options { record: is_logged, ..Options::default() };
     let rehearsal = Rehearsal::start_on(script, bind(address).await?, options)
         .map_err(|error| unbound(address, &error))?;
-    let told = Told { address: rehearsal.address(), does: "rehearses", kind: None };
-    told.announce(&[("script", name.into()), ("replies", replies.into())], output)?;
+    let announcement = Announcement { address: rehearsal.address(), does: "rehearses", kind: None };
+    announcement.announce(&[("script", name.into()), ("replies", replies.into())], output)?;
     let logged = match is_logged {
         true => log::until(stop.wait(), &rehearsal, output).await,
         false => {
@@ -89,14 +89,15 @@ async fn record(options: RecordingOptions, address: SocketAddr, output: &mut Out
     let (cassette, kind) = (options.cassette.display().to_string(), options.kind);
     let upstream = options.upstream.clone();
     let recorder = Recorder::start(options, bind(address).await?).map_err(|error| unrecorded(&error))?;
-    let told = Told { address: recorder.address(), does: "records", kind };
-    told.announce(&[("cassette", cassette.as_str().into()), ("upstream", upstream.into())], output)?;
+    let announcement = Announcement { address: recorder.address(), does: "records", kind };
+    announcement
+        .announce(&[("cassette", cassette.as_str().into()), ("upstream", upstream.into())], output)?;
     stop.wait().await;
     let exchanges = recorder.stop().await.map_err(|error| unrecorded(&error))?;
     if output.is_json() {
         return output.json(&json!({ "cassette": cassette, "exchanges": exchanges }));
     }
-    output.line(format!("{} in {cassette}.", counted(exchanges, "exchange", "exchanges")))
+    output.line(format!("recorded {} in {cassette}", counted(exchanges, "exchange", "exchanges")))
 }
 
 async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Output) -> Result<()> {
@@ -105,9 +106,9 @@ async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Out
     let stop = Stop::listen()?;
     let replay =
         Replay::start(cassette, tempo, bind(address).await?).map_err(|error| unbound(address, &error))?;
-    let told = Told { address: replay.address(), does: "replays", kind: None };
+    let announcement = Announcement { address: replay.address(), does: "replays", kind: None };
     let name = path.display().to_string();
-    told.announce(&[("cassette", name.into()), ("exchanges", exchanges.into())], output)?;
+    announcement.announce(&[("cassette", name.into()), ("exchanges", exchanges.into())], output)?;
     stop.wait().await;
     let (played, remaining, differences) = (replay.played(), replay.remaining(), replay.differences());
     replay.stop().await;
@@ -120,22 +121,22 @@ async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Out
         let count = counted(exchanges, "exchange", "exchanges");
         let rest = match remaining {
             0 => String::new(),
-            rest => format!("; {rest} not asked for"),
+            rest => format!("; {rest} not requested"),
         };
-        output.line(format!("Played {played} of {count}{rest}."))?;
+        output.line(format!("replayed {played} of {count}{rest}"))?;
     }
     if differences.is_empty() { Ok(()) } else { Err(Failure::Answered) }
 }
 
-/// What whoever starts this has to know.
-struct Told {
+/// The addresses to print at start.
+struct Announcement {
     address: SocketAddr,
     does: &'static str,
-    /// The only protocol, where there is only one.
+    /// The only protocol. None for all.
     kind: Option<Protocol>,
 }
 
-impl Told {
+impl Announcement {
     fn announce(&self, more: &[(&str, Value)], output: &mut Output) -> Result<()> {
         let url = format!("http://{}", self.address);
         let kinds: Vec<Protocol> =
@@ -144,11 +145,11 @@ impl Told {
         if output.is_json() {
             let urls: Map<String, Value> =
                 kinds.iter().map(|kind| (kind.to_string(), base(kind).into())).collect();
-            let mut told = json!({ "address": self.address, "url": url, "base_urls": urls });
+            let mut announcement = json!({ "address": self.address, "url": url, "base_urls": urls });
             for (name, value) in more {
-                told[*name] = value.clone();
+                announcement[*name] = value.clone();
             }
-            output.json(&told)?;
+            output.json(&announcement)?;
             return output.flush();
         }
         let name = output.styled(Style::Name, &url);
@@ -158,7 +159,7 @@ impl Told {
             output.field(label, &value)?;
         }
         output.blank()?;
-        output.line("Base URLs of clients:")?;
+        output.line("Base URLs for clients:")?;
         for kind in &kinds {
             output.line(format!("  {:<18}{}", kind.as_str(), base(kind)))?;
         }
@@ -169,7 +170,7 @@ impl Told {
             output.paragraph(2, &entry)?;
         }
         output.blank()?;
-        output.line("Ctrl-C stops.")?;
+        output.line("Press Ctrl-C to stop.")?;
         output.flush()
     }
 }
@@ -185,11 +186,11 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
 fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let message = format!("{address} is in use; choose another port, or 0 for any that is free");
+            let message = format!("{address} is in use; choose another port, or 0 for any free one");
             Failure::told(Code::AddressInUse, message)
         }
         io::ErrorKind::PermissionDenied => {
-            let message = format!("{address} needs rights that you do not have; choose a port above 1023");
+            let message = format!("no permission to listen on {address}; choose a port above 1023");
             Failure::told(Code::Refused, message)
         }
         _ => Failure::broken(format!("cannot listen on {address}: {error}")),

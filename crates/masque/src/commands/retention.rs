@@ -1,4 +1,4 @@
-//! How much history servers keep.
+//! Deletes old revisions in servers.
 
 use std::time::Duration;
 
@@ -6,11 +6,10 @@ use app::Library;
 
 use crate::config::Config;
 
-/// How often old revisions are forgotten.
+/// The interval of deletions.
 const PERIOD: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Forgets old revisions now and once a day, where the user's configuration says how many to keep.
-/// It ends with the runtime.
+/// Deletes old revisions now and once a day, if `history.keep` is set.
 pub(super) fn start(library: &Library, config: &Config) {
     let Some(keep) = config.history_keep else { return };
     let library = library.clone();
@@ -20,8 +19,8 @@ pub(super) fn start(library: &Library, config: &Config) {
             days.tick().await;
             match library.prune(keep).await {
                 Ok(0) => {}
-                Ok(gone) => tracing::info!(gone, keep, "old revisions were forgotten"),
-                Err(error) => tracing::warn!(%error, "old revisions could not be forgotten"),
+                Ok(gone) => tracing::info!(gone, keep, "deleted old revisions"),
+                Err(error) => tracing::warn!(%error, "cannot delete old revisions"),
             }
         }
     });

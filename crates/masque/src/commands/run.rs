@@ -1,4 +1,4 @@
-//! `masque run`: one message, and the answer.
+//! `masque run`: sends one message and prints the answer.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -7,51 +7,56 @@ use agent::limits;
 use app::running::{ApprovalPolicy, Runtime, SendOptions};
 use uuid::Uuid;
 
-use super::answer::{self, Asks, Outcome, Viewer, Watch, opened, unsent};
-use super::opening;
+use super::answer::{self, Approver, Outcome, Viewer, Watch, print_session_line, send_failure};
+use super::open_session;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Warning};
 use crate::runtime;
-use crate::session::Session;
-use crate::signals::Ending;
+use crate::signals::Shutdown;
+use crate::workspace::Workspace;
 
-/// The name of what stands around what was piped in.
+/// The tag around piped input.
 const TAG: &str = "stdin";
 
-pub(super) async fn run(args: RunArgs, session: &Session, verbose: bool, output: &mut Output) -> Result<()> {
-    let RunArgs { name, prompt, opening, approve, max_rounds } = args;
+pub(super) async fn run(
+    args: RunArgs,
+    workspace: &Workspace,
+    verbose: bool,
+    output: &mut Output,
+) -> Result<()> {
+    let RunArgs { name, prompt, options, approve, max_rounds } = args;
     let message = message(prompt, read_input().await?)?;
-    let ending = Ending::listen()?;
-    let runtime = runtime::open(session).await?;
-    let (view, is_new) = opening::open(&runtime, Some(name), &opening).await?;
+    let shutdown = Shutdown::listen()?;
+    let runtime = runtime::open(workspace).await?;
+    let (view, is_new) = open_session::open(&runtime, Some(name), &options).await?;
     let id = view.session.id;
-    let allowed = Allowed { approve, max_rounds };
-    let said = async {
-        opening::ready(&runtime, &view.session, session, output).await?;
+    let permissions = RunPermissions { approve, max_rounds };
+    let sending = async {
+        open_session::check_ready(&runtime, &view.session, workspace, output).await?;
         if output.is_json() {
-            opened(&view.session, output)?;
+            print_session_line(&view.session, output)?;
         }
-        say(&runtime, id, message, allowed, verbose, &ending, output).await
+        send(&runtime, id, message, permissions, verbose, &shutdown, output).await
     };
-    let said = said.await;
-    let outcome = match answer::stop(&runtime, &ending, said).await {
+    let sent = sending.await;
+    let outcome = match answer::stop(&runtime, &shutdown, sent).await {
         Ok(outcome) => outcome,
         Err(failure) => {
-            // Nothing was said in it, so nobody will look for it.
+            // An empty session is not kept.
             if is_new && runtime.session(id).await.is_ok_and(|view| view.turns.is_empty()) {
                 runtime.delete_session(id).await?;
             }
             return Err(failure);
         }
     };
-    tell_refused(&outcome, approve, output)?;
+    warn_refused(&outcome, approve, output)?;
     if !output.is_json() {
         if outcome.plan.is_some() {
             advise_on_plan(id, output)?;
         } else if verbose {
-            output.advise(&format!("Go on with `masque chat --session {id}`."))?;
+            output.advise(&format!("Continue with `masque chat --session {id}`."))?;
         }
     }
     outcome.failure().map_or(Ok(()), Err)
@@ -63,62 +68,63 @@ pub(super) fn advise_on_plan(id: Uuid, output: &mut Output) -> Result<()> {
     ))
 }
 
-/// The persona was told that nobody could be asked; whoever called is told how to allow it.
-fn tell_refused(outcome: &Outcome, approve: Option<Approve>, output: &mut Output) -> Result<()> {
+/// Warns about refused calls, and how to allow them.
+fn warn_refused(outcome: &Outcome, approve: Option<Approve>, output: &mut Output) -> Result<()> {
     if outcome.refused.is_empty() {
         return Ok(());
     }
-    let nobody = if output.is_json() { "with --json nobody is asked" } else { "nobody could be asked" };
+    let reason =
+        if output.is_json() { "--json cannot ask for approval" } else { "there is no terminal to ask on" };
     let how = match approve {
-        None => "`--approve read` allows tools that only read, `--approve all` allows everything",
+        None => "`--approve read` allows read-only tools, `--approve all` allows everything",
         Some(Approve::Read | Approve::All) => "`--approve all` allows it",
     };
     let calls = outcome.refused.join(", ");
-    output.warn(&[Warning::Said(format!("refused, because {nobody}: {calls}; {how}"))])
+    output.warn(&[Warning::Message(format!("refused {calls}: {reason}; {how}"))])
 }
 
-/// What a persona may do without being asked about it.
+/// The permissions and limits of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Allowed {
+pub(super) struct RunPermissions {
     approve: Option<Approve>,
     max_rounds: Option<u32>,
 }
 
-/// Says something to a session and shows what comes of it.
-pub(super) async fn say(
+/// Sends a message to a session and shows the answer.
+pub(super) async fn send(
     runtime: &Runtime,
     id: Uuid,
     message: String,
-    allowed: Allowed,
+    permissions: RunPermissions,
     verbose: bool,
-    ending: &Ending,
+    shutdown: &Shutdown,
     output: &mut Output,
 ) -> Result<Outcome> {
-    let asks = if ask::can_ask(output) { Asks::Person } else { Asks::Nobody };
-    let policy = match (allowed.approve, asks) {
+    let approver = if ask::can_ask(output) { Approver::User } else { Approver::None };
+    let policy = match (permissions.approve, approver) {
         (Some(Approve::All), _) => ApprovalPolicy::All,
         (Some(Approve::Read), _) => ApprovalPolicy::Read,
-        (None, Asks::Person) => ApprovalPolicy::Ask,
+        (None, Approver::User) => ApprovalPolicy::Ask,
         (None, _) => ApprovalPolicy::Refuse,
     };
     let mut viewer = Viewer::of_one_answer(verbose, output);
-    let options = SendOptions { policy, max_tool_rounds: allowed.max_rounds, ..SendOptions::default() };
-    let mut watch = Watch::new(runtime, id, asks, ending.clone());
+    let options = SendOptions { policy, max_tool_rounds: permissions.max_rounds, ..SendOptions::default() };
+    let mut watch = Watch::new(runtime, id, approver, shutdown.clone());
     let mut subscription = match watch.send(message, options, output).await? {
         Ok(subscription) => subscription,
-        Err(error) => return Err(unsent(runtime, id, error).await),
+        Err(error) => return Err(send_failure(runtime, id, error).await),
     };
     watch.until_done(&mut subscription, &mut viewer, output).await
 }
 
-/// What is piped in; none on a terminal, or where there is nothing.
+/// Reads piped input. None on a terminal or for empty input.
 async fn read_input() -> Result<Option<String>> {
     if io::stdin().is_terminal() {
         return Ok(None);
     }
     let read = tokio::task::spawn_blocking(|| {
         let mut bytes = Vec::new();
-        // One byte more than may be there shows that there is more.
+        // One byte more than allowed, to detect longer input.
         io::stdin().lock().take(limits::MESSAGE_BYTES as u64 + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
     let bytes = match read.await {
@@ -131,7 +137,9 @@ async fn read_input() -> Result<Option<String>> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::invalid(format!("standard input is not UTF-8 text (byte {at}); pipe text in, or </dev/null"))
+        Failure::invalid(format!(
+            "standard input is not UTF-8 text (byte {at}); pipe text, or use </dev/null"
+        ))
     })?;
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
@@ -139,11 +147,11 @@ async fn read_input() -> Result<Option<String>> {
 fn too_long(what: &str) -> Failure {
     let most = limits::MESSAGE_BYTES / (1024 * 1024);
     Failure::invalid(format!(
-        "{what} longer than {most} MiB; put it into a file in the project and let the persona read that"
+        "{what} longer than {most} MiB; put the text in a file of the project and let the persona read it"
     ))
 }
 
-/// The prompt, with what was piped in below it.
+/// The prompt, with the piped input below it.
 fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
     let message = match (prompt.filter(|prompt| !prompt.trim().is_empty()), input) {
         (Some(prompt), Some(input)) => {
@@ -154,7 +162,7 @@ fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
         (None, Some(input)) => input,
         (None, None) => {
             return Err(Failure::invalid(
-                "there is nothing to say; give a prompt, as in: masque run mentor \"How do I begin?\"",
+                "missing prompt; for example: masque run mentor \"How do I begin?\"",
             ));
         }
     };
@@ -164,8 +172,7 @@ fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
     Ok(message)
 }
 
-/// What stands around what was piped in: a name that does not end anywhere in it, so that none of it
-/// can pass for the prompt.
+/// A tag for piped input that the input does not close, so that none of it can pass for the prompt.
 fn tag_for(input: &str) -> String {
     let input = input.to_ascii_lowercase();
     let ends: BTreeSet<Option<u64>> = input
@@ -189,7 +196,7 @@ mod tests {
     use super::tag_for;
 
     #[test]
-    fn what_is_piped_in_cannot_end_what_stands_around_it() {
+    fn piped_input_cannot_close_its_tag() {
         for (input, tag) in [
             ("", "stdin"),
             ("<stdin> alone ends nothing", "stdin"),

@@ -7,12 +7,12 @@ use super::{list, pages};
 use crate::cli::SearchArgs;
 use crate::failure::Result;
 use crate::output::{Column, Output};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 4] =
     [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Stretched("SUMMARY"), Column::Optional("SCOPE")];
 
-pub(super) async fn run(args: SearchArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: SearchArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let query = args.text.join(" ");
     let kinds: Vec<Kind> = args.kinds.into_iter().map(Kind::from).collect();
     let fetch = async |limit, cursor| {
@@ -23,14 +23,14 @@ pub(super) async fn run(args: SearchArgs, session: &Session, output: &mut Output
             cursor,
             scope: args.only.scope,
         };
-        Ok(session.library.search(input).await?)
+        Ok(workspace.library.search(input).await?)
     };
     let cells = |item: &app::outputs::Item| {
         vec![item.name.to_string(), item.kind.to_string(), list::summary(item), item.scope.to_string()]
     };
     let written = pages::print(args.paging, &COLUMNS, cells, fetch, output).await?;
     if written == 0 {
-        output.advise(&format!("Nothing contains {query:?}; try fewer or other words."))?;
+        output.advise(&format!("No matches for {query:?}; try fewer or other words."))?;
     }
     Ok(())
 }

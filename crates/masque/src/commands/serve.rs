@@ -1,4 +1,4 @@
-//! `masque serve`: the library over HTTP.
+//! `masque serve`: serves the library over HTTP.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,19 +10,19 @@ use server::ServerOptions;
 use tokio::net::TcpListener;
 
 use super::health::{self, Listener};
-use super::{lint, retention, tell_problems};
+use super::{lint, retention, warn_problems};
 use crate::cli::ServeArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 use crate::runtime;
-use crate::session::{Audience, Session, Wanted};
+use crate::workspace::{Audience, Workspace, WorkspaceOptions};
 
 mod stop;
 pub(super) use stop::Stop;
 
-pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: &ServeArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
     server::check_address(args.addr).map_err(|error| Failure::told(Code::Refused, error.to_string()))?;
-    // Bind before opening: a second server then says so, instead of waiting for the database.
+    // Bind before opening, so that a second server fails at once instead of waiting for the database.
     let listener = match TcpListener::bind(args.addr).await {
         Ok(listener) => listener,
         Err(error) => return Err(unbound(args.addr, &error).await),
@@ -31,29 +31,29 @@ pub(super) async fn run(args: &ServeArgs, wanted: Wanted<'_>, output: &mut Outpu
         listener.local_addr().map_err(|error| Failure::broken(format!("cannot listen: {error}")))?;
     let local = address.ip().to_canonical().is_loopback();
     let audience = if local { Audience::Machine } else { Audience::Network };
-    let session = Session::open_for(wanted, audience).await?;
-    let library = session.library.clone();
+    let workspace = Workspace::open_for(options, audience).await?;
+    let library = workspace.library.clone();
     library.watch();
-    let known = lint::options(&session, Vec::new());
+    let known = lint::options(&workspace, Vec::new());
     library.lint_on_load(known.clone());
-    retention::start(&library, &session.config);
-    let options =
-        ServerOptions { user: Some(session.author.who.clone()), lint: known, ..ServerOptions::default() };
-    let runtime = runtime::open(&session).await?;
-    let router = server::router(runtime.clone(), options);
+    retention::start(&library, &workspace.config);
+    let server_options =
+        ServerOptions { user: Some(workspace.author.who.clone()), lint: known, ..ServerOptions::default() };
+    let runtime = runtime::open(&workspace).await?;
+    let router = server::router(runtime.clone(), server_options);
     let stop = Stop::listen()?;
-    announce(address, &session, output).await?;
-    tell_problems(&session, false, output)?;
+    announce(address, &workspace, output).await?;
+    warn_problems(&workspace, false, output)?;
     let served = server::serve(listener, router, stop.wait()).await;
-    // What nobody waits for any more is stopped too, and what it has said is kept.
+    // Stop the remaining runs. Their text so far is stored.
     runtime.stop().await;
     library.close().await;
-    served.map_err(|error| Failure::broken(format!("the server broke: {error}")))
+    served.map_err(|error| Failure::broken(format!("the server failed: {error}")))
 }
 
-async fn announce(address: SocketAddr, session: &Session, output: &mut Output) -> Result<()> {
-    let library = &session.library;
-    let root = runtime::root(session.project.as_ref(), session.audience);
+async fn announce(address: SocketAddr, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let library = &workspace.library;
+    let root = runtime::root(workspace.project.as_ref(), workspace.audience);
     let location = library.database_info().await?.location;
     if output.is_json() {
         let path = |scope| library.path(scope).map(Path::to_path_buf);
@@ -79,11 +79,13 @@ async fn announce(address: SocketAddr, session: &Session, output: &mut Output) -
     }
     output.field("MCP", &format!("http://{address}/mcp (fewer tools: /mcp?tools=load)"))?;
     output.field("sessions", &format!("http://{address}/api/sessions"))?;
-    let seen = match root {
+    let access = match root {
         Some(root) => root.display().to_string(),
-        None => "no files: no project is open; `masque serve --project .` opens this directory".to_owned(),
+        None => {
+            "no files, because no project is open; `masque serve --project .` opens this directory".to_owned()
+        }
     };
-    output.field("tools see", &seen)?;
+    output.field("tools access", &access)?;
     output.field("health", &format!("http://{address}/healthz"))?;
     output.blank()?;
     let http = if address.to_string() == crate::cli::DEFAULT_ADDRESS {
@@ -91,25 +93,26 @@ async fn announce(address: SocketAddr, session: &Session, output: &mut Output) -
     } else {
         format!("--http http://{address}/mcp")
     };
-    output.line(format!("Connect a client with `masque connect claude-code {http}`; Ctrl-C stops."))?;
+    output
+        .line(format!("Connect a client with `masque connect claude-code {http}`. Press Ctrl-C to stop."))?;
     output.flush()
 }
 
 async fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let who = match health::ask(address).await {
+            let who = match health::probe(address).await {
                 Listener::Masque => "another masque server",
-                Listener::Nobody | Listener::Other => "another program",
+                Listener::None | Listener::Other => "another program",
             };
             let message = format!(
-                "{address} is in use by {who}; stop it, or choose another port, as in `masque serve --addr {}:0`",
+                "{address} is in use by {who}; stop it, or choose another port: `masque serve --addr {}:0`",
                 address.ip()
             );
             Failure::told(Code::AddressInUse, message)
         }
         io::ErrorKind::PermissionDenied => {
-            let message = format!("{address} needs rights that you do not have; choose a port above 1023");
+            let message = format!("no permission to listen on {address}; choose a port above 1023");
             Failure::told(Code::Refused, message)
         }
         _ => Failure::broken(format!("cannot listen on {address}: {error}")),

@@ -1,51 +1,52 @@
-//! `masque sessions`: what was talked about.
+//! `masque sessions`: lists and manages sessions.
 
-use agent::{Session as Talk, SessionStatus};
+use agent::{Session, SessionStatus};
 use app::running::{ListSessions, Runtime, SessionList, SessionView};
 use chrono::{DateTime, Local, Utc};
 use serde_json::json;
 
 use super::answer::{label, pending};
-use super::{chat, opening};
+use super::{chat, open_session};
 use crate::cli::{
-    ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, Opening, SessionsArgs, SessionsCommand,
+    ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, SessionOptions, SessionsArgs,
+    SessionsCommand,
 };
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 use crate::runtime;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 mod decide;
 pub(super) mod transcript;
 
-/// Sessions that are listed where nobody says how many.
+/// The default number of listed sessions.
 const LISTED: usize = 50;
-/// Sessions read at once.
+/// Sessions per read.
 const PAGE: usize = 200;
 
 const COLUMNS: [Column; 5] = [
     Column::Fixed("ID"),
     Column::Fixed("PERSONA"),
-    Column::Optional("USED"),
-    Column::Stretched("BEGINS"),
+    Column::Optional("LAST USED"),
+    Column::Stretched("FIRST MESSAGE"),
     Column::Optional("STATE"),
 ];
 
 pub(super) async fn run(
     args: SessionsArgs,
-    session: &Session,
+    workspace: &Workspace,
     verbose: bool,
     output: &mut Output,
 ) -> Result<()> {
     let command = match args.command.unwrap_or(SessionsCommand::List(args.list)) {
         SessionsCommand::Resume(resumed) => {
-            let args = ChatArgs { name: None, opening: Opening::of_session(resumed.id) };
-            return chat::run(args, session, verbose, output).await;
+            let args = ChatArgs { name: None, options: SessionOptions::of_session(resumed.id) };
+            return chat::run(args, workspace, verbose, output).await;
         }
-        SessionsCommand::Approve(args) => return decide::approve(args, session, verbose, output).await,
+        SessionsCommand::Approve(args) => return decide::approve(args, workspace, verbose, output).await,
         command => command,
     };
-    let runtime = runtime::open(session).await?;
+    let runtime = runtime::open(workspace).await?;
     match command {
         SessionsCommand::List(args) => list(args, &runtime, output).await,
         SessionsCommand::Show(shown) => show(&shown.id, &runtime, output).await,
@@ -58,19 +59,19 @@ pub(super) async fn run(
 
 async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
     let ListSessionsArgs { persona, limit, all } = args;
-    let mut wanted = if all { usize::MAX } else { limit.map_or(LISTED, |limit| limit as usize) };
+    let mut remaining = if all { usize::MAX } else { limit.map_or(LISTED, |limit| limit as usize) };
     let mut listed = SessionList { items: Vec::new(), next_cursor: None };
     loop {
         let input = ListSessions {
             persona: persona.clone(),
-            limit: Some(wanted.min(PAGE)),
+            limit: Some(remaining.min(PAGE)),
             cursor: listed.next_cursor.take(),
         };
         let page = runtime.sessions(input).await?;
-        wanted = wanted.saturating_sub(page.items.len());
+        remaining = remaining.saturating_sub(page.items.len());
         listed.items.extend(page.items);
         listed.next_cursor = page.next_cursor;
-        if wanted == 0 || listed.next_cursor.is_none() {
+        if remaining == 0 || listed.next_cursor.is_none() {
             break;
         }
     }
@@ -79,24 +80,24 @@ async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) ->
     }
     if listed.items.is_empty() {
         let name = persona.map_or_else(|| "mentor".to_owned(), |persona| persona.to_string());
-        return output.advise(&format!("There is no session yet; begin one with `masque chat {name}`."));
+        return output.advise(&format!("No sessions yet; start one with `masque chat {name}`."));
     }
-    let shown = opening::short_ids(runtime, &listed.items).await?;
+    let shown = open_session::short_ids(runtime, &listed.items).await?;
     let rows: Vec<Vec<String>> = listed.items.iter().map(|session| cells(session, shown)).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
     rows.iter().try_for_each(|row| table.row(output, row))?;
     if listed.next_cursor.is_some() {
-        output.advise("There are more: repeat with --all or a higher --limit.")?;
+        output.advise("More sessions exist; use --all or a higher --limit.")?;
     }
     Ok(())
 }
 
-fn cells(session: &Talk, shown: usize) -> Vec<String> {
+fn cells(session: &Session, shown: usize) -> Vec<String> {
     let state = match session.status {
         SessionStatus::Idle => "",
         SessionStatus::Running => "answering",
-        SessionStatus::Waiting => "waits for your permission",
+        SessionStatus::Waiting => "waiting for approval",
     };
     vec![
         session.id.to_string().chars().take(shown).collect(),
@@ -112,7 +113,7 @@ fn local(time: DateTime<Utc>) -> String {
 }
 
 async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
-    let view = runtime.session(opening::find(runtime, id).await?).await?;
+    let view = runtime.session(open_session::find(runtime, id).await?).await?;
     if output.is_json() {
         return output.json(&view);
     }
@@ -127,13 +128,13 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
     if let Some(root) = &session.root {
         output.field("directory", root)?;
     }
-    output.field("begun", &local(session.created_at))?;
-    output.field("used", &local(session.updated_at))?;
+    output.field("started", &local(session.created_at))?;
+    output.field("last used", &local(session.updated_at))?;
     let usage = session.usage;
     output.field("tokens", &format!("{} in, {} out", usage.input_tokens, usage.output_tokens))?;
     for request in pending(&view) {
         let (call, id) = (label(&request.call), &request.call.id);
-        output.field("waits for", &format!("permission to call {call} ({id})"))?;
+        output.field("needs approval", &format!("{call} ({id})"))?;
     }
     if let Some(plan) = &session.plan {
         let status = serde_json::to_value(plan.status)
@@ -146,7 +147,7 @@ async fn show(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
 }
 
 async fn export(args: &ExportSessionArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
-    let view = runtime.session(opening::find(runtime, &args.id).await?).await?;
+    let view = runtime.session(open_session::find(runtime, &args.id).await?).await?;
     let implied = if output.is_json() { ExportFormat::Json } else { ExportFormat::Markdown };
     match args.format.unwrap_or(implied) {
         ExportFormat::Json => output.json(&view),
@@ -155,11 +156,11 @@ async fn export(args: &ExportSessionArgs, runtime: &Runtime, output: &mut Output
 }
 
 async fn delete(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
-    let found = opening::matching(runtime, id).await?;
+    let found = open_session::matching(runtime, id).await?;
     let deleted = match found.as_slice() {
         [] => None,
         [one] => runtime.delete_session(*one).await?.then_some(*one),
-        several => return Err(opening::ambiguous(id, several)),
+        several => return Err(open_session::ambiguous(id, several)),
     };
     if output.is_json() {
         let id = deleted.map_or_else(|| id.to_owned(), |id| id.to_string());
@@ -167,6 +168,6 @@ async fn delete(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> 
     }
     match deleted {
         Some(id) => output.line(format!("deleted session {id}")),
-        None => output.line(format!("there is no session {id}; there was nothing to delete")),
+        None => output.line(format!("nothing to delete: no session {id}")),
     }
 }

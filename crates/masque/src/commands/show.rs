@@ -1,4 +1,4 @@
-//! `masque show`: a persona or a piece, for reading.
+//! `masque show`: prints a persona or a piece.
 
 use app::inputs::{ByName, GetEntity, GetPersona, RevisionText};
 use app::outputs::{PersonaView, Settings};
@@ -6,29 +6,29 @@ use persona::explain::WrittenOut;
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Serialize;
 
-use super::meant::Meant;
+use super::lookup::Lookup;
 use crate::cli::{ShowArgs, Target};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 mod explanation;
 mod persona_text;
 mod piece_text;
 mod preset_text;
 
-pub(super) async fn run(args: ShowArgs, session: &Session, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: ShowArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let Target { kind, name, implied, .. } = args.target()?;
     if kind != Kind::Persona {
-        return show_piece(args, kind, name, session, output).await;
+        return show_piece(args, kind, name, workspace, output).await;
     }
-    let meant = Meant { command: "show", name: &name, implied, scope: args.only.scope };
+    let lookup = Lookup { command: "show", name: &name, implied, scope: args.only.scope };
     if args.explain {
-        explain(&args, meant, session, output).await
+        explain(&args, lookup, workspace, output).await
     } else if args.flat {
-        flat(&args, meant, session, output).await
+        flat(&args, lookup, workspace, output).await
     } else {
-        show_persona(args, meant, session, output).await
+        show_persona(args, lookup, workspace, output).await
     }
 }
 
@@ -36,18 +36,18 @@ async fn show_piece(
     args: ShowArgs,
     kind: Kind,
     name: Name,
-    session: &Session,
+    workspace: &Workspace,
     output: &mut Output,
 ) -> Result<()> {
     let input = GetEntity { kind, name, revision: args.revision.map(RevisionText), scope: args.only.scope };
-    let document = session.library.get_entity(&input).await?;
+    let document = workspace.library.get_entity(&input).await?;
     if output.is_json() {
         return output.json(&document);
     }
     let (entity, meta) = (&document.entity, &document.meta);
     title(entity.name(), None, meta.scope, meta.revision, output)?;
     match entity {
-        // Personas are shown as they are loaded, above.
+        // `show_persona` handles personas.
         AnyEntity::Persona(_) => Ok(()),
         AnyEntity::Part(part) => piece_text::part(part, output),
         AnyEntity::Trait(item) => piece_text::trait_(item, output),
@@ -61,17 +61,22 @@ async fn show_piece(
     }
 }
 
-async fn explain(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut Output) -> Result<()> {
-    let input = ByName { name: meant.name.clone(), scope: args.only.scope };
-    let explanation = meant.found(session.library.explain(&input).await, session).await?;
+async fn explain(
+    args: &ShowArgs,
+    lookup: Lookup<'_>,
+    workspace: &Workspace,
+    output: &mut Output,
+) -> Result<()> {
+    let input = ByName { name: lookup.name.clone(), scope: args.only.scope };
+    let explanation = lookup.resolve(workspace.library.explain(&input).await, workspace).await?;
     if output.is_json() { output.json(&explanation) } else { explanation::print(&explanation, output) }
 }
 
-async fn flat(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut Output) -> Result<()> {
-    let input = ByName { name: meant.name.clone(), scope: args.only.scope };
-    let written = meant.found(session.library.written_out(&input).await, session).await?;
+async fn flat(args: &ShowArgs, lookup: Lookup<'_>, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let input = ByName { name: lookup.name.clone(), scope: args.only.scope };
+    let written = lookup.resolve(workspace.library.written_out(&input).await, workspace).await?;
     let WrittenOut { persona, scope, shifts } = written;
-    // A definition has no field for what is said of it.
+    // A definition has no field for the shifts.
     if output.is_json() {
         return output.json(&persona);
     }
@@ -79,7 +84,7 @@ async fn flat(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut
     output.exact(&app::toml_of(&[persona.into()])?)?;
     if !shifts.is_empty() {
         output.advise(&format!(
-            "Written into {scope} in place of {name}, this would mean something else; keep the base, or see to these first:"
+            "Replacing {name} in {scope} with this changes its meaning; keep the base, or fix these first:"
         ))?;
     }
     shifts.iter().try_for_each(|shift| output.advise(&format!("  {shift}")))
@@ -87,13 +92,13 @@ async fn flat(args: &ShowArgs, meant: Meant<'_>, session: &Session, output: &mut
 
 async fn show_persona(
     args: ShowArgs,
-    meant: Meant<'_>,
-    session: &Session,
+    lookup: Lookup<'_>,
+    workspace: &Workspace,
     output: &mut Output,
 ) -> Result<()> {
     let (compiled, detail) = (args.compiled, args.detail);
-    let input = input(args, meant.name.clone())?;
-    let loaded = meant.found(session.library.get_persona(&input).await, session).await?;
+    let input = input(args, lookup.name.clone())?;
+    let loaded = lookup.resolve(workspace.library.get_persona(&input).await, workspace).await?;
     let view = app::parse_view(&loaded);
     if compiled {
         if output.is_json() {
@@ -102,16 +107,16 @@ async fn show_persona(
         let text = if detail { &view.compiled_detail } else { &view.compiled_summary };
         return output.exact(text.as_deref().unwrap_or_default());
     }
-    let settings = session.library.settings(&input).await?;
+    let settings = workspace.library.settings(&input).await?;
     if output.is_json() {
-        return output.json(&Shown { view: &view, settings: &settings });
+        return output.json(&PersonaOutput { view: &view, settings: &settings });
     }
     persona_text::print(&view, &settings, output)
 }
 
-/// What an agent gets, with what those set who run it.
+/// The JSON output: the view of agents, and the settings of runs.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct PersonaOutput<'a> {
     #[serde(flatten)]
     view: &'a PersonaView,
     #[serde(flatten)]
@@ -122,7 +127,7 @@ fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {
     let mut overrides = std::collections::BTreeMap::new();
     for (part_type, part) in args.overrides {
         if overrides.insert(part_type, part).is_some() {
-            let message = format!("--override names {part_type} twice; one part can take its place");
+            let message = format!("--override names {part_type} twice; use one part per type");
             return Err(Failure::invalid(message));
         }
     }
@@ -139,7 +144,7 @@ fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {
     })
 }
 
-/// The first line of what is shown: what people call it, its key and where it is kept.
+/// Prints the title: display name, name, scope and revision.
 pub(super) fn title(
     name: &Name,
     display_name: Option<&str>,

@@ -1,4 +1,4 @@
-//! `masque trust`: what the files of a project may do.
+//! `masque trust`: lets the files of a project start servers, add providers and approve tools.
 
 use std::path::PathBuf;
 
@@ -11,61 +11,64 @@ use crate::cli::TrustArgs;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
-use crate::project::{Connections, Project};
-use crate::session::Wanted;
-use crate::trust::{Trust, canonical};
+use crate::project::{Connections, Project, read_text};
+use crate::trust::{TrustList, TrustState, canonical};
+use crate::workspace::WorkspaceOptions;
 
 const MEANING: [&str; 3] = [
-    "the programs that it names as MCP servers are started, with your rights;",
-    "models are called at the addresses that it names, with keys from the variables that it names;",
-    "the tools that its presets approve run without asking you.",
+    "- starts the programs below as MCP servers, with your permissions;",
+    "- calls models at the addresses below, with keys from the variables below;",
+    "- runs the tools that its presets approve, without asking you.",
 ];
 
-pub(super) async fn run(args: TrustArgs, wanted: Wanted<'_>, output: &mut Output) -> Result<()> {
+pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
     let directories = Directories::find()?;
     let TrustArgs { directory, list, revoke, yes } = args;
     if list {
-        return print_list(&Trust::read(&directories)?, output);
+        return print_list(&TrustList::read(&directories)?, output);
     }
     let root = match directory {
         Some(directory) => directory,
-        None => project_root(wanted, &directories)?,
+        None => project_root(options, &directories)?,
     };
     if revoke {
-        let changed = Trust::revoke(&directories, &root)?;
+        let changed = TrustList::revoke(&directories, &root)?;
         let directory = canonical(&root).unwrap_or_else(|_| root.display().to_string());
-        return answer(&directory, false, changed, output);
+        return print_result(&directory, false, changed, output);
     }
     let directory = canonical(&root)?;
-    if !Trust::read(&directories)?.holds(&root) && !yes {
-        consent(&directory, output).await?;
+    // The text that the user sees is the one that is trusted.
+    let text = read_text(&root.join(app::project::FILE_NAME));
+    let state = TrustList::read(&directories)?.state(&root, &text);
+    if state != TrustState::Trusted && !yes {
+        consent(&directory, &text, state, output).await?;
     }
-    let changed = Trust::add(&directories, &root)?;
-    answer(&directory, true, changed, output)
+    let changed = TrustList::add(&directories, &root, &text)?;
+    print_result(&directory, true, changed, output)
 }
 
-fn project_root(wanted: Wanted<'_>, directories: &Directories) -> Result<PathBuf> {
-    let project = Project::find(wanted.project, Some(&directories.home))?;
+fn project_root(options: WorkspaceOptions<'_>, directories: &Directories) -> Result<PathBuf> {
+    let project = Project::find(options.project, Some(&directories.home))?;
     project.map(|project| project.root).ok_or_else(|| {
-        Failure::told(Code::FileNotFound, "the working directory is gone; name the project's directory")
+        Failure::told(Code::FileNotFound, "the working directory does not exist; pass the project directory")
     })
 }
 
-async fn consent(directory: &str, output: &mut Output) -> Result<()> {
+async fn consent(directory: &str, text: &str, state: TrustState, output: &mut Output) -> Result<()> {
     if !ask::can_ask(output) {
         return Err(Failure::told(
             Code::NeedsConsent,
-            format!(
-                "{directory} is not trusted: that takes your word; repeat with --yes if you know its files"
-            ),
+            format!("{directory} is not trusted; review its files, then repeat with --yes"),
         ));
     }
-    output
-        .line(format!("If you trust {directory}, then what its personas.toml says, now or later, counts:"))?;
+    if state == TrustState::Changed {
+        output.line(format!("{directory} changed since you trusted it."))?;
+    }
+    output.line(format!("If you trust {directory}, its personas.toml"))?;
     for meaning in MEANING {
         output.paragraph(2, meaning)?;
     }
-    let named = Connections::read(&PathBuf::from(directory).join(app::project::FILE_NAME));
+    let named = Connections::parse(&PathBuf::from(directory).join(app::project::FILE_NAME), text);
     for (name, server) in &named.mcp_servers {
         let shown = match &server.transport {
             Transport::Stdio { command, args, .. } => {
@@ -77,14 +80,15 @@ async fn consent(directory: &str, output: &mut Output) -> Result<()> {
         output.field("MCP server", &format!("{name} {shown}"))?;
     }
     for (name, settings) in &named.providers {
-        let address = settings.base_url.as_deref().unwrap_or("its usual address");
+        let address = settings.base_url.as_deref().unwrap_or("its default address");
         let key = match &settings.api_key_env {
             Some(variable) => format!(", with the key in {variable}"),
             None => String::new(),
         };
         output.field("provider", &format!("{name} is at {address}{key}"))?;
     }
-    named.warnings.iter().try_for_each(|warning| output.field("not read", warning))?;
+    named.warnings.iter().try_for_each(|warning| output.field("invalid", warning))?;
+    output.line("If these change, masque asks again.")?;
     output.blank()?;
     if ask::confirm("Trust it?", output).await? {
         return Ok(());
@@ -92,25 +96,25 @@ async fn consent(directory: &str, output: &mut Output) -> Result<()> {
     Err(Failure::told(Code::NeedsConsent, "not trusted; nothing was changed"))
 }
 
-fn answer(directory: &str, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {
+fn print_result(directory: &str, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(&json!({ "directory": directory, "trusted": trusted, "changed": changed }));
     }
     let shown = output.styled(Style::Name, directory);
     output.styled_line(&match (trusted, changed) {
-        (true, true) => format!("{shown} is trusted now; `masque trust --revoke` takes that back."),
-        (true, false) => format!("{shown} is trusted already."),
-        (false, true) => format!("{shown} is trusted no more."),
+        (true, true) => format!("{shown} is now trusted; `masque trust --revoke` undoes this."),
+        (true, false) => format!("{shown} is already trusted."),
+        (false, true) => format!("{shown} is no longer trusted."),
         (false, false) => format!("{shown} was not trusted."),
     })
 }
 
-fn print_list(trust: &Trust, output: &mut Output) -> Result<()> {
+fn print_list(trust: &TrustList, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(&json!({ "projects": trust.projects }));
     }
     if trust.projects.is_empty() {
-        return output.line("No project is trusted; `masque trust DIR` trusts one.");
+        return output.line("No trusted projects. `masque trust DIR` adds one.");
     }
     for project in &trust.projects {
         output.line(format!("{}  {}", project.since.format("%Y-%m-%d"), project.directory))?;

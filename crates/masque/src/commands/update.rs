@@ -3,18 +3,18 @@
 use persona::{CharacterArc, Guardrail, Kind, Part, Skill, Trait};
 use serde::de::DeserializeOwned;
 
-use super::{whole, written};
+use super::{presets, written};
 use crate::cli::{UpdateArgs, UpdateKind};
 use crate::definition::{Definition, Purpose};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-pub(super) async fn run(command: UpdateKind, session: &Session, output: &mut Output) -> Result<()> {
-    let Session { library, author, .. } = session;
+pub(super) async fn run(command: UpdateKind, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let Workspace { library, author, .. } = workspace;
     let UpdateKind { kind, rename, args, fields } = command;
     let mut flags = fields.read()?;
-    // Renaming needs no further fields, so standard input is not asked for any.
+    // A rename alone is an update, so standard input is not read.
     flags.extend(rename.map(|name| ("new_name".to_owned(), name.as_str().into())));
     let definition = Definition::read(args.file.as_deref(), &flags, Purpose::Update)?;
     let written = match kind {
@@ -24,12 +24,12 @@ pub(super) async fn run(command: UpdateKind, session: &Session, output: &mut Out
         Kind::Skill => library.update::<Skill>(author, input(definition, &args, kind)?).await?,
         Kind::Guardrail => library.update::<Guardrail>(author, input(definition, &args, kind)?).await?,
         Kind::Arc => library.update::<CharacterArc>(author, input(definition, &args, kind)?).await?,
-        kind => whole::amend(kind, definition, args, session).await?,
+        kind => presets::amend(kind, definition, args, workspace).await?,
     };
     let (kind, name) = (written.kind.spoken(), &written.name);
     let done = format!("updated {kind} {name}");
-    let idle = format!("{kind} {name} is so already");
-    written::tell(&written, &done, &idle, output)
+    let idle = format!("{kind} {name} is already up to date");
+    written::print(&written, &done, &idle, output)
 }
 
 fn input<T: DeserializeOwned>(mut definition: Definition, args: &UpdateArgs, kind: Kind) -> Result<T> {
@@ -45,6 +45,6 @@ fn input<T: DeserializeOwned>(mut definition: Definition, args: &UpdateArgs, kin
 
 pub(super) fn nothing_to_change(kind: Kind) -> Failure {
     Failure::invalid(format!(
-        "there is nothing to change; give fields as flags or with --file (masque update {kind} --help)"
+        "nothing to change; set fields with flags or --file (see `masque update {kind} --help`)"
     ))
 }

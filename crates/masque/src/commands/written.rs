@@ -1,4 +1,4 @@
-//! What a write did, in a sentence.
+//! Prints the outcome of a write.
 
 use app::outputs::{LeftBehind, Piece, Place, StageState, Written};
 use persona::Scope;
@@ -6,30 +6,42 @@ use persona::Scope;
 use crate::failure::Result;
 use crate::output::Output;
 
-/// Copies that are named one by one.
+/// Up to this many copies are listed by name.
 const FEW: usize = 4;
-/// Pieces that are named one by one, whatever happened to them.
+/// Up to this many pieces are listed by name.
 pub(super) const MOST_NAMED: usize = 10;
 
-/// Tells the outcome of writing an entity itself. `done` says what happened where something did,
-/// as in "created part calm-tone"; `idle` what is so already where nothing did.
-pub(super) fn tell(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    tell_with(written, done, idle, &place(written), tell_copied, output)
+/// Prints the outcome of writing an entity. `done` describes a change, such as "created part
+/// calm-tone"; `idle` says why nothing changed.
+pub(super) fn print(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+    print_with(written, done, idle, &place(written), print_copied, output)
 }
 
-/// Tells of an entity that came from a builtin: the pieces that it uses came along.
-pub(super) fn tell_with_pieces(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
-    tell_with(written, done, idle, &place(written), tell_came_along, output)
+/// Prints the outcome of a rollback, with the revision that it created.
+pub(super) fn print_rollback(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+    let Written { scope, revision, changed, .. } = written;
+    let now = if *changed { "now " } else { "" };
+    print_with(written, done, idle, &format!("{now}revision {revision}, {scope}"), print_copied, output)
 }
 
-/// Tells the outcome of a link or a stage, which is a change of the persona or the arc.
-pub(super) fn tell_of_owner(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
+/// Prints the outcome for a copy of a builtin, which brings its pieces along.
+pub(super) fn print_with_pieces(
+    written: &Written,
+    done: &str,
+    idle: &str,
+    output: &mut Output,
+) -> Result<()> {
+    print_with(written, done, idle, &place(written), print_came_along, output)
+}
+
+/// Prints the outcome of a link or a stage, which changes the persona or the arc.
+pub(super) fn print_of_owner(written: &Written, done: &str, idle: &str, output: &mut Output) -> Result<()> {
     let Written { name, scope, revision, .. } = written;
     let revision = match scope {
         Scope::Builtin => format!("{name} is a builtin"),
         scope => format!("{name} is at revision {revision} in {scope}"),
     };
-    tell_with(written, done, idle, &revision, tell_copied, output)
+    print_with(written, done, idle, &revision, print_copied, output)
 }
 
 fn place(written: &Written) -> String {
@@ -39,7 +51,7 @@ fn place(written: &Written) -> String {
     }
 }
 
-fn tell_with(
+fn print_with(
     written: &Written,
     done: &str,
     idle: &str,
@@ -54,32 +66,32 @@ fn tell_with(
     if *changed {
         output.line(format!("{done} ({revision})"))?;
     } else {
-        output.line(format!("{idle}; nothing changed ({revision})"))?;
+        output.line(format!("nothing to change: {idle} ({revision})"))?;
     }
     if !created.is_empty() {
         output.line(format!("also created: {}", list(created)))?;
     }
     copies(copied, output)?;
-    followed.iter().try_for_each(|place| output.line(format!("  follows: {}", in_words(place))))?;
+    followed.iter().try_for_each(|place| output.line(format!("  updated: {}", place_text(place))))?;
     if not_followed.is_empty() {
         return Ok(());
     }
-    output.line("these still name the old one, and could not be changed:")?;
+    output.line("could not update these, which still use the old name:")?;
     not_followed.iter().try_for_each(|LeftBehind { place, why }| {
-        // Where a file is broken, the lines below show the place, which was told already.
+        // Further lines show the place in a broken file, which a warning already has.
         let why = why.lines().next().unwrap_or_default();
-        output.line(format!("  {}: {}", in_words(place), why))
+        output.line(format!("  {}: {}", place_text(place), why))
     })
 }
 
-/// An entity with its scope.
-pub(super) fn in_words(place: &Place) -> String {
+/// An entity with its scope, as text.
+pub(super) fn place_text(place: &Place) -> String {
     let Place { scope, kind, name } = place;
     format!("{} {name} ({scope})", kind.spoken())
 }
 
-/// Tells where a persona stands now.
-pub(super) fn tell_stage(state: &StageState, output: &mut Output) -> Result<()> {
+/// Prints the stage of a persona.
+pub(super) fn print_stage(state: &StageState, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(state);
     }
@@ -91,33 +103,32 @@ pub(super) fn tell_stage(state: &StageState, output: &mut Output) -> Result<()> 
     if let Some(condition) = condition {
         output.paragraph(2, &format!("Condition: {condition}"))?;
     }
-    tell_copied(copied, output)
+    print_copied(copied, output)
 }
 
-/// A builtin is read-only, so a change is made to a copy of it; nobody should wonder about that.
-fn tell_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
+/// Prints the copies that a change of a builtin made first.
+fn print_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
     match copied {
         [] => Ok(()),
         [.., last] if copied.len() > FEW => {
-            // What was asked for is copied last, after all that it uses.
+            // The entity itself is copied last, after its pieces.
             let more = copied.len() - 1;
             let (kind, name) = (last.kind.spoken(), &last.name);
-            output.line(format!(
-                "copied from the builtins first: {kind} {name}, with the {more} pieces that it uses"
-            ))
+            output
+                .line(format!("copied from the builtins first: {kind} {name} and the {more} pieces it uses"))
         }
         few => output.line(format!("copied from the builtins first: {}", list(few))),
     }
 }
 
-fn tell_came_along(copied: &[Piece], output: &mut Output) -> Result<()> {
+fn print_came_along(copied: &[Piece], output: &mut Output) -> Result<()> {
     if copied.is_empty() {
         return Ok(());
     }
     output.line(format!("copied from the builtins with it: {}", list(copied)))
 }
 
-/// Pieces by name, as far as somebody would read them.
+/// Lists pieces by name, up to a limit.
 pub(super) fn list(pieces: &[Piece]) -> String {
     let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind.spoken(), piece.name));
     let named = named.collect::<Vec<_>>().join(", ");

@@ -75,8 +75,8 @@ fn a_misspelt_key_is_told_with_its_place() {
         ["config.toml:2:1: unknown key \"alow\" has no effect; did you mean \"allow\"?"]
     );
     for (unread, hint) in [
-        ("zebra = 1\n", "known is env, providers, mcp_servers"),
-        ("[prices]\na = 1\n", "known is env, providers, mcp_servers"),
+        ("zebra = 1\n", "expected one of env, providers, mcp_servers"),
+        ("[prices]\na = 1\n", "expected one of env, providers, mcp_servers"),
         ("[server]\naddr = '127.0.0.1:1'\n", "did you mean \"mcp_servers\"?"),
     ] {
         let warnings = parse(unread).warnings;

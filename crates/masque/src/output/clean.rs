@@ -1,22 +1,21 @@
-//! Characters that would act on a terminal, or hide what stands there, made visible.
+//! Escapes characters that would control a terminal or hide text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Text as it may stand on a terminal: control characters other than line feed and tab, and the
-/// characters that reorder what is read, are shown as `\u{1b}`.
+/// Escapes control characters except line feed and tab, and bidirectional controls, as `\u{1b}`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(acts) {
+    if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut cleaned = String::with_capacity(text.len() + 16);
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
-        // A file from Windows is not worth an escape at each line's end.
+        // Line ends of Windows become plain ones.
         if c == '\r' && characters.peek() == Some(&'\n') {
             continue;
         }
-        if acts(c) {
+        if is_unsafe(c) {
             let _ = write!(cleaned, "{}", c.escape_unicode());
         } else {
             cleaned.push(c);
@@ -25,21 +24,21 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Text on one line, for a cell of a table.
+/// Text on one line, escaped.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     clean(&words.join(" ")).into_owned()
 }
 
-/// JSON text with the same value in which no character acts. Outside of strings JSON has none of
-/// them but line feeds, so each may be replaced wherever it stands.
+/// JSON text with the same value and without unsafe characters. They occur in strings only, so each
+/// can be replaced by an escape.
 pub(super) fn json(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(acts) {
+    if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut cleaned = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if acts(c) {
+        if is_unsafe(c) {
             let _ = write!(cleaned, "\\u{:04x}", u32::from(c));
         } else {
             cleaned.push(c);
@@ -48,7 +47,7 @@ pub(super) fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-fn acts(c: char) -> bool {
+fn is_unsafe(c: char) -> bool {
     let reorders = matches!(
         c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -61,7 +60,7 @@ mod tests {
     use super::{clean, json, one_line};
 
     #[test]
-    fn what_acts_is_shown() {
+    fn unsafe_characters_are_escaped() {
         assert_eq!(clean("plain\ttext\n"), "plain\ttext\n");
         assert_eq!(clean("a\x1b[2Jb\u{9b}31m\u{7f}"), "a\\u{1b}[2Jb\\u{9b}31m\\u{7f}");
         assert_eq!(clean("safe\u{202e}exe"), "safe\\u{202e}exe");

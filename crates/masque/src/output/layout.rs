@@ -2,12 +2,12 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Narrower than this nothing is readable, so text is laid out for this width.
+/// The minimum width. Narrower text is unreadable.
 const NARROWEST: usize = 20;
-/// Wider paragraphs tire the eye.
+/// The maximum width of a paragraph.
 const WIDEST_PARAGRAPH: usize = 100;
 
-/// The columns of the terminal; elsewhere those of COLUMNS, where somebody set it.
+/// The width of the terminal. Without one, the value of COLUMNS, if set.
 pub(super) fn terminal_width(terminal: bool) -> Option<usize> {
     let stated = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
     let measured = || {
@@ -22,7 +22,7 @@ pub(crate) fn width_of(text: &str) -> usize {
     text.width()
 }
 
-/// At most `width` columns of a line; what is cut off is an ellipsis.
+/// Cuts a line to `width` columns, with an ellipsis.
 pub(crate) fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -41,8 +41,7 @@ pub(crate) fn truncate(text: &str, width: usize) -> String {
     kept
 }
 
-/// The lines of a text, broken at spaces where they are longer than `width`. A broken line's
-/// continuation keeps its indentation, so that lists stay lists.
+/// Wraps the lines of a text at spaces. Continuation lines keep the indentation.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
     let Some(width) = width else {
         return text.lines().map(str::to_owned).collect();

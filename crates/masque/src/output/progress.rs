@@ -1,4 +1,4 @@
-//! Progress of what takes longer than a second, on standard error.
+//! Progress of slow operations, on standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -8,28 +8,28 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Output;
 
-/// What is done sooner than this needs no progress.
+/// Faster operations show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Follows a backup or a copy, table by table.
+/// Shows the progress of a backup or a copy, table by table.
 #[derive(Debug)]
 pub(crate) struct TransferProgress {
-    last_told: Instant,
+    last_shown: Instant,
     bar: Option<ProgressBar>,
-    /// Whether plain lines may be written where there is no terminal.
+    /// True if progress is written as plain lines without a terminal.
     lines: bool,
 }
 
 impl TransferProgress {
     pub(crate) fn new(output: &Output) -> Self {
-        Self { last_told: Instant::now(), bar: None, lines: !output.is_json() }
+        Self { last_shown: Instant::now(), bar: None, lines: !output.is_json() }
     }
 
     pub(crate) fn at(&mut self, progress: &Progress) {
-        if self.bar.is_none() && self.last_told.elapsed() < PATIENCE {
+        if self.bar.is_none() && self.last_shown.elapsed() < PATIENCE {
             return;
         }
-        self.last_told = Instant::now();
+        self.last_shown = Instant::now();
         let Progress { step, table, done, total } = progress;
         if io::stderr().is_terminal() {
             let bar = self.bar.get_or_insert_with(transfer_bar);
@@ -59,7 +59,7 @@ impl Drop for TransferProgress {
     }
 }
 
-/// Counts what is written into a file or a pipe, where nobody sees it go by.
+/// Counts items while the output goes to a file or a pipe.
 #[derive(Debug)]
 pub(crate) struct Counter {
     started: Instant,

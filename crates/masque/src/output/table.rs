@@ -1,21 +1,21 @@
-//! Tables that fit the terminal: the least useful columns go first, then one column is cut.
+//! Tables that fit the terminal: optional columns are dropped first, then one column is cut.
 
 use super::{Output, Style, truncate, width_of};
 use crate::failure::Result;
 
 /// The gap between two columns.
 const GAP: usize = 2;
-/// Below this the column that stretches is worth less than a neighbour that can be dropped.
+/// If the stretched column has less room than this, optional columns are dropped.
 const LEAST_STRETCH: usize = 56;
 
-/// How a column gives way when the terminal is narrow.
+/// The behavior of a column on a narrow terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Always shown whole.
+    /// Always shown in full.
     Fixed(&'static str),
-    /// Dropped where there is no room for it, the rightmost first.
+    /// Dropped if there is no room, the rightmost first.
     Optional(&'static str),
-    /// Takes what is left, and is cut there.
+    /// Takes the remaining room, and is cut to it.
     Stretched(&'static str),
 }
 
@@ -27,10 +27,10 @@ impl Column {
     }
 }
 
-/// Widths are settled by the rows that are known at first, so that later pages can follow below.
+/// A table. The first page sets the widths, so that later pages line up.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Column number and width of what is shown.
+    /// Number and width of each shown column.
     shown: Vec<(usize, usize)>,
     columns: Vec<Column>,
     total: Option<usize>,
@@ -42,7 +42,7 @@ impl Table {
         let mut shown: Vec<(usize, usize)> = columns
             .iter()
             .enumerate()
-            // A column without a single value only takes room.
+            // A column without values is left out.
             .filter(|(at, column)| !matches!(column, Column::Optional(_)) || widest(*at) > 0)
             .map(|(at, column)| (at, widest(at).max(width_of(column.header()))))
             .collect();
@@ -79,7 +79,7 @@ impl Table {
             if self.total.is_some_and(|total| used >= total) {
                 break;
             }
-            // The first column is cut only where nothing else is left to give way.
+            // The first column is cut last.
             let room = self.total.map_or(usize::MAX, |total| total - used);
             let width = if self.total.is_none() && last { usize::MAX } else { (*width).min(room) };
             let cell = truncate(&cells[*at], width);
@@ -92,14 +92,14 @@ impl Table {
     }
 }
 
-/// Columns that are left for the one that stretches.
+/// Room for the stretched column.
 fn room_left(columns: &[Column], shown: &[(usize, usize)], total: usize) -> usize {
     let gaps = GAP * shown.len().saturating_sub(1);
     let others = shown.iter().filter(|(at, _)| !matches!(columns[*at], Column::Stretched(_)));
     total.saturating_sub(gaps + others.map(|(_, width)| width).sum::<usize>())
 }
 
-/// The place of the next column to drop, while what stretches has too little room.
+/// The position of the next column to drop. None if the stretched column has enough room.
 fn to_drop(columns: &[Column], shown: &[(usize, usize)], total: usize) -> Option<usize> {
     let stretched = shown.iter().find(|(at, _)| matches!(columns[*at], Column::Stretched(_)));
     let wanted = stretched.map_or(0, |(_, width)| (*width).min(LEAST_STRETCH));

@@ -1,4 +1,4 @@
-//! What is wrong besides: told on standard error, and no reason to fail.
+//! Warnings on standard error. They do not fail a command.
 
 use std::io::{self, Write as _};
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 
 use super::{Style, clean};
 
-/// Something that has no effect, or not the one that its author meant.
+/// A warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Warning {
-    /// A mistake in a personas.toml.
+    /// A problem in a personas.toml.
     File(Problem),
-    /// Anything else, in a sentence.
-    Said(String),
+    /// Any other warning.
+    Message(String),
 }
 
 impl Warning {
     fn text(&self) -> String {
         match self {
             Self::File(problem) => problem.to_string(),
-            Self::Said(sentence) => sentence.clone(),
+            Self::Message(message) => message.clone(),
         }
     }
 }
@@ -54,10 +54,10 @@ struct Place<'a> {
 impl<'a> From<&'a Warning> for Json<'a> {
     fn from(warning: &'a Warning) -> Self {
         let problem = match warning {
-            Warning::Said(message) => return Self { message, place: None },
+            Warning::Message(message) => return Self { message, place: None },
             Warning::File(problem) => problem,
         };
-        // Line 0 is the file as a whole.
+        // Line 0 is the whole file.
         let in_line = |number| (problem.line > 0).then_some(number);
         let place = Place {
             level: if problem.level == ProblemLevel::Error { "error" } else { "warning" },
@@ -78,7 +78,7 @@ pub(super) fn write(warnings: &[Warning], json: bool, color: bool) {
     if warnings.is_empty() {
         return;
     }
-    // Nothing can be done about a standard error that is closed.
+    // Errors of writing to standard error are ignored.
     let mut stderr = io::stderr().lock();
     if json {
         let warnings: Vec<Json<'_>> = warnings.iter().map(Json::from).collect();
@@ -89,7 +89,7 @@ pub(super) fn write(warnings: &[Warning], json: bool, color: bool) {
     for warning in warnings {
         let text = warning.text();
         let mark = if color {
-            format!("\x1b[{}mwarning:\x1b[0m", Style::Doubtful.code())
+            format!("\x1b[{}mwarning:\x1b[0m", Style::Warning.code())
         } else {
             "warning:".to_owned()
         };

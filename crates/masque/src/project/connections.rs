@@ -1,7 +1,6 @@
 //! The MCP servers and providers that a project's personas.toml names.
 //!
-//! Reading them is harmless; whether anything is started or called is for the user to say, with
-//! `masque trust`.
+//! Reading them is harmless. They are used only if the user trusts the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,30 +13,28 @@ use tools::{ServerSettings, Transport};
 
 use crate::config::{offset_of, place, without_value};
 
-/// What a project names, as far as it can be read.
+/// The connections of a project that can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Connections {
     pub(crate) providers: BTreeMap<String, Settings>,
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
-    /// All names, also of what cannot be read.
+    /// All names, including those of invalid entries.
     pub(crate) provider_names: Vec<String>,
     pub(crate) server_names: Vec<String>,
-    /// What cannot be read and is left out, each with its place.
+    /// Invalid entries, each with its place. They are skipped.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Connections {
-    /// Reads the personas.toml of a project. One that is missing or broken names nothing: what is
-    /// wrong with it is told where personas are read.
+    /// Reads the personas.toml of a project. A missing or broken file has no connections; reading its
+    /// personas reports the error.
     pub(crate) fn read(file: &Path) -> Self {
-        let bytes = files::disk::read_bytes(file).ok().flatten();
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-        Self::parse(file, &text)
+        Self::parse(file, &read_text(file))
     }
 
-    fn parse(file: &Path, text: &str) -> Self {
+    pub(crate) fn parse(file: &Path, text: &str) -> Self {
         let mut connections = Self::default();
-        // Most files name neither, and reading a long one takes its time.
+        // Most files have neither, and parsing a long file takes time.
         if !text.contains("providers") && !text.contains("mcp_servers") {
             return connections;
         }
@@ -63,6 +60,12 @@ impl Connections {
     }
 }
 
+/// Reads a personas.toml. A missing or unreadable file is empty.
+pub(crate) fn read_text(file: &Path) -> String {
+    let bytes = files::disk::read_bytes(file).ok().flatten();
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
 struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
@@ -71,7 +74,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The entries of a table that can be read, and the names of all.
+    /// The valid entries of a table, and the names of all entries.
     fn entries<T: Deserialize<'a>>(
         &mut self,
         of: &str,
@@ -80,7 +83,7 @@ impl<'a> Reader<'a> {
         let (mut entries, mut names) = (BTreeMap::new(), Vec::new());
         let Some(value) = self.table.get(of) else { return (entries, names) };
         let DeValue::Table(table) = value.get_ref() else {
-            self.warn(value.span().start, &format!("{of} must be a table; write [{of}.NAME]"));
+            self.warn(value.span().start, &format!("{of} must be a table; use [{of}.NAME]"));
             return (entries, names);
         };
         for (key, value) in table {
@@ -105,11 +108,11 @@ impl<'a> Reader<'a> {
     }
 
     fn warn(&mut self, offset: usize, message: &str) {
-        self.warnings.push(format!("{}: {message}; it is left out", place(self.file, self.text, offset)));
+        self.warnings.push(format!("{}: {message}; skipped", place(self.file, self.text, offset)));
     }
 }
 
-/// A server of a project starts in the project, and its program may stand there.
+/// Makes the paths of a server relative to the project's root.
 fn below(root: &Path, server: &mut ServerSettings) {
     let Transport::Stdio { command, cwd, .. } = &mut server.transport else { return };
     *cwd = Some(root.join(cwd.as_deref().unwrap_or(Path::new(""))));

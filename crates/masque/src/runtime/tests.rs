@@ -3,12 +3,12 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{Reach, listed, root};
+use super::{AllowedConnections, join_limited, root};
 use crate::config::Config;
 use crate::locations::Directories;
 use crate::project::Project;
-use crate::session::Audience;
-use crate::trust::Trust;
+use crate::trust::TrustList;
+use crate::workspace::Audience;
 
 struct World {
     tree: TempDir,
@@ -30,8 +30,14 @@ impl World {
         named.expect("it was named")
     }
 
-    fn reach(&self, config: &Config) -> Reach {
-        Reach::of(config, Some(&self.project()), Some(&self.directories))
+    fn trust(&self) {
+        let project = self.project();
+        let text = fs::read_to_string(project.file()).expect("a file");
+        TrustList::add(&self.directories, &project.root, &text).expect("the project is added");
+    }
+
+    fn allowed(&self, config: &Config) -> AllowedConnections {
+        AllowedConnections::resolve(config, Some(&self.project()), Some(&self.directories))
     }
 }
 
@@ -46,58 +52,73 @@ fn own() -> Config {
 }
 
 #[test]
-fn a_project_that_is_not_trusted_adds_nothing_and_that_is_told() {
-    let reach = World::new(PROJECT).reach(&own());
-    assert!(!reach.is_trusted && reach.providers.is_empty());
-    assert_eq!(reach.mcp_servers, own().mcp_servers);
+fn an_untrusted_project_adds_nothing_but_notices() {
+    let allowed = World::new(PROJECT).allowed(&own());
+    assert!(!allowed.is_trusted && allowed.providers.is_empty());
+    assert_eq!(allowed.mcp_servers, own().mcp_servers);
     assert_eq!(
-        reach.notices,
+        allowed.notices,
         [
-            "this project names MCP servers (git, own); they are not started until you run `masque trust`",
-            "this project names providers (house, odd); they are not called until you run `masque trust`",
+            "this project defines MCP servers (git, own); they are not started until you run `masque trust`",
+            "this project defines providers (house, odd); they are not called until you run `masque trust`",
         ]
     );
 }
 
 #[test]
-fn a_project_that_is_trusted_adds_what_the_user_does_not_have() {
+fn a_trusted_project_adds_to_the_users_connections() {
     let world = World::new(PROJECT);
-    Trust::add(&world.directories, &world.project().root).expect("it is kept");
-    let reach = world.reach(&own());
-    assert!(reach.is_trusted);
-    assert_eq!(reach.mcp_servers["own"], own().mcp_servers["own"], "the user's own wins");
-    assert_eq!(reach.project_servers.iter().collect::<Vec<_>>(), ["git"]);
-    assert_eq!(reach.project_providers.iter().collect::<Vec<_>>(), ["house"]);
-    assert_eq!(reach.notices.len(), 1, "{:?}", reach.notices);
-    assert!(reach.notices[0].contains("unknown kind \"other\""), "{:?}", reach.notices);
+    world.trust();
+    let allowed = world.allowed(&own());
+    assert!(allowed.is_trusted);
+    assert_eq!(allowed.mcp_servers["own"], own().mcp_servers["own"], "the user's own wins");
+    assert_eq!(allowed.project_servers.iter().collect::<Vec<_>>(), ["git"]);
+    assert_eq!(allowed.project_providers.iter().collect::<Vec<_>>(), ["house"]);
+    assert_eq!(allowed.notices.len(), 1, "{:?}", allowed.notices);
+    assert!(allowed.notices[0].contains("unknown kind \"other\""), "{:?}", allowed.notices);
+}
+
+#[test]
+fn a_changed_project_is_not_trusted() {
+    let world = World::new(PROJECT);
+    world.trust();
+    let changed = PROJECT.replacen("theirs", "another", 1);
+    fs::write(world.project().file(), changed).expect("a file");
+    let allowed = world.allowed(&own());
+    assert!(!allowed.is_trusted && allowed.project_servers.is_empty());
+    assert_eq!(allowed.notices[0], super::CHANGED);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_list_that_others_can_write_trusts_nobody() {
+fn a_list_that_others_can_write_trusts_no_project() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = World::new(PROJECT);
-    Trust::add(&world.directories, &world.project().root).expect("it is kept");
+    world.trust();
     let others = fs::Permissions::from_mode(0o620);
     fs::set_permissions(world.directories.trusted_file(), others).expect("rights");
-    let reach = world.reach(&Config::default());
-    assert!(!reach.is_trusted && reach.mcp_servers.is_empty());
-    assert!(reach.notices[0].contains("can be written by others"), "{:?}", reach.notices);
+    let allowed = world.allowed(&Config::default());
+    assert!(!allowed.is_trusted && allowed.mcp_servers.is_empty());
+    assert!(allowed.notices[0].contains("other users can write"), "{:?}", allowed.notices);
 }
 
 #[test]
-fn the_users_own_personas_toml_connects_to_nothing() {
+fn connections_in_the_users_personas_toml_are_ignored() {
     let world = World::new("");
     let file = world.directories.personas_file();
     fs::create_dir_all(file.parent().expect("it has one")).expect("a directory");
     fs::write(&file, PROJECT).expect("a file");
-    let reach = world.reach(&Config::default());
-    assert!(reach.mcp_servers.is_empty() && reach.notices[0].contains("move them to"), "{:?}", reach.notices);
+    let allowed = world.allowed(&Config::default());
+    assert!(
+        allowed.mcp_servers.is_empty() && allowed.notices[0].contains("move them to"),
+        "{:?}",
+        allowed.notices
+    );
 }
 
 #[test]
-fn a_server_shows_a_directory_only_where_a_project_is_open() {
+fn a_server_has_a_root_only_with_an_open_project() {
     let world = World::new("");
     let named = world.project();
     let empty = Project::around(world.tree.path(), Some(world.tree.path())).expect("the directory is ours");
@@ -119,8 +140,8 @@ fn a_server_shows_a_directory_only_where_a_project_is_open() {
 }
 
 #[test]
-fn names_of_others_are_told_within_bounds() {
+fn long_lists_of_names_are_cut() {
     let names: Vec<String> = (0..12).map(|at| format!("n{at}")).collect();
-    assert_eq!(listed(&names[..2]), "n0, n1");
-    assert_eq!(listed(&names), "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more");
+    assert_eq!(join_limited(&names[..2]), "n0, n1");
+    assert_eq!(join_limited(&names), "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more");
 }

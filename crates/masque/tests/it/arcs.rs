@@ -15,7 +15,7 @@ fn an_arc_is_built_and_walked_through() {
     home.ok(&["arc", "add-stage", "growth", "host", "--order", "2", "--description", "At home."]);
     contains(
         &home.ok(&["arc", "add-part", "growth", "guest", "shy"]),
-        &["gave part shy to stage guest of growth"],
+        &["added part shy to stage guest of growth"],
     );
     contains(
         &home.ok(&["show", "arc", "growth"]),
@@ -33,9 +33,12 @@ fn an_arc_is_built_and_walked_through() {
     contains(&home.ok(&["arc", "assign", "helper", "growth", "--stage", "host"]), &["stage 2 of 2"]);
 
     contains(&home.fails(4, &["arc", "remove-stage", "growth", "host"]), &["helper"]);
-    contains(&home.ok(&["arc", "remove-part", "growth", "guest", "shy"]), &["took part shy off stage guest"]);
-    contains(&home.ok(&["arc", "unassign", "helper"]), &["took helper off its arc"]);
-    contains(&home.ok(&["arc", "unassign", "helper"]), &["is on no arc"]);
+    contains(
+        &home.ok(&["arc", "remove-part", "growth", "guest", "shy"]),
+        &["removed part shy from stage guest"],
+    );
+    contains(&home.ok(&["arc", "unassign", "helper"]), &["removed helper from its arc"]);
+    contains(&home.ok(&["arc", "unassign", "helper"]), &["has no arc"]);
     contains(&home.ok(&["arc", "remove-stage", "growth", "host"]), &["removed stage host from growth"]);
     contains(&home.fails(2, &["arc", "advance", "helper"]), &["assign it an arc"]);
 }

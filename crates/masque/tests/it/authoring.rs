@@ -29,7 +29,7 @@ fn every_kind_lives_a_whole_life() {
         contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["exists already"]);
         let updated = home.ok(&[&["update", kind, "mine"], update].concat());
         assert_eq!(updated, format!("updated {kind} mine (shared, revision 2)\n"));
-        contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing changed"]);
+        contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing to change"]);
         assert_eq!(shown(&home, kind, "mine")[field], value, "{kind}");
         home.ok(&["update", kind, "mine", "--rename", "yours"]);
         contains(&home.fails(3, &["update", kind, "mine", "--tag", "x"]), &["no", "mine"]);
@@ -161,8 +161,8 @@ fn what_a_project_uses_is_not_deleted_by_accident() {
     contains(
         &forced,
         &[
-            "deleted part calm from shared; it was linked to persona team\n",
-            "these still name it, and find nothing:\n  persona reviewer (project)\n",
+            "deleted part calm from shared, and unlinked it from persona team\n",
+            "these still refer to it:\n  persona reviewer (project)\n",
         ],
     );
     contains(
@@ -177,7 +177,7 @@ fn what_refers_to_a_piece_follows_its_new_name() {
     home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
     home.ok(&["create", "persona", "team", "--part", "calm"]);
     let updated = home.ok(&["update", "part", "calm", "--rename", "quiet"]);
-    contains(&updated, &["  follows: persona team (shared)\n"]);
+    contains(&updated, &["  updated: persona team (shared)\n"]);
     let same = home.ok(&["update", "part", "quiet", "--content", "Calm."]);
     contains(&same, &["(shared, revision 2)"]);
     let place = json!([{ "scope": "shared", "kind": "persona", "name": "team" }]);
@@ -190,12 +190,9 @@ fn builtins_are_copied_before_they_are_changed() {
     let stale = home.fails(4, &["update", "persona", "mentor", "--summary", "x", "--if-revision", "3"]);
     contains(&stale, &["repeat without --if-revision"]);
     let updated = home.ok(&["update", "persona", "mentor", "--summary", "Mine."]);
-    contains(
-        &updated,
-        &["updated persona mentor", "copied from the builtins first: persona mentor, with the"],
-    );
+    contains(&updated, &["updated persona mentor", "copied from the builtins first: persona mentor and the"]);
     assert_eq!(home.json(&["show", "mentor"])["scope"], "shared");
-    contains(&home.ok(&["delete", "persona", "mentor"]), &["the builtin persona mentor is in force again"]);
+    contains(&home.ok(&["delete", "persona", "mentor"]), &["the builtin persona mentor is now used"]);
     assert_eq!(home.json(&["show", "mentor"])["scope"], "builtin");
     contains(&home.fails(5, &["delete", "persona", "mentor"]), &["builtin"]);
 }

@@ -39,11 +39,11 @@ fn a_persona_moves_with_what_it_needs() {
     let moved = home.ok(&in_shop(&["promote", "reviewer", "--from", "project", "--to", "shared"]));
     contains(
         &moved,
-        &["moved persona reviewer from project to shared", "carried into shared: ", "skill look"],
+        &["moved persona reviewer from project to shared", "with it, to shared: ", "skill look"],
     );
     contains(&moved, &["removed from project: persona reviewer", "skill look"]);
-    contains(&moved, &["copied from the builtins with it: part plain-tone\n"]);
-    contains(&moved, &["kept in project, where others use it: part calm\n"]);
+    contains(&moved, &["copied from the builtins: part plain-tone\n"]);
+    contains(&moved, &["kept in project, because others use it: part calm\n"]);
     assert_eq!(home.json(&["show", "reviewer"])["scope"], "shared");
     let file = home.read("shop/personas.toml");
     contains(&file, &["[personas.other]\nparts = [\"calm\"]\n", "# Slow speech.\n[parts.calm]\n"]);
@@ -81,7 +81,7 @@ fn what_others_use_stays() {
     home.ok(&["create", "persona", "two", "--part", "calm"]);
     let moved = home.ok(&["promote", "one", "--to", "global"]);
     contains(&moved, &["moved persona one from shared to global", "removed from shared: persona one\n"]);
-    contains(&moved, &["kept in shared, where others use it: part calm\n"]);
+    contains(&moved, &["kept in shared, because others use it: part calm\n"]);
     assert_eq!(home.json(&["show", "two"])["parts"][0]["name"], "calm");
 }
 
@@ -121,7 +121,7 @@ fn a_bundle_goes_to_another_library() {
         other.json(&["show", "reviewer"])["parts"],
         home.json(&in_shop(&["show", "reviewer"]))["parts"]
     );
-    contains(&other.ok(&["import", "bundle.toml", "--yes"]), &["unchanged", "there is nothing to import"]);
+    contains(&other.ok(&["import", "bundle.toml", "--yes"]), &["unchanged", "nothing to import"]);
     let history = other.json(&["history", "reviewer"]);
     assert_eq!(history["items"].as_array().unwrap().len(), 1);
 }
@@ -151,18 +151,14 @@ fn a_preview_names_the_fields_that_change() {
     let history = home.json(&["history", "skill", "look"]);
     assert_eq!(history["items"][0]["message"], "from a friend");
     let text = home.run_with_input(&["import", "-", "--scope", "global", "--dry-run"], bundle).ok();
-    contains(&text, &["create, in place of shared's\n"]);
+    contains(&text, &["create, overrides shared\n"]);
     let plan = import(&["--scope", "global", "--dry-run"]);
     assert_eq!((&plan["items"][0]["in_place_of"], plan.get("copied")), (&json!("shared"), None));
     let builtin = "[skills.steelman]\ncontent = \"Ours.\"\n[personas.ours]\nparts = [\"plain-tone\"]\n";
     let text = home.run_with_input(&["import", "-", "--dry-run"], builtin).ok();
     contains(
         &text,
-        &[
-            "create, in place of the builtin\n",
-            " → Ours.\n",
-            "copied from the builtins with it: part plain-tone\n",
-        ],
+        &["create, overrides the builtin\n", " → Ours.\n", "copied from the builtins: part plain-tone\n"],
     );
 }
 
@@ -183,7 +179,7 @@ fn an_export_says_what_is_not_there() {
     let home = library();
     home.write("shop/personas.toml", "[personas.reviewer]\nparts = [\"gone\"]\ntool_preset = \"lost\"\n");
     let exported = home.run(&in_shop(&["export", "reviewer"]));
-    contains(&exported.stderr, &["not there: part gone, tool preset lost."]);
+    contains(&exported.stderr, &["missing entities: part gone, tool preset lost."]);
     contains(&exported.ok(), &["[personas.reviewer]\n", "\"gone\""]);
     let missing = json!([{ "kind": "part", "name": "gone" }, { "kind": "tool_preset", "name": "lost" }]);
     assert_eq!(home.json(&in_shop(&["export", "reviewer"]))["missing"], missing);
@@ -233,7 +229,7 @@ fn a_bundle_has_its_texts_beside_it() {
 fn a_builtin_is_copied_not_moved() {
     let home = Home::new();
     let copied = home.ok(&["promote", "mentor", "--to", "shared"]);
-    contains(&copied, &["copied persona mentor from builtin to shared\n", "carried into shared: "]);
+    contains(&copied, &["copied persona mentor from builtin to shared\n", "with it, to shared: "]);
     assert!(!copied.contains("removed"), "{copied}");
 }
 
@@ -276,7 +272,7 @@ fn an_import_asks() {
     home.ok(&["delete", "skill", "look"]);
     let (code, screen) = ask(CONTROL_C);
     assert_eq!(code, 130, "{screen}");
-    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&screen, &["cancelled; nothing was changed"]);
     contains(&home.fails(3, &["show", "skill", "look"]), &["no skill"]);
 }
 
@@ -285,7 +281,7 @@ fn placeholders_that_are_no_longer_filled_are_told() {
     let home = Home::new();
     home.write("shop/personas.toml", "[personas.team]\nsystem_prompt = \"For ${env.TEAM}.\"\n");
     let promoted = home.run_in("shop", &["promote", "team", "--to", "shared"]);
-    contains(&promoted.stderr, &["${env.…} is filled in only where it stands in a file", "persona team"]);
+    contains(&promoted.stderr, &["${env.…} expands in files only", "persona team"]);
     let back = home.run_in("shop", &["promote", "team", "--from", "shared", "--to", "project"]);
     assert!(!back.stderr.contains("${env.…}"), "{}", back.stderr);
     back.ok();

@@ -137,7 +137,7 @@ fn permission_is_asked_for_in_place() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
-    says(&mut terminal, "write it").sees("write_file needs your permission").sees("out.txt").sees("+ hello");
+    says(&mut terminal, "write it").sees("write_file needs your approval").sees("out.txt").sees("+ hello");
     says(terminal.sees("Allow it?"), "n too early").sees("✗ write_file out.txt").sees("Later, then.");
     assert!(!rehearsed.home.path("work/out.txt").exists());
     contains(&rehearsed.last_request()["messages"].to_string(), &["The user did not allow this: too early"]);
@@ -153,14 +153,14 @@ fn permission_is_asked_for_in_place() {
     terminal.presses(CONTROL_D);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 0);
-    assert_eq!(screen.matches("needs your permission").count(), 4, "{screen}");
+    assert_eq!(screen.matches("needs your approval").count(), 4, "{screen}");
 }
 
 #[test]
 fn what_a_delegate_was_refused_is_told() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "let the other do it"]);
-    contains(&answer.stderr, &["refused, because", "delegate other", "--approve"]);
+    contains(&answer.stderr, &["refused ", "delegate other", "--approve"]);
     contains(&answer.ok(), &["Nobody allowed it.", "Some calls were not run: they need approval"]);
 }
 
@@ -169,13 +169,13 @@ fn a_delegates_questions_are_asked_here() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
-    says(&mut terminal, "let the other do it").sees("write_file needs your permission").sees("theirs.txt");
+    says(&mut terminal, "let the other do it").sees("write_file needs your approval").sees("theirs.txt");
     terminal.sees("Allow it?");
     // The question outlives the one who was asked.
     terminal.dies();
     let id = rehearsed.session();
     let mut terminal = rehearsed.terminal(&["chat", "--session", &id]);
-    terminal.sees("write_file needs your permission").sees("theirs.txt");
+    terminal.sees("write_file needs your approval").sees("theirs.txt");
     says(terminal.sees("Allow it?"), "y").sees("✓ delegate other").sees("The other one says: Written.");
     terminal.sees("worker build ›").presses(CONTROL_D);
     assert_eq!(terminal.ends().0, 0);
@@ -187,7 +187,7 @@ fn ctrl_c_at_a_question_stops_the_answer() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
-    says(&mut terminal, "write both").sees("Allow it?").sees("and why]").presses(CONTROL_C);
+    says(&mut terminal, "write both").sees("Allow it?").sees("with a reason]").presses(CONTROL_C);
     // Nothing of the question stays below it, to be written into.
     terminal.sees("\r\x1b[J").sees("✗ write_file a.txt").sees("stopped (cancelled)").sees("worker build ›");
     says(&mut terminal, "are you there?").sees("I am.").sees("worker build ›").presses(CONTROL_D);
@@ -202,11 +202,11 @@ fn a_session_that_waits_is_taken_up_after_a_crash() {
     terminal.sees("worker build ›");
     says(&mut terminal, "write it").sees("Allow it?");
     terminal.dies();
-    contains(&rehearsed.ok(&["sessions"]), &["write it", "waits for your permission"]);
+    contains(&rehearsed.ok(&["sessions"]), &["write it", "waiting for approval"]);
     let id = rehearsed.session();
-    contains(&rehearsed.ok(&["sessions", "show", &id]), &["permission to call write_file"]);
+    contains(&rehearsed.ok(&["sessions", "show", &id]), &["needs approval"]);
     let mut terminal = rehearsed.terminal(&["sessions", "resume", &id[..13]]);
-    says(terminal.sees("needs your permission").sees("Allow it?"), "y").sees("Written.");
+    says(terminal.sees("needs your approval").sees("Allow it?"), "y").sees("Written.");
     terminal.sees("worker build ›").presses(CONTROL_D);
     assert_eq!(terminal.ends().0, 0);
     assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
@@ -218,31 +218,31 @@ fn the_chat_itself_listens_to_slashes() {
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
     says(&mut terminal, "/mod").sees("did you mean /mode?").sees("›");
-    says(&mut terminal, "/mode plan").sees("only tools that read").sees("worker plan ›");
+    says(&mut terminal, "/mode plan").sees("read-only tools").sees("worker plan ›");
     says(&mut terminal, "alpha").sees("You said alpha.").sees("›");
     assert!(!tools(&rehearsed.last_request()).contains(&"write_file".to_owned()));
     says(&mut terminal, "/mode build").sees("worker build ›");
     says(&mut terminal, "beta").sees("You said beta.").sees("›");
     assert!(tools(&rehearsed.last_request()).contains(&"write_file".to_owned()));
-    says(&mut terminal, "/undo").sees("took back: beta").sees("›");
+    says(&mut terminal, "/undo").sees("undone: beta").sees("›");
     says(&mut terminal, "gamma").sees("You said gamma.").sees("›");
     let sent = rehearsed.last_request()["messages"].to_string();
     assert!(sent.contains("alpha") && !sent.contains("beta"), "{sent}");
     says(&mut terminal, "/history").sees("› alpha").sees("You said alpha.").sees("› gamma").sees("build ›");
     says(&mut terminal, "/persona nobody").sees("error: ").sees("worker build ›");
-    says(&mut terminal, "/persona other").sees("other goes on").sees("other build ›");
+    says(&mut terminal, "/persona other").sees("continuing with other").sees("other build ›");
     says(&mut terminal, "delta").sees("You said delta.").sees("›");
     contains(&rehearsed.last_request()["messages"].to_string(), &["You are the other one.", "alpha"]);
     says(&mut terminal, "/model").sees("test/scripted answered last").sees("›");
-    says(&mut terminal, "/model test/understudy").sees("test/understudy answers from now on").sees("›");
+    says(&mut terminal, "/model test/understudy").sees("using test/understudy").sees("›");
     says(&mut terminal, "epsilon").sees("You said epsilon.").sees("›");
     assert_eq!(rehearsed.last_request()["model"], "understudy");
     says(&mut terminal, "/model nowhere/x").sees("error: ").sees("nowhere").sees("›");
-    says(&mut terminal, "/model").sees("test/understudy, as you asked").sees("›");
-    says(&mut terminal, "/model default").sees("the persona chooses again").sees("›");
+    says(&mut terminal, "/model").sees("test/understudy, your choice").sees("›");
+    says(&mut terminal, "/model default").sees("the persona chooses the model").sees("›");
     says(&mut terminal, "zeta").sees("You said zeta.").sees("›");
     assert_eq!(rehearsed.last_request()["model"], "scripted");
-    says(&mut terminal, "/plan").sees("no plan yet").sees("›");
+    says(&mut terminal, "/plan").sees("No plan yet").sees("›");
     says(&mut terminal, "/help").sees("/undo").sees("›");
     says(&mut terminal, "/exit");
     assert_eq!(terminal.ends().0, 0);
@@ -258,7 +258,7 @@ fn ctrl_c_interrupts_an_answer_and_what_was_said_stays() {
     says(&mut terminal, "hi").sees("You said hi.").sees("›");
     contains(&rehearsed.last_request()["messages"].to_string(), &["slowly", "one two"]);
     // At the prompt it takes two.
-    terminal.presses(CONTROL_C).sees("once more").sees("›").presses(CONTROL_C);
+    terminal.presses(CONTROL_C).sees("Ctrl-C again").sees("›").presses(CONTROL_C);
     assert_eq!(terminal.ends().0, 0);
 }
 
@@ -278,11 +278,14 @@ fn a_plan_is_shown_and_decided_about() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker", "--plan"]);
     terminal.sees("worker plan ›");
-    says(&mut terminal, "make a plan").sees("# The plan").sees("1. Do it.").sees("What comes of this plan?");
-    terminal.sees("Approve it").sees("Keep planning").presses(DOWN).presses(ENTER);
+    says(&mut terminal, "make a plan")
+        .sees("# The plan")
+        .sees("1. Do it.")
+        .sees("What to do with this plan?");
+    terminal.sees("Approve: ").sees("Keep planning").presses(DOWN).presses(ENTER);
     says(terminal.sees("What should be different?"), "shorter").sees("# The short plan");
     terminal
-        .sees("What comes of this plan?")
+        .sees("What to do with this plan?")
         .sees("Keep planning")
         .presses(DOWN)
         .presses(DOWN)
@@ -306,7 +309,7 @@ fn without_a_terminal_each_line_is_a_message() {
     let answer = rehearsed.run_with_input(&["chat", "worker"], "too much\n");
     assert_eq!((answer.code, answer.stdout.as_str()), (7, "An answer that is\n"));
     let answer = rehearsed.run_with_input(&["chat", "worker"], "/nonsense\nhi\n");
-    contains(&answer.fails(2), &["no /nonsense"]);
+    contains(&answer.fails(2), &["unknown command /nonsense"]);
     contains(&rehearsed.run(&["chat", "worker", "--json"]).fails(2), &["masque run"]);
     contains(&rehearsed.run(&["chat"]).fails(2), &["NAME"]);
     // Where nothing is said, nothing is left behind.
@@ -322,8 +325,8 @@ fn without_a_provider_the_rehearsal_says_what_it_is_once() {
     command.args(["chat", "mentor"]).env("NO_COLOR", "1");
     let mut terminal = Terminal::start(command);
     terminal.sees("mentor build ›");
-    says(&mut terminal, "hello").sees("No model is set up").sees("Rehearsal: ").sees("mentor build ›");
+    says(&mut terminal, "hello").sees("No model is configured").sees("Rehearsal: ").sees("mentor build ›");
     says(&mut terminal, "list the files").sees("✓ list_files").sees("mentor build ›").presses(CONTROL_D);
     let (code, screen) = terminal.ends();
-    assert_eq!((code, screen.matches("No model is set up").count()), (0, 1), "{screen}");
+    assert_eq!((code, screen.matches("No model is configured").count()), (0, 1), "{screen}");
 }

@@ -56,16 +56,13 @@ fn what_is_unchanged_or_emptied_is_not_saved() {
     let home = library();
     contains(
         &edit(&home, "true", &["part", "calm"]).ok(),
-        &["left it as it was; nothing changed (shared, revision 1)"],
+        &["nothing to change: the text is unchanged (shared, revision 1)"],
     );
-    contains(&edit(&home, ": > \"$1\"", &["part", "calm"]).ok(), &["nothing in the file; nothing changed"]);
-    contains(&edit(&home, "rm \"$1\"", &["part", "calm"]).ok(), &["nothing changed"]);
+    contains(&edit(&home, ": > \"$1\"", &["part", "calm"]).ok(), &["nothing to change: the file is empty"]);
+    contains(&edit(&home, "rm \"$1\"", &["part", "calm"]).ok(), &["nothing to change"]);
     let json = edit(&home, "true", &["part", "calm", "--json"]).ok();
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["changed"], false);
-    contains(
-        &edit(&home, "exit 3", &["part", "calm"]).fails(1),
-        &["ended with a failure", "nothing was saved"],
-    );
+    contains(&edit(&home, "exit 3", &["part", "calm"]).fails(1), &["failed (", "nothing was saved"]);
     assert_eq!(home.json(&["show", "part", "calm"])["revision"], 1);
 }
 
@@ -76,7 +73,7 @@ fn a_mistake_opens_the_editor_again() {
 if [ -e first ]; then cp \"$1\" second; sed -i 's/= 3/= \"Three.\"/' \"$1\"; else touch first; sed -i 's/\"Calm.\"/3/' \"$1\"; fi";
     contains(&edit(&home, script, &["part", "calm"]).ok(), &["saved part calm", "revision 2"]);
     let second = home.read("second");
-    assert!(second.starts_with("# This was not saved:\n#   calm.part.toml:"), "{second}");
+    assert!(second.starts_with("# Not saved:\n#   calm.part.toml:"), "{second}");
     contains(&second, &["expected a text, found 3", "\n[parts.calm]\n"]);
     // The line that is named is the line where it stands in the editor.
     let line: usize = second.split(':').nth(2).unwrap().parse().unwrap();
@@ -94,7 +91,7 @@ fn a_misspelled_key_opens_the_editor_again() {
 if [ -e first ]; then cp \"$1\" second; sed -i s/^sytem/system/ \"$1\"; else touch first; sed -i 's/\"x\"/\"y\"/' \"$1\"; echo 'sytem_prompt = \"long work\"' >> \"$1\"; fi";
     contains(&edit(&home, script, &["a", "--project", "shop"]).ok(), &["saved persona a"]);
     let second = home.read("second");
-    assert!(second.starts_with("# This was not saved:\n#   a.persona.toml:"), "{second}");
+    assert!(second.starts_with("# Not saved:\n#   a.persona.toml:"), "{second}");
     contains(&second, &["unknown key \"sytem_prompt\"\n", "did you mean \"system_prompt\"?"]);
     let line: usize = second.split(':').nth(2).unwrap().parse().unwrap();
     assert_eq!(second.lines().nth(line - 1).unwrap(), "sytem_prompt = \"long work\"");
@@ -105,7 +102,7 @@ if [ -e first ]; then cp \"$1\" second; sed -i s/^sytem/system/ \"$1\"; else tou
     let script = "grep -q sytem \"$1\" || echo 'sytem_prompt = \"long work\"' >> \"$1\"";
     let refused = edit(&home, script, &["a", "--project", "shop"]).fails(2);
     contains(&refused, &["unknown key \"sytem_prompt\"", "did you mean \"system_prompt\"?"]);
-    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is saved in ")).unwrap();
     contains(&std::fs::read_to_string(kept).unwrap(), &["sytem_prompt = \"long work\""]);
     std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
     assert_eq!(home.read("shop/personas.toml"), before);
@@ -116,7 +113,7 @@ fn a_mistake_that_stays_ends_with_the_text_kept() {
     let home = library();
     let script = "echo x >> opened; echo 'sumary = \"x\" \"' >> \"$1\"; sed -i '$!{/^sumary/d}' \"$1\"";
     let refused = edit(&home, script, &["part", "calm"]).fails(2);
-    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is saved in ")).unwrap();
     contains(&std::fs::read_to_string(kept).unwrap(), &["sumary = \"x\" \""]);
     assert_eq!(home.read("opened"), "x\nx\n", "the same mistake twice is enough");
     std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
@@ -124,7 +121,7 @@ fn a_mistake_that_stays_ends_with_the_text_kept() {
     home.ok(&["create", "persona", "helper", "--part", "calm"]);
     let script =
         "if grep -q clam \"$1\"; then cp \"$1\" told; : > \"$1\"; else sed -i s/calm/clam/ \"$1\"; fi";
-    contains(&edit(&home, script, &["helper"]).ok(), &["nothing changed"]);
+    contains(&edit(&home, script, &["helper"]).ok(), &["nothing to change"]);
     contains(&home.read("told"), &["# ", "clam", "did you mean \"calm\"?"]);
 }
 
@@ -187,11 +184,11 @@ fn what_lint_says_of_an_edit_is_said_once() {
     };
     let doubtful = edit("sed -i s/guide[.]/gu\u{200b}ide./ \"$1\"");
     contains(&doubtful, &["saved persona guide", "hidden-unicode"]);
-    assert!(!doubtful.contains("see them with `masque lint`"), "{doubtful}");
+    assert!(!doubtful.contains("run `masque lint`"), "{doubtful}");
     let good = edit("sed -i s/gu\u{200b}ide[.]/guide./ \"$1\"");
-    contains(&good, &["saved persona guide", "lint: 1 error in your files; see them with `masque lint`"]);
+    contains(&good, &["saved persona guide", "lint: 1 error in your files; run `masque lint`"]);
     assert!(!good.contains("hidden-unicode"), "{good}");
-    contains(&edit("true"), &["nothing changed", "see them with `masque lint`"]);
+    contains(&edit("true"), &["nothing to change", "run `masque lint`"]);
 }
 
 #[test]
@@ -202,7 +199,7 @@ fn somebody_else_may_be_faster() {
         format!("{masque} update part calm --summary Other. > /dev/null; sed -i s/Calm/Slow/ \"$1\"");
     let refused = edit(&home, &script, &["part", "calm"]).fails(4);
     contains(&refused, &["revision 2, not 1"]);
-    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is saved in ")).unwrap();
     contains(&std::fs::read_to_string(kept).unwrap(), &["Slow."]);
     std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
     assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Other.");
@@ -214,7 +211,7 @@ fn a_hand_may_be_faster_too() {
     let file = home.write("shop/personas.toml", "[skills.look]\ncontent = \"Look.\" # well\n");
     let script = format!("sed -i s/Look/Stare/ '{}'; sed -i s/Look/Glance/ \"$1\"", file.display());
     let refused = edit(&home, &script, &["skill", "look", "--project", "shop"]).fails(4);
-    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is kept in ")).unwrap();
+    let kept = refused.lines().find_map(|line| line.strip_prefix("your text is saved in ")).unwrap();
     contains(&std::fs::read_to_string(kept).unwrap(), &["Glance."]);
     std::fs::remove_dir_all(std::path::Path::new(kept).parent().unwrap()).unwrap();
     assert_eq!(home.read("shop/personas.toml"), "[skills.look]\ncontent = \"Stare.\" # well\n");
@@ -296,13 +293,13 @@ fn questions_make_a_persona() {
     let mut command = home.command();
     command.args(["new", "--project", "shop"]);
     let mut terminal = Terminal::start(command);
-    terminal.sees("Where is it kept?").sees("project: ").sees("shared: the database").presses(ENTER);
-    terminal.sees("Its name:").presses("two words").presses(ENTER).sees("contains ' '");
+    terminal.sees("Scope:").sees("project: ").sees("shared: the database").presses(ENTER);
+    terminal.sees("Name:").presses("two words").presses(ENTER).sees("contains ' '");
     terminal.presses(&"\x7f".repeat(9)).presses("helper").presses(ENTER);
-    terminal.sees("What does it begin with?").sees("nothing").presses(ENTER);
-    terminal.sees("What is it, in a sentence?").presses("You help.").presses(ENTER);
+    terminal.sees("Template:").sees("none").presses(ENTER);
+    terminal.sees("Summary:").presses("You help.").presses(ENTER);
     terminal.sees("System prompt:").presses("Help people.").presses(ENTER);
-    terminal.sees("How does it speak?").sees("dry: Dry.").presses("dry").presses(ENTER);
+    terminal.sees("Tone:").sees("dry: Dry.").presses("dry").presses(ENTER);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
     contains(&screen, &["created persona helper (project, ", "masque edit helper"]);
@@ -322,26 +319,26 @@ fn questions_lead_to_a_template_too() {
         Terminal::start(command)
     };
     let mut terminal = start(&["taken", "--scope", "shared"]);
-    terminal.sees("shared has a persona taken already").sees("Its name:").presses("mine").presses(ENTER);
-    terminal.sees("What does it begin with?").presses(DOWN).presses(ENTER);
+    terminal.sees("shared already has a persona taken").sees("Name:").presses("mine").presses(ENTER);
+    terminal.sees("Template:").presses(DOWN).presses(ENTER);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
     contains(&screen, &["created persona mine (shared, "]);
     assert!(!home.json(&["show", "mine"])["parts"].as_array().unwrap().is_empty());
     let mut terminal = start(&["--template", "mentor", "--scope", "global"]);
-    terminal.sees("Its name:").presses("guide").presses(ENTER);
+    terminal.sees("Name:").presses("guide").presses(ENTER);
     assert_eq!(terminal.ends().0, 0);
     contains(&home.read(".config/masque/personas.toml"), &["[personas.guide]"]);
     let mut terminal = start(&["other"]);
-    terminal.sees("Where is it kept?").presses(ESCAPE);
+    terminal.sees("Scope:").presses(ESCAPE);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 1, "{screen}");
-    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&screen, &["cancelled; nothing was changed"]);
     let mut terminal = start(&["other"]);
-    terminal.sees("Where is it kept?").presses(CONTROL_C);
+    terminal.sees("Scope:").presses(CONTROL_C);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 130, "{screen}");
-    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&screen, &["cancelled; nothing was changed"]);
     contains(&home.fails(3, &["show", "other"]), &["no persona"]);
 }
 
@@ -372,13 +369,13 @@ fn references_follow_a_rename() {
     home.write("shop/personas.toml", "[personas.ours] # keep\nparts = [\"calm\"] # and this\n");
     let renamed = home.ok(&["--project", "shop", "rename", "part", "calm", "quiet", "--message", "clearer"]);
     contains(&renamed, &["renamed part calm to quiet (shared, revision 2)"]);
-    contains(&renamed, &["  follows: persona helper (shared)\n", "  follows: persona ours (project)\n"]);
+    contains(&renamed, &["  updated: persona helper (shared)\n", "  updated: persona ours (project)\n"]);
     assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "quiet");
     contains(&home.read("shop/personas.toml"), &["[personas.ours] # keep\n", "\"quiet\""]);
     contains(&home.fails(3, &["show", "part", "calm"]), &["no part"]);
     let history = home.json(&["history", "part", "quiet"]);
     assert_eq!(history["items"].as_array().unwrap().len(), 2, "the history survives: {history}");
-    let same = "persona helper has this name already; nothing changed (shared, revision 2)\n";
+    let same = "nothing to change: persona helper already has this name (shared, revision 2)\n";
     assert_eq!(home.ok(&["rename", "helper", "helper"]), same);
     let builtin = home.ok(&["rename", "part", "plain-tone", "plainer-tone"]);
     contains(&builtin, &["copied from the builtins first: part plain-tone\n"]);
@@ -395,5 +392,5 @@ fn what_cannot_follow_is_listed() {
     home.write("shop/personas.toml", "[personas.ours]\nparts = [\"calm\"]\nsummary = \"x\n");
     let renamed = home.run(&["--project", "shop", "rename", "part", "calm", "quiet"]);
     assert_eq!(renamed.code, 0, "{renamed:#?}");
-    contains(&renamed.stdout, &["could not be changed:", "  persona ours (project): ", "not valid TOML"]);
+    contains(&renamed.stdout, &["could not update these", "  persona ours (project): ", "not valid TOML"]);
 }

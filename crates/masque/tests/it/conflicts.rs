@@ -36,27 +36,24 @@ fn in_shop<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn nothing_in_conflict_is_said() {
     let home = Home::new();
-    contains(&home.ok(&["conflicts"]), &["No name is defined by several scopes."]);
-    contains(&home.ok(&["conflicts", "mentor", "--check"]), &["Nothing named mentor"]);
+    contains(&home.ok(&["conflicts"]), &["No conflicts."]);
+    contains(&home.ok(&["conflicts", "mentor", "--check"]), &["No conflicts for mentor"]);
     assert_eq!(home.json(&["conflicts"]), json!({ "items": [] }));
-    contains(
-        &home.fails(3, &["conflicts", "mentor", "--use", "shared"]),
-        &["nothing named mentor is defined by several scopes"],
-    );
+    contains(&home.fails(3, &["conflicts", "mentor", "--use", "shared"]), &["no conflict is named mentor"]);
 }
 
 #[test]
 fn what_takes_a_builtins_place_is_no_conflict() {
     let home = Home::new();
     home.write("shop/personas.toml", "[personas.mentor]\nsummary = \"Mine.\"\n");
-    let said = "persona mentor of project overrides the builtin, which is not a conflict";
+    let said = "persona mentor in project overrides the builtin, which is not a conflict";
     assert_eq!(home.ok(&in_shop(&["conflicts", "mentor"])), format!("{said}.\n"));
     home.ok(&in_shop(&["conflicts", "mentor", "--check"]));
     contains(&home.fails(3, &in_shop(&["conflicts", "mentor", "--use", "project"])), &[said]);
     let over = json!([{ "scope": "project", "kind": "persona", "name": "mentor" }]);
     let answer = home.json(&in_shop(&["conflicts", "mentor"]));
     assert_eq!(answer, json!({ "items": [], "overrides": over }));
-    contains(&home.ok(&in_shop(&["conflicts", "mentor", "--kind", "part"])), &["Nothing named mentor"]);
+    contains(&home.ok(&in_shop(&["conflicts", "mentor", "--kind", "part"])), &["No conflicts for mentor"]);
 }
 
 #[test]
@@ -66,7 +63,7 @@ fn fields_are_compared() {
     contains(
         &text,
         &[
-            "persona reviewer  in project, global, shared; project is in force",
+            "persona reviewer  in project, global, shared; project wins",
             "  summary\n    project  You review for the shop.\n    global   You review for me.\n    shared   You review for all.",
             "  description\n    project  not set\n    global   Mine.\n    shared   not set",
         ],
@@ -108,10 +105,10 @@ fn definitions_that_say_the_same_are_told() {
     let part = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n";
     home.write("shop/personas.toml", part);
     home.write(".config/masque/personas.toml", part);
-    contains(&home.ok(&in_shop(&["conflicts"])), &["part calm", "the definitions are the same"]);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["part calm", "the definitions are identical"]);
     let merged = home.ok(&in_shop(&["conflicts", "calm", "--merge"]));
     contains(&merged, &["deleted it from global"]);
-    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
 }
 
 #[test]
@@ -121,11 +118,11 @@ fn one_definition_is_kept() {
     contains(&home.fails(5, &keep), &["from the shared database", "--yes"]);
     assert_eq!(home.read("shop/personas.toml"), PROJECT, "nothing was done yet");
     let kept = home.ok(&[keep.as_slice(), &["--yes"]].concat());
-    contains(&kept, &["kept persona reviewer of global", "deleted it from project and shared"]);
+    contains(&kept, &["kept persona reviewer in global", "deleted it from project and shared"]);
     assert_eq!(home.json(&in_shop(&["show", "reviewer"]))["scope"], "global");
-    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
     // The commands that are told bring the others back.
-    let undo: Vec<&str> = kept.lines().filter_map(|line| line.strip_prefix("to get it back: ")).collect();
+    let undo: Vec<&str> = kept.lines().filter_map(|line| line.strip_prefix("to undo: ")).collect();
     assert_eq!(undo.len(), 2, "{kept}");
     for command in undo {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
@@ -157,7 +154,7 @@ fn what_others_use_is_not_taken_from_them() {
     contains(&refused, &["is used by", "helper", "keep the one in shared"]);
     assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "calm");
     home.ok(&in_shop(&["conflicts", "calm", "--use", "shared"]));
-    contains(&home.ok(&in_shop(&["conflicts"])), &["No name"]);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
 }
 
 #[test]
@@ -186,7 +183,7 @@ fn fields_are_merged_by_flags() {
     };
     contains(
         &home.fails(2, &merge(&["summary=global"])),
-        &["these fields are still open: description; add --take description=SCOPE"],
+        &["no scope chosen for description; add --take description=SCOPE"],
     );
     contains(&home.fails(2, &merge(&["sumary=global"])), &["\"sumary\"", "did you mean \"summary\"?"]);
     contains(&home.fails(2, &merge(&["summary=builtin"])), &["builtin does not define"]);
@@ -231,7 +228,7 @@ fn a_merge_that_is_interrupted_changes_nothing() {
     terminal.sees("Which description?").presses(CONTROL_C);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 130, "{screen}");
-    contains(&screen, &["stopped; nothing was changed"]);
+    contains(&screen, &["cancelled; nothing was changed"]);
     assert_eq!(home.read("shop/personas.toml"), PROJECT);
 }
 
@@ -244,6 +241,6 @@ fn no_is_an_answer() {
     terminal.sees("from the shared database").presses(ENTER);
     let (code, screen) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
-    contains(&screen, &["nothing was changed"]);
+    contains(&screen, &["nothing changed"]);
     assert_eq!(home.json(&["show", "reviewer", "--scope", "shared"])["scope"], "shared");
 }

@@ -63,7 +63,7 @@ fn what_is_there_stays_there() {
         assert_eq!(copies.len(), 1, "{copies:?}");
         assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), old);
 
-        contains(&home.ok(&["connect", client]), &["connected already"]);
+        contains(&home.ok(&["connect", client]), &["already connected"]);
         assert_eq!((home.read(file), backups(&home, file).len()), (new, 1));
     }
 }
@@ -111,7 +111,7 @@ fn a_database_is_handed_on() {
 
     let url = "postgres://me:hunter2@db/team";
     let answer = home.ok(&["--db", url, "connect", "cursor"]);
-    contains(&answer, &["password now stands in that file"]);
+    contains(&answer, &["contains the password"]);
     let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
     let entry = &value["mcpServers"]["masque"];
     assert_eq!((entry["env"]["MASQUE_DB"].as_str(), entry["args"].as_array().unwrap().len()), (Some(url), 1));
@@ -129,8 +129,8 @@ fn a_running_server_can_be_named() {
     assert_eq!((&entry["type"], entry.get("command")), (&"http".into(), None));
     home.ok(&["connect", "codex", "--http", "http://127.0.0.1:9/mcp"]);
     contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp\""]);
-    contains(&home.fails(2, &["connect", "claude-desktop", "--http"]), &["leave --http out"]);
-    contains(&home.fails(2, &["connect", "cursor", "--http", "localhost"]), &["is no address"]);
+    contains(&home.fails(2, &["connect", "claude-desktop", "--http"]), &["remove --http"]);
+    contains(&home.fails(2, &["connect", "cursor", "--http", "localhost"]), &["invalid URL"]);
     contains(&home.fails(2, &["connect", "cursor", "--tools", "laod"]), &["load"]);
 }
 
@@ -140,9 +140,9 @@ fn what_cannot_be_parsed_is_left_to_its_owner() {
     let old = "{\n  my servers\n  \"servers\": {}\n}\n";
     home.write(".config/Code/User/mcp.json", old);
     let refused = home.fails(2, &["connect", "vscode"]);
-    contains(&refused, &["is left as it is", "line 2", "add this to it yourself", "\"masque\": {"]);
+    contains(&refused, &["did not change", "line 2", "add this yourself", "\"masque\": {"]);
     home.write(".codex/config.toml", "model = [");
-    contains(&home.fails(2, &["connect", "codex"]), &["is left as it is", "[mcp_servers.masque]"]);
+    contains(&home.fails(2, &["connect", "codex"]), &["did not change", "[mcp_servers.masque]"]);
     assert_eq!(home.read(".config/Code/User/mcp.json"), old);
     assert!(backups(&home, ".config/Code/User/mcp.json").is_empty());
 }
@@ -155,7 +155,7 @@ fn comments_stay_in_a_file_that_may_have_them() {
     home.ok(&["connect", "vscode"]);
     let new = home.read(file);
     assert!(new.starts_with("{\n  // my servers\n  \"servers\": {\n    \"masque\": {"), "{new}");
-    contains(&home.ok(&["connect", "vscode"]), &["connected already"]);
+    contains(&home.ok(&["connect", "vscode"]), &["already connected"]);
     contains(&home.ok(&["doctor"]), &["vscode         connected: starts"]);
 }
 

@@ -60,10 +60,7 @@ fn a_backup_is_a_database() {
 fn a_copy_is_the_same() {
     let home = Home::new();
     fill(&home, "one.db");
-    contains(
-        &home.ok(&["--db", "one.db", "db", "copy", "--to", "new/two.db"]),
-        &["copied", "nothing differs"],
-    );
+    contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", "new/two.db"]), &["copied", "verified"]);
     assert_eq!(helper(&home, "new/two.db"), helper(&home, "one.db"));
     contains(
         &home.fails(4, &["--db", "one.db", "db", "copy", "--to", "new/two.db"]),
@@ -77,8 +74,8 @@ fn a_copy_says_what_it_leaves_behind() {
     home.write("personas.toml", "[skills.look]\ncontent = \"Look.\"\n");
     home.ok(&["list"]);
     let told = home.run(&["db", "copy", "--to", "two.db"]);
-    contains(&told.stdout, &["nothing differs"]);
-    contains(&told.stderr, &["history and the state of personas.toml files", "`masque db backup`"]);
+    contains(&told.stdout, &["verified"]);
+    contains(&told.stderr, &["history and state of personas.toml files", "`masque db backup`"]);
     let told = home.json(&["db", "copy", "--to", "three.db"]);
     assert!(told["left_behind"].as_u64().unwrap() > 0, "{told}");
 }
@@ -102,10 +99,10 @@ async fn a_copy_goes_to_postgres_and_back() {
     let home = Home::new();
     fill(&home, "one.db");
     let location = database.location.as_str();
-    contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", location]), &["nothing differs"]);
+    contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", location]), &["verified"]);
     assert_eq!(helper(&home, location), helper(&home, "one.db"));
     contains(&home.ok(&["--db", location, "db", "info"]), &["postgres", "1 persona"]);
-    contains(&home.ok(&["--db", location, "doctor"]), &["postgres", "Nothing is wrong."]);
+    contains(&home.ok(&["--db", location, "doctor"]), &["postgres", "No problems found."]);
     home.ok(&["--db", location, "db", "copy", "--to", "back.db"]);
     assert_eq!(helper(&home, "back.db"), helper(&home, "one.db"));
     database.remove().await;

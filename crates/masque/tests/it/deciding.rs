@@ -50,15 +50,18 @@ fn waiting(rehearsed: &Rehearsed, message: &str) -> String {
 fn whoever_calls_is_told_how_to_allow_what_was_refused() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "write both"]);
-    let told = "warning: refused, because nobody could be asked: write_file a.txt, write_file b.txt; \
-                `--approve read` allows tools that only read, `--approve all` allows everything\n";
+    let told = "warning: refused write_file a.txt, write_file b.txt: there is no terminal to ask on; \
+                `--approve read` allows read-only tools, `--approve all` allows everything\n";
     assert!(answer.stderr.ends_with(told), "{answer:?}");
     assert_eq!(answer.ok(), "Nobody allowed it.\n");
     let answer = rehearsed.run(&["run", "worker", "write", "--approve", "read"]);
-    assert!(answer.stderr.ends_with("write_file out.txt; `--approve all` allows it\n"), "{answer:?}");
+    assert!(
+        answer.stderr.ends_with("there is no terminal to ask on; `--approve all` allows it\n"),
+        "{answer:?}"
+    );
     // A program is not asked, on a terminal neither.
     let mut terminal = rehearsed.terminal(&["run", "worker", "write", "--json"]);
-    terminal.sees("with --json nobody is asked").sees("--approve all");
+    terminal.sees("--json cannot ask for approval").sees("--approve all");
     assert_eq!(terminal.ends().0, 0);
     assert_eq!(rehearsed.run(&["run", "worker", "write", "--approve", "all"]).ok(), "Written.\n");
 }
@@ -67,9 +70,9 @@ fn whoever_calls_is_told_how_to_allow_what_was_refused() {
 fn a_session_that_waits_says_how_to_go_on_and_is_answered_from_a_script() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let id = waiting(&rehearsed, "write");
-    contains(&rehearsed.ok(&["sessions", "show", &id]), &["permission to call write_file out.txt (call_1)"]);
+    contains(&rehearsed.ok(&["sessions", "show", &id]), &["write_file out.txt (call_1)"]);
     let says_how = |told: &str| {
-        contains(told, &["waits for permission to call write_file out.txt"]);
+        contains(told, &["is waiting for approval of write_file out.txt"]);
         contains(told, &["masque sessions resume", "masque sessions approve", "masque sessions cancel", &id]);
     };
     says_how(&rehearsed.run(&["run", "worker", "go on", "--session", &id, "--approve", "all"]).fails(4));
@@ -92,7 +95,7 @@ fn calls_are_decided_one_by_one_and_refused_with_a_reason() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let id = waiting(&rehearsed, "write both");
     let first = rehearsed.run(&["sessions", "approve", &id, "call_a"]);
-    contains(&first.stderr, &["still waits", "write_file b.txt (call_b)"]);
+    contains(&first.stderr, &["Still waiting", "write_file b.txt (call_b)"]);
     assert_eq!(first.ok(), "");
     let refuse = ["sessions", "approve", &id, "call_b", "--reject", "--reason", "not that", "--json"];
     let lines = rehearsed.ok(&refuse);
@@ -112,9 +115,9 @@ fn what_asks_again_waits_again_and_can_be_stopped() {
     let id = waiting(&rehearsed, "write again");
     let again = rehearsed.run(&["sessions", "approve", &id, "--all"]);
     assert_eq!((again.code, again.stdout.as_str()), (7, ""), "{again:?}");
-    contains(&again.stderr, &["waits again", "write_file again.txt", "masque sessions approve"]);
-    contains(&rehearsed.ok(&["sessions"]), &["waits for your permission"]);
-    assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("stopped session {id}\n"));
+    contains(&again.stderr, &["needs another approval", "write_file again.txt", "masque sessions approve"]);
+    contains(&rehearsed.ok(&["sessions"]), &["waiting for approval"]);
+    assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("cancelled the run of session {id}\n"));
     let idle: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "show", &id, "--json"])).unwrap();
     assert_eq!(idle["status"], "idle");
     let nothing: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "cancel", &id, "--json"])).unwrap();
@@ -127,7 +130,7 @@ fn what_asks_again_waits_again_and_can_be_stopped() {
 fn an_answer_that_is_none_does_not_begin_the_next() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["run", "worker", "write"]);
-    terminal.sees("Allow it?").presses("maybe").presses(ENTER).sees("n and why not").sees("Allow it?");
+    terminal.sees("Allow it?").presses("maybe").presses(ENTER).sees("n and a reason").sees("Allow it?");
     terminal.presses("y").presses(ENTER).sees("✓ write_file out.txt").sees("Written.");
     assert_eq!(terminal.ends().0, 0);
 }

@@ -9,14 +9,14 @@ use crate::home::{Answer, Home, contains};
 fn a_new_home_is_well() {
     let home = Home::new();
     let report = home.run(&["doctor"]);
-    contains(&report.stdout, &["masque 0.", "not there yet", "server", "claude-code", "not found"]);
+    contains(&report.stdout, &["masque 0.", "does not exist yet", "server", "claude-code", "not installed"]);
     assert!(!home.path(".local/share/masque/masque.db").exists(), "a check makes nothing");
     home.ok(&["list"]);
     let report = home.json(&["doctor"]);
     assert_eq!(report["database"]["state"], "answers");
     assert_eq!((&report["database"]["writable"], &report["problems"]), (&json!(true), &json!([])));
     assert_eq!(report["database"]["info"]["journal_mode"], "wal");
-    contains(&home.ok(&["doctor"]), &["sqlite", "Nothing is wrong."]);
+    contains(&home.ok(&["doctor"]), &["sqlite", "No problems found."]);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn clients_are_found() {
     home.write(".codex/config.toml", "model = 'x'\n");
     home.ok(&["connect", "cursor"]);
     let report = home.ok(&["doctor"]);
-    contains(&report, &["connected: starts", "there, not connected; `masque connect codex`"]);
+    contains(&report, &["connected: starts", "installed, not connected; run `masque connect codex`"]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn faults_are_named_with_what_to_do() {
     assert_eq!(report.code, 1, "{report:#?}");
     contains(
         &report.stdout,
-        &["problem:", "/nowhere/masque, which is not there", "masque connect cursor", "text.db"],
+        &["problem:", "/nowhere/masque, which does not exist", "masque connect cursor", "text.db"],
     );
     let report = home.run(&["--db", "text.db", "doctor", "--json"]);
     let value: Value = serde_json::from_str(&report.stdout).unwrap();
@@ -83,21 +83,24 @@ async fn providers_are_shown_and_tried() {
 
     let (code, value, text) = report(&home, &[], &[]);
     assert_eq!((code, &value["providers"][0]["state"]), (1, &json!("key_missing")), "{text}");
-    contains(&text, &["no key: GOOD_KEY is not set", "set it, or take [providers.good] out"]);
+    contains(&text, &["no key: GOOD_KEY is not set", "set it, or remove [providers.good]"]);
 
     model.stop().await;
     let (code, value, text) = report(&home, &[], &set);
     assert_eq!((code, &value["providers"][0]["state"]), (1, &json!("does_not_answer")), "{text}");
     contains(
         &text,
-        &["good: does not answer", "provider good: cannot reach", "see that it runs, that base_url is right"],
+        &["good: does not answer", "provider good: cannot reach", "check that it runs, its base_url"],
     );
     assert!(!text.contains("s3cret"), "{text}");
 }
 
 #[test]
 fn without_a_provider_it_says_how_to_get_one() {
-    contains(&Home::new().ok(&["doctor"]), &["set ANTHROPIC_API_KEY", "a rehearsal answers", "MCP servers"]);
+    contains(
+        &Home::new().ok(&["doctor"]),
+        &["Set ANTHROPIC_API_KEY", "a scripted rehearsal answers", "MCP servers"],
+    );
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn mcp_servers_are_started_only_where_that_is_asked_for() {
         "{text}"
     );
     assert!(value["mcp_servers"][1]["tools"].as_u64().unwrap() > 5, "{value:#}");
-    contains(&text, &["problem: MCP server broken", "look at [mcp_servers.broken]"]);
+    contains(&text, &["problem: MCP server broken", "check [mcp_servers.broken]"]);
     assert!(home.path("started").exists() && !text.contains("s3cret"), "{text}");
 }
 
@@ -134,7 +137,7 @@ fn the_trust_of_the_project_is_shown() {
     let home = Home::new();
     home.write("shop/personas.toml", "[mcp_servers.mark]\ncommand = \"sh\"\n");
     let report = home.run_in("shop", &["doctor"]).ok();
-    contains(&report, &["trusted", "no; `masque trust` says what that means", "names MCP servers (mark)"]);
+    contains(&report, &["trusted", "no; `masque trust` explains", "defines MCP servers (mark)"]);
     home.run_in("shop", &["trust", "--yes"]).ok();
     let report = home.run_in("shop", &["doctor"]).ok();
     contains(&report, &["mark (sh, from the project)"]);

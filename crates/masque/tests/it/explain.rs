@@ -78,13 +78,13 @@ fn everything_says_where_it_came_from() {
     contains(
         &text,
         &[
-            " < project:coder (revision 1) (the last one wins)",
+            " < project:coder (revision 1) (the last wins)",
             "part calm",
             "tone, order 0, priority 0",
             "below global:coder",
             "instead of global:coder",
             "tag shop",
-            "trait bold of global:coder is taken away by project:coder",
+            "project:coder removes trait bold of global:coder",
         ],
     );
     let mut narrow = home.command();
@@ -147,7 +147,7 @@ fn a_flat_persona_says_what_it_would_mean_otherwise() {
     contains(
         &flat.stderr,
         &[
-            "Written into project in place of coder, this would mean something else;",
+            "Replacing coder in project with this changes its meaning;",
             "\n  part calm is global's here; in project the name means project's\n",
         ],
     );
@@ -181,6 +181,6 @@ fn only_personas_are_explained() {
     contains(&home.fails(2, &["show", "mentor", "--flat", "--explain"]), &["cannot be used with"]);
     contains(
         &home.fails(3, &["show", "plain-tone", "--explain"]),
-        &["a part is: masque show part plain-tone"],
+        &["a part is: `masque show part plain-tone`"],
     );
 }

@@ -160,16 +160,16 @@ fn a_delete_says_what_is_in_force_then() {
     let here = |arguments: &[&str]| home.run_in("shop", arguments).ok();
     assert_eq!(
         here(&["delete", "persona", "coder"]),
-        "deleted persona coder from project\nthe shared persona coder is in force again\n"
+        "deleted persona coder from project\nthe shared persona coder is now used\n"
     );
     assert!(!home.read("shop/personas.toml").contains("coder"));
     contains(&here(&["show", "coder"]), &["Shared."]);
     let nothing = here(&["delete", "persona", "coder", "--scope", "project"]);
-    contains(&nothing, &["no persona is named coder in project", "the shared persona coder is in force"]);
+    contains(&nothing, &["no persona is named coder in project", "the shared persona coder is used"]);
     assert_eq!(here(&["delete", "persona", "coder"]), "deleted persona coder from shared\n");
     contains(
         &here(&["rollback", "coder", "1", "--scope", "project"]),
-        &["put persona coder back to 1 (project,"],
+        &["rolled back coder to revision 1 (now revision"],
     );
     contains(&here(&["show", "coder"]), &["You code."]);
 }
@@ -247,7 +247,7 @@ fn a_file_that_is_no_toml_stays_in_force_as_it_was() {
     assert!(!refused.stderr.contains("warning: "), "{}", refused.stderr);
     let report = home.run_in("shop", &["doctor"]);
     assert_eq!(report.code, 1, "{report:#?}");
-    contains(&report.stdout, &["(2 entries in force)", "problem: ", hint, in_force]);
+    contains(&report.stdout, &["(2 entries)", "problem: ", hint, in_force]);
     assert_eq!(home.read("shop/personas.toml"), broken, "what does not parse is never written to");
     // The other scopes are not affected.
     contains(
@@ -263,7 +263,7 @@ fn doubts_are_told_to_whoever_asks() {
     assert_eq!(home.run_in("shop", &["list"]).stderr, "");
     contains(&home.run_in("shop", &["list", "-v"]).stderr, &["personas.toml:10:1: warning: ", "colour"]);
     let report = home.run_in("shop", &["doctor"]).ok();
-    contains(&report, &["colour", "1 warning; see them with `masque lint`", "Nothing is wrong but what"]);
+    contains(&report, &["colour", "1 warning; run `masque lint`", "No problems, except for warnings"]);
 }
 
 /// `[[personas]]` is a likely mistake, and no reason to forget everybody.
@@ -286,7 +286,7 @@ fn one_bad_entry_says_what_is_in_force() {
     home.write("shop/personas.toml", &PROJECT.replace("\"You code.\"", "7"));
     let answer = home.run_in("shop", &["show", "coder"]);
     contains(&answer.stdout, &["You code."]);
-    contains(&answer.stderr, &["persona coder: summary: expected a text", "stay in force as they last were"]);
+    contains(&answer.stderr, &["persona coder: summary: expected a text", "keep their last valid version"]);
 }
 
 /// Somebody at a terminal hears of what lint finds, also when they only look.
@@ -302,7 +302,7 @@ fn lint_is_mentioned_to_whoever_looks() {
         assert_eq!(code, 0, "{screen}");
         screen
     };
-    let advice = "see them with `masque lint`";
+    let advice = "run `masque lint`";
     contains(&looks(&["show", "other"]), &["lint: 1 error, 1 warning about persona other; ", advice]);
     contains(&looks(&["list"]), &["lint: 1 error, 1 warning in your files; ", advice]);
     for silent in [&["show", "coder"][..], &["show", "other", "--json"]] {
@@ -312,11 +312,11 @@ fn lint_is_mentioned_to_whoever_looks() {
     assert_eq!(home.run_in("shop", &["show", "other"]).stderr, "");
     let report = home.run_in("shop", &["doctor"]);
     assert_eq!(report.code, 1, "{report:#?}");
-    contains(&report.stdout, &["problem: lint finds 1 error, 1 warning in your files", advice]);
+    contains(&report.stdout, &["problem: lint found 1 error, 1 warning in your files", advice]);
     // What is in the database is known to it.
     home.ok(&["create", "part", "nope", "--type", "tone", "--content", "x"]);
     let report = home.run_in("shop", &["doctor"]).ok();
-    contains(&report, &["1 warning; see them", "Nothing is wrong but what"]);
+    contains(&report, &["1 warning; run", "No problems, except for warnings"]);
 }
 
 #[test]
@@ -344,12 +344,7 @@ fn doctor_describes_the_files() {
     let report = home.run_in("shop/src", &["doctor"]).ok();
     contains(
         &report,
-        &[
-            "the nearest directory upwards with a personas.toml",
-            "(2 entries in force)",
-            "(1 entry in force)",
-            "followed",
-        ],
+        &["the nearest parent directory with a personas.toml", "(2 entries)", "(1 entry)", "watching"],
     );
     let report = json_of(home.run_in("shop/src", &["doctor", "--json"]));
     let files = &report["files"];
@@ -363,10 +358,10 @@ fn doctor_describes_the_files() {
     assert!(!home.path(".local/share/masque/masque.db").exists(), "a check makes nothing");
     let mut polling = home.command();
     polling.args(["doctor"]).env("MASQUE_WATCH", "poll");
-    contains(&Answer::of(polling.output().unwrap()).ok(), &["followed", "by looking again and again: "]);
+    contains(&Answer::of(polling.output().unwrap()).ok(), &["watching", "polling: "]);
     home.write("shop/personas.toml", "[parts.calm]\npart_type = 3\n");
     let report = home.run_in("shop", &["doctor"]);
-    contains(&report.stdout, &["problem: ", "personas.toml:2:", "mend it"]);
+    contains(&report.stdout, &["problem: ", "personas.toml:2:", "fix it"]);
     assert_eq!(report.code, 1);
     let named = home.run(&["doctor", "--project", "nowhere"]);
     contains(&named.stdout, &["nowhere", "not a directory"]);

@@ -31,7 +31,7 @@ fn a_history_says_who_when_and_why() {
     );
     let newest = home.json(&["history", "part", "calm", "--limit", "1"]);
     assert_eq!((numbers(&newest), &newest["next_cursor"]), (vec![3], &json!("1")));
-    let more = "There are older ones: repeat with a higher --limit";
+    let more = "More revisions exist; use a higher --limit";
     contains(&home.run(&["history", "part", "calm", "--limit", "2"]).stderr, &[more]);
     let whole = home.run(&["history", "part", "calm"]).stderr;
     assert!(!whole.contains(more) && history["next_cursor"].is_null(), "{whole}");
@@ -44,7 +44,7 @@ fn a_history_says_who_when_and_why() {
     for command in
         [&["history", "calm"][..], &["diff", "calm"], &["rollback", "calm", "1"], &["tag", "calm", "x"]]
     {
-        contains(&home.fails(3, command), &[&format!("a part is: masque {} part calm", command[0])]);
+        contains(&home.fails(3, command), &[&format!("a part is: `masque {} part calm", command[0])]);
     }
     contains(&home.fails(2, &["history", "mentor"]), &["no history"]);
 }
@@ -68,7 +68,7 @@ fn an_edit_by_hand_is_a_revision() {
     assert_eq!(numbers(&history), [2, 1]);
     let newest = &history["items"][0];
     assert_eq!((&history["scope"], &newest["front"]), (&json!("project"), &json!("file")), "{history:#}");
-    contains(&home.run_in("shop", &["rollback", "skill", "look", "1"]).ok(), &["(project, revision 3)"]);
+    contains(&home.run_in("shop", &["rollback", "skill", "look", "1"]).ok(), &["(now revision 3, project)"]);
     assert_eq!(home.read("shop/personas.toml"), "[skills.look]\ncontent = \"Look.\"\n");
 }
 
@@ -153,7 +153,7 @@ fn changed_words_stand_out_on_a_terminal() {
 fn a_rollback_is_a_new_revision() {
     let home = calm();
     let told = home.ok(&["rollback", "part", "calm", "1", "--message", "it was better"]);
-    assert_eq!(told, "put part calm back to 1 (shared, revision 4)\n");
+    assert_eq!(told, "rolled back part calm to revision 1 (now revision 4, shared)\n");
     let part = home.json(&["show", "part", "calm"]);
     assert_eq!((&part["content"], &part["tags"]), (&json!("You speak slowly."), &json!([])));
     let history = home.json(&["history", "part", "calm"]);
@@ -161,7 +161,10 @@ fn a_rollback_is_a_new_revision() {
         (&history["items"][0]["message"], numbers(&history)),
         (&json!("it was better"), vec![4, 3, 2, 1])
     );
-    contains(&home.ok(&["rollback", "part", "calm", "1"]), &["is as it was at 1; nothing changed"]);
+    contains(
+        &home.ok(&["rollback", "part", "calm", "1"]),
+        &["nothing to change: part calm is already as in revision 1"],
+    );
     contains(&home.fails(3, &["rollback", "part", "calm", "7"]), &["no revision 7"]);
     contains(&home.fails(2, &["rollback", "calm"]), &["NAME"]);
     contains(
@@ -171,7 +174,7 @@ fn a_rollback_is_a_new_revision() {
     home.ok(&["rollback", "part", "calm", "2", "--if-revision", "4"]);
     // What was deleted comes back.
     home.ok(&["delete", "part", "calm"]);
-    contains(&home.ok(&["rollback", "part", "calm", "2"]), &["put part calm back to 2"]);
+    contains(&home.ok(&["rollback", "part", "calm", "2"]), &["rolled back part calm to revision 2"]);
     assert_eq!(home.json(&["show", "part", "calm"])["content"], "You speak very slowly.");
 }
 
@@ -181,7 +184,7 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     home.ok(&["create", "persona", "helper", "--part", "calm", "--summary", "First."]);
     assert_eq!(
         home.ok(&["tag", "helper", "production"]),
-        "production is revision 1 of persona helper in shared\n"
+        "tagged revision 1 of persona helper in shared as production\n"
     );
     home.ok(&["update", "part", "calm", "--content", "You shout."]);
     home.ok(&["update", "persona", "helper", "--summary", "Second."]);
@@ -204,7 +207,7 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     contains(&home.ok(&["history", "helper"]), &["TAGS", "production"]);
     contains(
         &home.ok(&["tag", "helper", "2", "production", "--message", "it passed"]),
-        &["production is revision 2"],
+        &["tagged revision 2 of"],
     );
     contains(&home.ok(&["history", "helper"]), &["production (tester: it passed)"]);
     let tagged = &home.json(&["history", "helper"])["items"];
@@ -217,7 +220,7 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     assert_eq!(home.json(&["show", "helper", "--revision", "production"])["summary"], "Second.");
     assert_eq!(home.json(&["tag", "part", "calm", "1", "old"])["revision"], 1);
     contains(&home.ok(&["diff", "part", "calm", "old"]), &["--- calm revision 1", "You shout."]);
-    contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["took the tag production off"]);
+    contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["deleted tag production"]);
     contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["nothing to delete"]);
     assert_eq!(home.json(&["tag", "part", "calm", "--delete", "old"])["deleted"], true);
     contains(&home.fails(2, &["tag", "helper", "1", "7"]), &["is a number"]);
@@ -254,24 +257,24 @@ fn a_rollback_tells_of_pieces_that_are_not_as_they_were() {
     let told = home.ok(&["rollback", "helper", "good"]);
     assert_eq!(
         told,
-        "persona helper itself is as it was at good; nothing changed (shared, revision 1)\n\
-         changed since: part calm of shared; put it back with `masque rollback part calm 3`\n\
-         all of them at once: `masque rollback helper good --with-pieces`\n"
+        "nothing to change: helper itself is already as in good (revision 1, shared)\n\
+         changed since: part calm in shared; roll it back with `masque rollback part calm 3`\n\
+         to roll back all of them: `masque rollback helper good --with-pieces`\n"
     );
     let json = home.json(&["rollback", "helper", "good"]);
     let calm = json!({ "scope": "shared", "kind": "part", "name": "calm", "revision": 3, "deleted": false });
     assert_eq!((&json["changed"], &json["differing"]), (&json!(false), &json!([calm])));
     let whole = home.ok(&["rollback", "helper", "good", "--with-pieces"]);
-    contains(&whole, &["put back with it: part calm\n"]);
+    contains(&whole, &["also rolled back: part calm\n"]);
     assert_eq!(home.json(&["show", "part", "calm"])["content"], "You speak very slowly.");
     let again = home.ok(&["rollback", "helper", "good", "--with-pieces"]);
-    assert_eq!(again, "persona helper is as it was at good; nothing changed (shared, revision 1)\n");
+    assert_eq!(again, "nothing to change: helper is already as in good (revision 1, shared)\n");
     // Under another name it is the same piece.
     home.ok(&["rename", "part", "calm", "quiet"]);
     home.ok(&["update", "persona", "helper", "--summary", "You listen."]);
     contains(
         &home.ok(&["rollback", "helper", "good"]),
-        &["put persona helper back to good", "part calm is quiet now, and helper refers to that\n"],
+        &["rolled back helper to good", "part calm is now named quiet; helper refers to it\n"],
     );
     let shown = home.json(&["show", "helper"]);
     assert_eq!((&shown["summary"], &shown["parts"][0]["name"]), (&json!("You help."), &json!("quiet")));
@@ -315,7 +318,7 @@ fn old_revisions_are_forgotten_on_request() {
     home.ok(&["tag", "part", "calm", "1", "first"]);
     contains(&home.fails(2, &["db", "prune"]), &["--keep N", "config.toml"]);
     contains(&home.fails(2, &["db", "prune", "--keep", "0"]), &["--keep"]);
-    contains(&home.ok(&["db", "prune", "--keep", "1"]), &["forgot 1 revision;"]);
+    contains(&home.ok(&["db", "prune", "--keep", "1"]), &["deleted 1 revision;"]);
     assert_eq!(numbers(&home.json(&["history", "part", "calm"])), [3, 1]);
     home.ok(&["tag", "part", "calm", "--delete", "first"]);
     home.write(".config/masque/config.toml", "[history]\nkeep = 1\n");

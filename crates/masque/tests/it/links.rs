@@ -16,13 +16,16 @@ fn each_kind_is_linked_and_taken_off() {
         contains(&linked, &[&format!("linked {kind} {name} to helper"), "(helper is at revision "]);
         contains(
             &home.ok(&["link", "helper", kind, name]),
-            &["is linked to helper already", "nothing changed"],
+            &["is already linked to helper", "nothing to change"],
         );
         contains(&home.ok(&["manifest", "helper"]), &[name]);
-        contains(&home.ok(&["unlink", "helper", kind, name]), &[&format!("took {kind} {name} off helper")]);
         contains(
             &home.ok(&["unlink", "helper", kind, name]),
-            &["is not linked to helper", "nothing changed"],
+            &[&format!("unlinked {kind} {name} from helper")],
+        );
+        contains(
+            &home.ok(&["unlink", "helper", kind, name]),
+            &["is not linked to helper", "nothing to change"],
         );
     }
 }
@@ -34,7 +37,10 @@ fn a_part_has_its_place() {
     home.ok(&["link", "helper", "part", "plain-tone", "--order", "-5", "--priority", "9"]);
     let view = home.json(&["show", "helper"]);
     assert_eq!((&view["parts"][0]["name"], &view["parts"][0]["priority"]), (&"plain-tone".into(), &9.into()));
-    contains(&home.fails(2, &["link", "helper", "trait", "curious", "--order", "1"]), &["are for parts"]);
+    contains(
+        &home.fails(2, &["link", "helper", "trait", "curious", "--order", "1"]),
+        &["work for parts only"],
+    );
 }
 
 #[test]

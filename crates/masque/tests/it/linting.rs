@@ -45,7 +45,7 @@ fn rules(report: &Value) -> BTreeSet<String> {
 #[test]
 fn a_good_file_has_nothing_wrong() {
     let home = library("[personas.a]\nsummary = \"You help.\"\nsystem_prompt = \"Help.\"\n");
-    assert_eq!(lint(&home, &[]).ok(), "Nothing is wrong with the one entry in project.\n");
+    assert_eq!(lint(&home, &[]).ok(), "No problems in 1 entry in project.\n");
     let report = lint_json(&home, &["--deny", "note"]);
     assert_eq!(
         report,
@@ -56,12 +56,12 @@ fn a_good_file_has_nothing_wrong() {
 #[test]
 fn without_a_file_shared_is_looked_at() {
     let home = Home::new();
-    let nothing = "There is nothing to look at in shared; there is no personas.toml.\n";
+    let nothing = "Nothing to check in shared (there is no personas.toml).\n";
     assert_eq!(home.ok(&["lint"]), nothing);
     home.ok(&["create", "skill", "lonely", "--content", "x"]);
     contains(&home.ok(&["lint"]), &["shared\n", "skill lonely", "[unused]", "1 warning"]);
     home.write("personas.toml", "");
-    assert_eq!(home.ok(&["lint"]), "There is nothing to look at in project.\n");
+    assert_eq!(home.ok(&["lint"]), "Nothing to check in project.\n");
     contains(&home.ok(&["lint", "--scope", "shared"]), &["[unused]"]);
 }
 
@@ -69,13 +69,13 @@ fn without_a_file_shared_is_looked_at() {
 fn a_path_is_told_how_it_is_looked_at() {
     let home = library(PROJECT);
     for (arguments, how) in [
-        (&["lint", "shop/personas.toml"][..], "call `masque lint --project shop`"),
-        (&["lint", "shop", "other"], "call `masque lint --project shop`"),
-        (&["lint", "shop/prompts/*.md"], "call `masque lint --project shop/prompts`"),
-        (&["lint", "personas.toml"], "call `masque lint`"),
-        (&["lint", "."], "call `masque lint`"),
+        (&["lint", "shop/personas.toml"][..], "run `masque lint --project shop`"),
+        (&["lint", "shop", "other"], "run `masque lint --project shop`"),
+        (&["lint", "shop/prompts/*.md"], "run `masque lint --project shop/prompts`"),
+        (&["lint", "personas.toml"], "run `masque lint`"),
+        (&["lint", "."], "run `masque lint`"),
     ] {
-        contains(&home.run(arguments).fails(2), &["lint looks at all of a project", how]);
+        contains(&home.run(arguments).fails(2), &["lint checks whole projects", how]);
     }
 }
 
@@ -131,7 +131,7 @@ fn a_broken_file_is_a_finding() {
     assert_eq!(lint(&home, &[]).code, 1);
     // Other scopes are not blamed for it.
     let shared = lint(&home, &["--scope", "shared"]).ok();
-    assert_eq!(shared, "There is nothing to look at in shared.\n");
+    assert_eq!(shared, "Nothing to check in shared.\n");
 }
 
 #[test]

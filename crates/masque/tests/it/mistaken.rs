@@ -52,7 +52,7 @@ fn an_entry_with_a_mistake_is_deleted_by_force_only() {
     delete(&["--force", "--if-revision", "1"]).fails(4);
     assert_eq!(home.read("shop/personas.toml"), BAD);
     let deleted = delete(&["--force"]).ok();
-    assert_eq!(deleted, "deleted skill hear from project\nthe shared skill hear is in force again\n");
+    assert_eq!(deleted, "deleted skill hear from project\nthe shared skill hear is now used\n");
     assert_eq!(
         home.read("shop/personas.toml"),
         BAD.replace("# Half done.\n[skills.hear]\ncontent = 5\n\n", "")

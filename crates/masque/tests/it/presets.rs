@@ -41,7 +41,7 @@ fn the_builtin_ones_are_listed_and_shown() {
     contains(&home.ok(&["show", "context_preset", "docs_only"]), &["token budget", "**/*.md", "summary"]);
     contains(
         &home.fails(3, &["show", "read_only"]),
-        &["a tool preset is: masque show tool_preset read_only"],
+        &["a tool preset is: `masque show tool_preset read_only`"],
     );
 }
 
@@ -102,7 +102,7 @@ fn every_kind_lives_a_whole_life() {
         contains(&home.run_with_input(&create, definition).fails(4), &[spoken, "\"mine\" exists already"]);
         let update = [&["update", kind, "mine"], change].concat();
         assert_eq!(home.ok(&update), format!("updated {spoken} mine (shared, revision 2)\n"));
-        contains(&home.ok(&update), &["nothing changed"]);
+        contains(&home.ok(&update), &["nothing to change"]);
         let shown = home.json(&["show", kind, "mine"]);
         assert_eq!(shown[field], value, "{shown}");
         contains(&home.ok(&["show", kind, "mine"]), &["mine (shared, revision 2)"]);
@@ -125,7 +125,7 @@ fn what_is_not_given_stays() {
     assert_eq!(shown["categories"]["write"][0]["parameter_bias"]["path"], "Stay inside src.");
     // What was shown can be edited and handed back, unless somebody was faster.
     home.write("shown.json", &shown.to_string());
-    contains(&home.ok(&["update", "tool_preset", "careful", "--file", "shown.json"]), &["nothing changed"]);
+    contains(&home.ok(&["update", "tool_preset", "careful", "--file", "shown.json"]), &["nothing to change"]);
     home.ok(&["update", "tool_preset", "careful", "--description", "Mine."]);
     let stale = home.fails(4, &["update", "tool_preset", "careful", "--file", "shown.json"]);
     contains(&stale, &["revision 3, not 2"]);
@@ -165,13 +165,13 @@ fn a_builtin_is_copied_before_it_is_changed() {
     assert_eq!(home.json(&["show", "bias_profile", "balanced"])["scope"], "shared");
     contains(
         &home.ok(&["delete", "bias-profile", "balanced"]),
-        &["the builtin bias profile balanced is in force again"],
+        &["the builtin bias profile balanced is now used"],
     );
     let mut shown = home.json(&["show", "bias_profile", "balanced"]);
     home.write("same.json", &shown.to_string());
     contains(
         &home.ok(&["update", "bias-profile", "balanced", "--file", "same.json"]),
-        &["nothing changed (builtin)"],
+        &["nothing to change", "(builtin)"],
     );
     shown["description"] = json!("Other.");
     home.write("other.json", &shown.to_string());
@@ -216,7 +216,7 @@ fn a_persona_names_its_presets_and_inputs() {
     home.ok(&create);
     contains(&home.ok(&["show", "p", "--explain"]), &["tool_preset", "read_only", "test input greeting"]);
     contains(&home.fails(4, &["delete", "test-input", "greeting"]), &["persona p", "--force"]);
-    contains(&home.ok(&["delete", "test-input", "greeting", "--force"]), &["it was linked to persona p"]);
+    contains(&home.ok(&["delete", "test-input", "greeting", "--force"]), &["unlinked it from persona p"]);
     contains(&home.fails(3, &["create", "persona", "q", "--test-input", "nowhere"]), &["nowhere"]);
 }
 

@@ -42,7 +42,7 @@ fn pages_follow_each_other() {
     let second = home.json(&["list", "parts", "--limit", "3", "--cursor", cursor]);
     assert_eq!([names(&first), names(&second)].concat(), names(&all)[..6]);
     let more = home.run(&["list", "parts", "--limit", "3"]);
-    contains(&more.stderr, &["There are more", "--all"]);
+    contains(&more.stderr, &["More items exist", "--all"]);
     assert_eq!(more.ok().lines().count(), 4);
     contains(&home.fails(2, &["list", "--cursor", "nonsense"]), &["cursor"]);
     contains(&home.fails(2, &["list", "--limit", "0"]), &["--limit"]);
@@ -87,7 +87,7 @@ fn search_looks_into_everything() {
     assert!(names(&found).contains(&"hint-ladder"), "{found}");
     contains(&home.ok(&["search", "hint", "--kind", "skill"]), &["KIND", "hint-ladder", "skill"]);
     let nothing = home.run(&["search", "zzzzqqqq"]);
-    contains(&nothing.stderr, &["Nothing contains \"zzzzqqqq\""]);
+    contains(&nothing.stderr, &["No matches for \"zzzzqqqq\""]);
     assert_eq!(nothing.ok(), "");
 }
 
@@ -125,6 +125,6 @@ fn pieces_are_shown_whole() {
     contains(&home.ok(&["show", "trait", "patient"]), &["emotional"]);
     contains(&home.ok(&["show", "skills", "teach-back"]), &["Use after a learner"]);
     contains(&home.ok(&["show", "guardrail", "learner-owns-the-work"]), &["medium", "write_*"]);
-    contains(&home.fails(3, &["show", "plain-tone"]), &["a part is: masque show part plain-tone"]);
+    contains(&home.fails(3, &["show", "plain-tone"]), &["a part is: `masque show part plain-tone`"]);
     contains(&home.fails(2, &["show", "prat", "plain-tone"]), &["did you mean \"part\""]);
 }

@@ -92,7 +92,7 @@ fn a_script_is_played_and_checked() {
     let home = Home::new();
     home.write("good.toml", "[[reply]]\ntext = 'You said {{last_user}}.'\n");
     home.write("bad.toml", "[[reply]]\ntext = 'a'\n\n[[reply]]\ntxt = 'b'\n");
-    assert_eq!(home.ok(&["rehearse", "--check", "good.toml"]), "good.toml is a script of 1 reply.\n");
+    assert_eq!(home.ok(&["rehearse", "--check", "good.toml"]), "good.toml is valid: 1 reply\n");
     assert_eq!(
         home.json(&["rehearse", "--check", "good.toml"]),
         json!({ "script": "good.toml", "replies": 1 })

@@ -126,7 +126,7 @@ fn what_is_piped_in_is_context() {
         &rehearsed.run_with_input(&["run", "worker", "p"], &format!("{long}x")).fails(2),
         &["1 MiB", "file"],
     );
-    contains(&rehearsed.run(&["run", "worker"]).fails(2), &["nothing to say", "masque run mentor"]);
+    contains(&rehearsed.run(&["run", "worker"]).fails(2), &["missing prompt", "masque run mentor"]);
     assert_eq!(rehearsed.requests().len(), 2, "what was refused reached no model");
     let list: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "--json"])).unwrap();
     assert_eq!(list["items"].as_array().unwrap().len(), 2, "and left no session behind");
@@ -195,8 +195,8 @@ fn calls_that_need_permission_are_refused_unless_they_are_approved() {
 fn on_a_terminal_somebody_is_asked() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["run", "worker", "write it"]);
-    terminal.sees("write_file needs your permission").sees("out.txt").sees("+ hello").sees("Allow it?");
-    terminal.presses("maybe").presses(ENTER).sees("n and why not");
+    terminal.sees("write_file needs your approval").sees("out.txt").sees("+ hello").sees("Allow it?");
+    terminal.presses("maybe").presses(ENTER).sees("n and a reason");
     terminal.presses("\x7f\x7f\x7f\x7f\x7fy").presses(ENTER).sees("✓ write_file out.txt").sees("Written.");
     let (code, screen) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
@@ -252,7 +252,7 @@ fn what_broke_off_never_reaches_a_pipe() {
     // On a terminal it was seen already, and is taken back.
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["run", "worker", "breaks off"]);
-    terminal.sees("This is").sees("that answer broke off; trying again").sees("This is the whole answer.");
+    terminal.sees("This is").sees("the answer was cut off; trying again").sees("This is the whole answer.");
     assert_eq!(terminal.ends().0, 0);
 }
 
@@ -311,7 +311,7 @@ fn tools_see_only_the_root() {
 fn without_a_provider_a_rehearsal_answers_and_says_so() {
     let home = Home::new();
     let answer = home.run(&["run", "mentor", "hello"]);
-    contains(&answer.stderr, &["No model is set up", "ANTHROPIC_API_KEY", "masque doctor"]);
+    contains(&answer.stderr, &["No model is configured", "ANTHROPIC_API_KEY", "masque doctor"]);
     assert!(answer.stdout.starts_with("Rehearsal: no model is set up"), "{answer:?}");
     assert_eq!(answer.code, 0);
     let lines = home.ok(&["run", "mentor", "hello", "--json"]);

@@ -51,7 +51,7 @@ fn a_server_says_where_it_is_and_what_to_do_next() {
     let first = server.line();
     contains(&first, &["masque 0.", "listens on http://127.0.0.1:"]);
     let rest: String = (0..7).map(|_| server.line()).collect();
-    contains(&rest, &["/api/sessions", "tools see", "masque serve --project ."]);
+    contains(&rest, &["/api/sessions", "tools access", "masque serve --project ."]);
     contains(&rest, &["/mcp", "/healthz", "masque connect claude-code --http http://127.0.0.1:"]);
 }
 

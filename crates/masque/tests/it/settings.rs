@@ -132,7 +132,7 @@ async fn a_server_runs_personas_where_a_project_is_open_and_starts_nothing_of_it
     contains(&server.ask("POST", &path, &json!({ "content": "Hello?" })), &["I answer.", "event: done"]);
     let (code, errors) = server.stop();
     assert_eq!(code, Some(0), "{errors}");
-    contains(&errors, &["names MCP servers (mark); they are not started until you run `masque trust`"]);
+    contains(&errors, &["defines MCP servers (mark); they are not started until you run `masque trust`"]);
     assert!(!home.path("shop/started").exists());
 
     // Where nothing is open, a server shows no directory to anybody.

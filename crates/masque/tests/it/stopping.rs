@@ -189,7 +189,7 @@ fn a_question_waits_when_the_terminal_is_closed() {
         assert_eq!(status(&rehearsed, &id)["status"], "waiting");
         // What was typed before the question stood there is no answer to it.
         let mut terminal = rehearsed.terminal(&["sessions", "resume", &id]);
-        terminal.presses("y").presses(ENTER).sees("It waits for your permission").sees("Allow it?");
+        terminal.presses("y").presses(ENTER).sees("Waiting for your approval").sees("Allow it?");
         std::thread::sleep(Duration::from_millis(300));
         assert!(!rehearsed.home.path("work/out.txt").exists());
         terminal.presses("y").presses(ENTER).sees("Written.").sees("worker build ›").presses(CONTROL_D);
@@ -226,7 +226,7 @@ fn a_process_that_died_is_waited_for_and_that_is_said() {
     child.kill().unwrap();
     child.wait().unwrap();
     let answer = rehearsed.run(&["run", "worker", "go on now", "--session", &rehearsed.session()]);
-    contains(&answer.stderr, &["Another process had this session", "waiting up to 4 s"]);
+    contains(&answer.stderr, &["Another process runs this session", "waiting up to 4 s"]);
     assert_eq!(answer.ok(), "I go on.\n");
 }
 
@@ -236,8 +236,8 @@ fn what_another_process_answers_can_be_stopped() {
     let mut child = answering(&rehearsed);
     let id = rehearsed.session();
     let busy = rehearsed.run(&["run", "worker", "hi", "--session", &id]).fails(4);
-    contains(&busy, &["is answering somebody else", &format!("masque sessions cancel {id}")]);
-    assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("stopped session {id}\n"));
+    contains(&busy, &["is busy with another message", &format!("masque sessions cancel {id}")]);
+    assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("cancelled the run of session {id}\n"));
     assert_eq!(ends(&mut child), 130);
 }
 

@@ -49,11 +49,11 @@ fn sessions_are_listed_shown_exported_and_deleted() {
     rehearsed.ok(&["run", "worker", "list"]);
     rehearsed.ok(&["run", "other", "hello\nthere"]);
     let list = rehearsed.ok(&["sessions"]);
-    contains(&list, &["ID", "PERSONA", "BEGINS", "worker", "list", "other", "hello there"]);
+    contains(&list, &["ID", "PERSONA", "FIRST MESSAGE", "worker", "list", "other", "hello there"]);
     assert!(list.find("other") < list.find("worker"), "the last used first: {list}");
     let only = rehearsed.ok(&["sessions", "--persona", "worker"]);
     assert!(only.contains("worker") && !only.contains("other"), "{only}");
-    contains(&rehearsed.run(&["sessions", "--limit", "1"]).stderr, &["There are more"]);
+    contains(&rehearsed.run(&["sessions", "--limit", "1"]).stderr, &["More sessions exist"]);
 
     // The ids that are listed are enough to name a session.
     let short: Vec<&str> = list.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
@@ -100,7 +100,7 @@ fn an_id_is_cut_short_only_where_it_is_clear() {
     contains(&rehearsed.run(&["sessions", "show", "01-99"]).fails(2), &["masque sessions"]);
     contains(
         &rehearsed.run(&["sessions", "show", "ffff"]).fails(3),
-        &["there is no session \"ffff\"", "masque sessions"],
+        &["no session \"ffff\"", "masque sessions"],
     );
     contains(&rehearsed.ok(&["sessions", "delete", "ffff"]), &["nothing to delete"]);
     // The shortest beginning that only one of them has, with a dash and without.
@@ -128,15 +128,15 @@ fn a_plan_is_printed_sent_back_and_approved() {
     assert_eq!(answer.ok(), "Here it is.\n\n# The plan\n\n1. Do it.\n");
     let id = rehearsed.session();
     let plan = rehearsed.run(&["plan", &id[..13]]);
-    contains(&plan.stderr, &["Nobody has decided yet"]);
+    contains(&plan.stderr, &["Not decided yet"]);
     assert_eq!(plan.ok(), "# The plan\n\n1. Do it.\n");
     let json: Value = serde_json::from_str(&rehearsed.ok(&["plan", &id, "--json"])).unwrap();
     assert_eq!((&json["status"], &json["mode"]), (&"proposed".into(), &"plan".into()));
 
-    contains(&rehearsed.run(&["plan", &id, "--send-back", " "]).fails(2), &["say why"]);
+    contains(&rehearsed.run(&["plan", &id, "--send-back", " "]).fails(2), &["missing reason"]);
     assert_eq!(rehearsed.ok(&["plan", &id, "--send-back", "shorter"]), "# The short plan\n");
     contains(&rehearsed.ok(&["plan", &id, "--approve"]), &["approved", "build mode"]);
-    contains(&rehearsed.run(&["plan", &id]).stderr, &["It was approved."]);
+    contains(&rehearsed.run(&["plan", &id]).stderr, &["Approved."]);
     assert_eq!(rehearsed.ok(&["run", "worker", "Carry out the plan.", "--session", &id]), "It is done.\n");
     contains(&rehearsed.ok(&["sessions", "export", &id]), &["## Plan\n\n# The short plan"]);
 
@@ -173,5 +173,5 @@ fn models_that_answer_are_listed_and_others_with_what_to_do() {
     let home = Home::new();
     let none = home.run(&["models"]);
     assert_eq!((none.code, none.stdout.as_str()), (1, ""));
-    contains(&none.stderr, &["No model is set up", "ANTHROPIC_API_KEY"]);
+    contains(&none.stderr, &["No model is configured", "ANTHROPIC_API_KEY"]);
 }

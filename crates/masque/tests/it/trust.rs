@@ -88,7 +88,7 @@ async fn a_project_starts_no_mcp_server() {
     let home = world(&mine, &format!("{CLERK}{server}"));
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
     let notice =
-        "this project names MCP servers (mark, other); they are not started until you run `masque trust`";
+        "this project defines MCP servers (mark, other); they are not started until you run `masque trust`";
     contains(&answer.stderr, &[notice]);
     contains(&answer.ok(), &["Hello."]);
     assert!(!home.path("shop/started").exists());
@@ -100,6 +100,36 @@ async fn a_project_starts_no_mcp_server() {
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
     assert!(!answer.stderr.contains("not started"), "{answer:#?}");
     assert!(home.path("shop/started").exists(), "it starts in the project");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_server_needs_trust_again() {
+    let mine = model("[[reply]]\ntext = \"Hello.\"\n").await;
+    let project = |file: &str, prompt: &str| {
+        let clerk = CLERK.replace("You keep the books.", prompt);
+        format!(
+            "{clerk}[mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"-c\", \"touch {file}\"]\nstartup_timeout_s = 5\n"
+        )
+    };
+    let home = world(&mine, &project("one", "You count."));
+    trust(&home);
+    home.write("shop/personas.toml", &project("one", "You count twice."));
+    home.run_in(SHOP, &["run", "clerk", "Hello?"]).ok();
+    assert!(home.path("shop/one").exists(), "a text does not act");
+
+    home.write("shop/personas.toml", &project("two", "You count twice."));
+    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
+    contains(&answer.stderr, &["changed since you trusted it", "MCP servers (mark)"]);
+    answer.ok();
+    assert!(!home.path("shop/two").exists());
+    let report = home.run_in(SHOP, &["doctor", "--json"]);
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(report["files"]["project"]["trusted"], json!(false));
+    home.run_in(SHOP, &["trust"]).fails(5);
+
+    trust(&home);
+    home.run_in(SHOP, &["run", "clerk", "Hello?"]).ok();
+    assert!(home.path("shop/two").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,7 +226,7 @@ fn a_personas_toml_that_leads_out_is_not_read_until_the_project_is_trusted() {
     std::fs::create_dir_all(home.path(SHOP)).unwrap();
     symlink(home.path("elsewhere/personas.toml"), home.path("shop/personas.toml")).unwrap();
     let answer = home.run_in(SHOP, &["show", "stranger"]);
-    contains(&answer.fails(3), &["a link that leads out of the project", "masque trust"]);
+    contains(&answer.fails(3), &["is a link out of the project", "masque trust"]);
     trust(&home);
     contains(&home.run_in(SHOP, &["show", "stranger"]).ok(), &["From elsewhere."]);
 
@@ -217,7 +247,7 @@ fn a_file_in_somebody_elses_directory_is_passed_over_and_told() {
         return;
     }
     let lint = home.run_in(SHOP, &["lint"]);
-    contains(&lint.stderr, &["shop/personas.toml is not read", "somebody else's", "--project"]);
+    contains(&lint.stderr, &["shop/personas.toml is not read", "belongs to another user", "--project"]);
     assert_eq!(lint.code, 0);
     let doctor = home.run_in(SHOP, &["doctor"]).ok();
     contains(&doctor, &["shop/personas.toml is not read"]);
@@ -239,16 +269,16 @@ fn trusting_takes_the_users_word() {
     std::fs::create_dir_all(home.path("shop/src")).unwrap();
     contains(
         &home.run_in("shop/src", &["trust", "-y"]).ok(),
-        &[directory.to_str().unwrap(), "is trusted now"],
+        &[directory.to_str().unwrap(), "is now trusted"],
     );
-    contains(&home.ok(&["trust", "--yes", SHOP]), &["is trusted already"]);
+    contains(&home.ok(&["trust", "--yes", SHOP]), &["is already trusted"]);
     contains(&home.ok(&["trust", "--list"]), &[directory.to_str().unwrap()]);
     assert_eq!(home.json(&["trust", "--list"])["projects"][0]["directory"], json!(directory));
     let revoked = home.json(&["trust", "--revoke", SHOP]);
     assert_eq!(revoked, json!({ "directory": directory, "trusted": false, "changed": true }));
     contains(&home.ok(&["trust", "--revoke", SHOP]), &["was not trusted"]);
     contains(&home.fails(3, &["trust", "--yes", "nowhere"]), &["nowhere"]);
-    contains(&home.ok(&["trust", "--list"]), &["No project is trusted"]);
+    contains(&home.ok(&["trust", "--list"]), &["No trusted projects"]);
 }
 
 #[test]
@@ -264,7 +294,7 @@ fn on_a_terminal_it_says_what_trusting_means_and_asks() {
         command.current_dir(home.path(SHOP)).arg("trust");
         let mut terminal = Terminal::start(command);
         terminal
-            .sees("with your rights")
+            .sees("with your permissions")
             .sees("mark starts: sh -c true")
             .sees("the key in THEIR_KEY")
             .sees("Trust it?");

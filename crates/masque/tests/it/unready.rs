@@ -67,8 +67,8 @@ fn models_that_are_passed_over_are_told() {
     contains(
         &answer.stderr,
         &[
-            "warning: picky prefers k/m, which is passed over: no key: KKEY is not set",
-            "warning: picky prefers nowhere/m, which is passed over: no [providers.nowhere] is set up",
+            "warning: skipping k/m, which picky prefers: no key: KKEY is not set",
+            "warning: skipping nowhere/m, which picky prefers: [providers.nowhere] is not configured",
         ],
     );
     assert_eq!(answer.stderr.matches("warning").count(), 2, "{answer:?}");
@@ -90,7 +90,7 @@ fn a_session_that_belongs_elsewhere_says_where() {
     let shop = shop.to_str().unwrap();
     for arguments in [&["run", "clerk", "hi", "--session", &id][..], &["chat", "--session", &id]] {
         let told = rehearsed.run(arguments).fails(3);
-        contains(&told, &["clerk", &format!("belongs to {shop}"), &format!("`masque --project {shop} …`")]);
+        contains(&told, &["clerk", &format!("belongs to {shop}"), &format!("--project {shop}")]);
     }
     assert_eq!(
         rehearsed.ok(&["--project", shop, "run", "clerk", "hi", "--session", &id]),

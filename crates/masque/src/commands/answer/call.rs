@@ -1,18 +1,18 @@
-//! Calls of tools, in a line.
+//! One-line descriptions of tool calls and their results.
 
 use agent::ToolCall;
 use serde_json::Value;
 
 use crate::output::{one_line, truncate};
 
-/// Columns of what a call is about.
+/// Maximum columns of a call's subject.
 const SUBJECT_COLUMNS: usize = 80;
-/// Columns of the first line of what went wrong.
+/// Maximum columns of an error.
 const ERROR_COLUMNS: usize = 160;
-/// Columns of an answer of one line that is shown as it is.
+/// Maximum columns of a one-line result.
 const ANSWER_COLUMNS: usize = 72;
 
-/// The field that says what a call is about, for the tools that we have.
+/// The input fields that describe a call of a builtin tool.
 const SUBJECTS: [(&str, &[&str]); 9] = [
     ("read_file", &["path"]),
     ("list_files", &["path", "glob"]),
@@ -31,10 +31,10 @@ pub(crate) fn label(ToolCall { name: tool_name, input, .. }: &ToolCall) -> Strin
     let known = SUBJECTS.iter().find(|(known, _)| *known == tool_name);
     let subject = match known {
         Some((_, fields)) => {
-            let said = fields.iter().filter_map(|field| input.get(*field)).filter_map(Value::as_str);
-            said.collect::<Vec<_>>().join(" ")
+            let values = fields.iter().filter_map(|field| input.get(*field)).filter_map(Value::as_str);
+            values.collect::<Vec<_>>().join(" ")
         }
-        // A plan is shown whole when it is there.
+        // A plan is shown in full later.
         None if tool_name == "plan_exit" || input.is_empty() => String::new(),
         None => serde_json::to_string(input).unwrap_or_default(),
     };
@@ -44,11 +44,11 @@ pub(crate) fn label(ToolCall { name: tool_name, input, .. }: &ToolCall) -> Strin
     }
 }
 
-/// What came of a call, in a few words: the answer or how long it is, or the first line of the error.
+/// A short form of a result: its only line, its length, or the first line of an error.
 pub(crate) fn outcome(output: &str, is_error: bool) -> String {
     let output = output.trim_end();
     if is_error {
-        let first = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
+        let first = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
         return truncate(&one_line(first), ERROR_COLUMNS);
     }
     match output.lines().count() {
@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn so_is_what_came_of_it() {
+    fn a_result_is_one_line() {
         assert_eq!(outcome("", false), "no output");
         assert_eq!(outcome("created x: 1 line\n", false), "created x: 1 line");
         assert_eq!(outcome(&"x".repeat(500), false), format!("{}…", "x".repeat(71)));
         assert_eq!(outcome("\x1b[2J", false), "\\u{1b}[2J");
         assert_eq!(outcome("one\ntwo", false), "2 lines");
         assert_eq!(outcome("\nno such file\nmore", true), "no such file");
-        assert_eq!(outcome("", true), "it failed");
+        assert_eq!(outcome("", true), "failed");
     }
 }

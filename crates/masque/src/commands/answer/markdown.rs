@@ -1,17 +1,17 @@
-//! Markdown as it arrives: styled word by word, and never taken back.
+//! Streaming Markdown: styles text word by word and never rewrites it.
 //!
-//! Only what can be told from the text so far is styled: headings, lists, quotes, code, bold and
-//! italic. Where there is no colour, the marks of Markdown stay and lines are only wrapped.
+//! Styles headings, lists, quotes, code, bold and italic. Without color, the Markdown marks stay and
+//! lines are only wrapped.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::output::clean;
 
-/// Narrower than this a line is left to the terminal.
+/// On a narrower terminal, lines are not wrapped.
 const NARROWEST: usize = 20;
-/// Wider lines tire the eye.
+/// The maximum width of a line.
 const WIDEST: usize = 100;
-/// Characters after which a line has to have shown what it begins with.
+/// Maximum characters that are buffered to recognize the start of a line.
 const LEAD: usize = 16;
 
 const BOLD: u8 = 1;
@@ -19,14 +19,14 @@ const ITALIC: u8 = 2;
 const CODE: u8 = 4;
 const FAINT: u8 = 8;
 
-/// What a line turned out to be.
+/// The kind of the current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// Its beginning is still held back.
+    /// Not known yet; the start is buffered.
     Undecided,
-    /// Words, wrapped.
+    /// Text, wrapped at words.
     Words,
-    /// A line of a block of code or a table: as it is.
+    /// A line of a code block or a table, unchanged.
     Exact,
 }
 
@@ -35,31 +35,31 @@ pub(crate) struct Markdown {
     color: bool,
     width: Option<usize>,
     line: Line,
-    /// The beginning of a line that is not decided yet, or the whole of a fence.
+    /// The buffered start of an undecided line, or a whole fence.
     lead: String,
-    /// The fence that the block of code ends with.
+    /// The fence that closes the current code block.
     fence: Option<(char, usize)>,
-    /// The word that is being read, with the style of each character.
+    /// The current word, with the style of each character.
     word: Vec<(char, u8)>,
-    /// Spaces before it.
+    /// Spaces before the word.
     spaces: usize,
     column: usize,
     indent: usize,
     style: u8,
-    /// What the whole line has, as a heading does.
+    /// The style of the whole line, such as a heading.
     line_style: u8,
-    /// Backticks that opened a piece of code.
+    /// Number of backticks that opened inline code.
     ticks: usize,
-    /// A run of stars or backticks whose end is not seen yet.
+    /// A run of stars or backticks that may continue.
     marks: Option<(char, usize)>,
-    /// The character before it, within the line.
+    /// The character before the run, within the line.
     before: char,
     written: u8,
     out: String,
 }
 
 impl Markdown {
-    /// For a terminal of this width; without one, lines stay as long as they are.
+    /// Wraps to a width. Without one, lines are not wrapped.
     pub(crate) fn new(color: bool, width: Option<usize>) -> Self {
         Self {
             color,
@@ -81,7 +81,7 @@ impl Markdown {
         }
     }
 
-    /// More of the text; what can be shown by now.
+    /// Adds text. Returns the output that is ready.
     pub(crate) fn push(&mut self, text: &str) -> String {
         for c in clean(text).chars() {
             self.character(c);
@@ -89,7 +89,7 @@ impl Markdown {
         std::mem::take(&mut self.out)
     }
 
-    /// The text is complete: whatever was held back, with the end of its line.
+    /// Ends the text. Returns the buffered output and a line break.
     pub(crate) fn finish(&mut self) -> String {
         if self.column > 0 || !self.lead.is_empty() || !self.word.is_empty() || self.marks.is_some() {
             self.character('\n');
@@ -98,13 +98,13 @@ impl Markdown {
         std::mem::take(&mut self.out)
     }
 
-    /// Whether the last line is still open.
+    /// True if the last line is not ended.
     pub(crate) fn is_in_line(&self) -> bool {
         self.column > 0
     }
 
-    /// A whole text at once.
-    pub(crate) fn whole(color: bool, width: Option<usize>, text: &str) -> String {
+    /// Renders a complete text.
+    pub(crate) fn render(color: bool, width: Option<usize>, text: &str) -> String {
         let mut markdown = Self::new(color, width);
         let mut shown = markdown.push(text);
         shown.push_str(&markdown.finish());
@@ -127,7 +127,7 @@ impl Markdown {
         }
     }
 
-    /// Looks at what a line begins with. `whole`: there is no more of it.
+    /// Decides the kind of a line from its start. `whole` means that the line is complete.
     fn decide(&mut self, whole: bool) {
         let lead = std::mem::take(&mut self.lead);
         let trimmed = lead.trim_start();
@@ -136,7 +136,7 @@ impl Markdown {
             let (mark, count) = fence;
             let ends = run_of(trimmed) == Some((mark, trimmed.trim_end().len()))
                 && trimmed.trim_end().len() >= count;
-            // Only a line of marks alone can end the block.
+            // Only a line of marks closes the block.
             if whole && ends {
                 self.fence = None;
                 return self.line_as(FAINT, &lead);
@@ -195,7 +195,7 @@ impl Markdown {
         self.begin(Line::Words, 0, &space, lead.trim_start());
     }
 
-    /// A line is decided: its mark, and what of it was held back.
+    /// Starts a line of a known kind: writes its mark and the buffered text.
     fn begin(&mut self, line: Line, style: u8, mark: &str, rest: &str) {
         self.line = line;
         self.line_style = style;
@@ -213,7 +213,7 @@ impl Markdown {
         }
     }
 
-    /// A line that is shown whole.
+    /// Starts an exact line.
     fn line_as(&mut self, style: u8, text: &str) {
         self.begin(Line::Exact, style, "", text);
     }
@@ -246,7 +246,7 @@ impl Markdown {
         }
     }
 
-    /// A run of marks is complete: what it does, and otherwise itself.
+    /// Applies a complete run of marks, or writes it as text.
     fn marked(&mut self, mark: char, count: usize, next: char) {
         let bit = match (mark, count) {
             ('`', _) if self.ticks == 0 || self.ticks == count => CODE,
@@ -258,7 +258,7 @@ impl Markdown {
         let is_on = bit != 0 && self.style & bit == bit;
         let fits = match mark {
             '`' => true,
-            // What opens stands before a word, what closes behind one.
+            // An opening mark precedes a word, a closing mark follows one.
             _ if is_on => !self.before.is_whitespace(),
             _ => !next.is_whitespace() && !self.before.is_alphanumeric(),
         };
@@ -286,7 +286,7 @@ impl Markdown {
             self.style_as(0);
             self.out.push('\n');
             self.column = 0;
-            // A list item goes on below its words; what is indented too far begins at the edge.
+            // Continuation lines keep the indentation, unless it is too wide.
             let indent =
                 if self.width.is_some_and(|width| self.indent * 2 > width) { 0 } else { self.indent };
             (0..indent).for_each(|_| self.put(' ', 0));
@@ -332,7 +332,7 @@ impl Markdown {
     }
 }
 
-/// Whether more of the line may still make it something else.
+/// True if more text can change the kind of the line.
 fn is_open(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     text.is_empty()
@@ -340,7 +340,7 @@ fn is_open(text: &str) -> bool {
         || matches!(rest, "" | "." | ")")
 }
 
-/// The mark that a line begins with, and how many of it there are.
+/// The mark at the start of a line, and its count.
 fn run_of(text: &str) -> Option<(char, usize)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~' | '-' | '*' | '_'))?;
     Some((mark, text.chars().take_while(|c| *c == mark).count()))

@@ -1,4 +1,4 @@
-//! Asks the user at a terminal whether a tool may run.
+//! Asks the user to approve a tool call.
 
 use agent::ToolCall;
 use app::running::Decision;
@@ -9,11 +9,11 @@ use crate::ask;
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style};
 
-/// Lines of a file's text that are shown. Commands are always shown whole.
+/// Maximum lines of a file's text. Commands are always shown in full.
 const SHOWN_LINES: usize = 60;
 
 const QUESTION: &str = "Allow it?";
-const HELP: &str = "y: yes, this once · a: always in this session · n: no · n and a reason: no, and why";
+const HELP: &str = "y: yes, once · a: always in this session · n: no · n REASON: no, with a reason";
 
 /// An answer to the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum Reply {
 
 /// Asks the user. None if the question was interrupted.
 pub(super) async fn ask(output: &mut Output) -> Result<Option<Decision>> {
-    let reply = ask::parsed(QUESTION, HELP, parse, output).await?;
+    let reply = ask::until_valid(QUESTION, HELP, parse, output).await?;
     Ok(reply.map(|reply| match reply {
         Reply::Yes => Decision { approved: true, reason: None, remember: false },
         Reply::Always => Decision { approved: true, reason: None, remember: true },
@@ -42,13 +42,13 @@ fn parse(answer: &str) -> std::result::Result<Reply, String> {
         ("a" | "always", "") => Ok(Reply::Always),
         ("n" | "no", "") => Ok(Reply::No(None)),
         ("n" | "no", reason) => Ok(Reply::No(Some(reason.to_owned()))),
-        _ => Err("y, a, n, or n and why not".to_owned()),
+        _ => Err("expected y, a, n, or n and a reason".to_owned()),
     }
 }
 
 /// Shows what a call would do.
 pub(super) fn show(call: &ToolCall, to: Stream, output: &mut Output) -> Result<()> {
-    output.pieces(to, &[(Style::Doubtful, &*call.name), (Style::Plain, " needs your permission:")])?;
+    output.pieces(to, &[(Style::Warning, &*call.name), (Style::Plain, " needs your approval:")])?;
     for (style, line) in described(&call.name, &call.input) {
         output.pieces(to, &[(Style::Plain, "  "), (style, &line)])?;
     }
@@ -66,12 +66,12 @@ fn described(tool_name: &str, input: &Map<String, Value>) -> Vec<(Style, String)
         }
         ("write_file", _, Some(path), Some(content), ..) => {
             let mut lines = vec![(Style::Title, path.to_owned())];
-            lines.extend(limited(content.lines().map(|line| (Style::New, format!("+ {line}"))).collect()));
+            lines.extend(limited(content.lines().map(|line| (Style::Added, format!("+ {line}"))).collect()));
             lines
         }
         ("edit_file", _, Some(path), _, Some(old), Some(new)) => {
             let every = input.get("all").and_then(Value::as_bool).unwrap_or_default();
-            let every = if every { " (wherever it occurs)" } else { "" };
+            let every = if every { " (all occurrences)" } else { "" };
             let mut lines = vec![(Style::Title, format!("{path}{every}"))];
             lines.extend(limited(difference(old, new)));
             lines
@@ -89,14 +89,14 @@ fn difference(old: &str, new: &str) -> Vec<(Style, String)> {
         let line = change.value().trim_end_matches('\n').to_owned();
         match change.tag() {
             ChangeTag::Equal => (Style::Faint, format!("  {line}")),
-            ChangeTag::Delete => (Style::Gone, format!("- {line}")),
-            ChangeTag::Insert => (Style::New, format!("+ {line}")),
+            ChangeTag::Delete => (Style::Removed, format!("- {line}")),
+            ChangeTag::Insert => (Style::Added, format!("+ {line}")),
         }
     });
     lines.collect()
 }
 
-/// The first lines, and how many more there are.
+/// Keeps the first lines, and counts the rest.
 fn limited(mut lines: Vec<(Style, String)>) -> Vec<(Style, String)> {
     let more = lines.len().saturating_sub(SHOWN_LINES);
     if more > 0 {
@@ -113,7 +113,7 @@ mod tests {
     use super::{Reply, described, parse};
 
     #[test]
-    fn answers_are_short_and_nothing_else_allows() {
+    fn only_clear_answers_are_accepted() {
         for yes in ["y", "Y", " yes "] {
             assert_eq!(parse(yes), Ok(Reply::Yes));
         }
@@ -135,17 +135,17 @@ mod tests {
     }
 
     #[test]
-    fn shows_what_would_be_done() {
+    fn calls_are_described() {
         assert_eq!(shown("run_command", json!({ "command": "a\nb" })), "$ a\n> b");
         assert_eq!(shown("write_file", json!({ "path": "x", "content": "a\nb\n" })), "x\n+ a\n+ b");
         let edit = json!({ "path": "x", "old": "a\nb", "new": "a\nc", "all": true });
-        assert_eq!(shown("edit_file", edit), "x (wherever it occurs)\n  a\n- b\n+ c");
+        assert_eq!(shown("edit_file", edit), "x (all occurrences)\n  a\n- b\n+ c");
         assert_eq!(shown("mcp__a__b", json!({ "n": 1 })), "{\n  \"n\": 1\n}");
-        // Input that does not fit the tool is shown as it is.
+        // Invalid input is shown as JSON.
         assert_eq!(shown("run_command", json!({ "command": 1 })), "{\n  \"command\": 1\n}");
         let long = shown("write_file", json!({ "path": "x", "content": "a\n".repeat(100) }));
         assert!(long.ends_with("… 40 more lines"), "{long}");
-        // A command is never cut: what is not seen cannot be allowed.
+        // A command is never cut: the user must see all of it.
         let long = shown("run_command", json!({ "command": "a\n".repeat(100) }));
         assert_eq!(long.lines().count(), 100);
     }

@@ -1,4 +1,4 @@
-//! Watches a session's answers: shows them, asks for permission, and stops them on request.
+//! Watches a session's answers: shows them, asks for approvals, and stops them on request.
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
@@ -10,27 +10,27 @@ use app::running::{Decision, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
-use super::{ApprovalRequest, Outcome, Viewer, in_words, label, permission};
+use super::{ApprovalRequest, Outcome, Viewer, error_text, label, permission};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::signals::{Ending, Signal};
+use crate::signals::{Shutdown, Signal};
 
 /// How long the last events of a stopped run may take to arrive.
 const LAST_EVENTS: Duration = Duration::from_millis(200);
 /// How long runs may take to stop when the user does not want to wait.
 const LAST_GRACE: Duration = Duration::from_millis(250);
-/// A message that takes longer than this to be accepted is explained.
+/// Sending may take this long without a notice.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// The explanation: another process may have died.
-const WAITS_FOR_ANOTHER: &str = "Another process had this session, and may be gone; waiting up to 4 s.";
+/// The notice: the other process may have died.
+const WAITS_FOR_ANOTHER: &str = "Another process runs this session; waiting up to 4 s.";
 
-/// Who can be asked for permission.
+/// The source of approvals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum Approver {
     /// The user, at a terminal.
-    Person,
-    /// Nobody. Requests are refused.
-    Nobody,
+    User,
+    /// Requests are refused.
+    None,
     /// The user, later. The session waits.
     Later,
 }
@@ -39,27 +39,27 @@ pub(crate) enum Asks {
 pub(crate) struct Watch<'a> {
     runtime: &'a Runtime,
     session: Uuid,
-    asks: Asks,
-    ending: Ending,
-    /// Tools that the user allowed for good: other requests of the same reply need no question.
+    approver: Approver,
+    shutdown: Shutdown,
+    /// Tools that the user always allows in this session.
     allowed: BTreeSet<(Uuid, String)>,
 }
 
 /// A run that is stopping because the process ends.
-type PuttingDown<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
+type Stopping<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
 
 /// Facts gathered from an answer's events.
 #[derive(Debug, Default)]
-struct Heard {
+struct AnswerFacts {
     error: Option<(ErrorCode, String)>,
     plan: Option<String>,
     /// Labels of the calls under way, by id.
     calls: HashMap<String, String>,
-    /// Labels of the calls that were refused because nobody could be asked.
+    /// Labels of the calls that were refused because there was no one to approve them.
     refused: Vec<String>,
 }
 
-impl Heard {
+impl AnswerFacts {
     fn event(&mut self, event: &Event) {
         match event {
             Event::PlanReady { plan } => self.plan = Some(plan.clone()),
@@ -81,16 +81,16 @@ impl Heard {
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn new(runtime: &'a Runtime, session: Uuid, asks: Asks, ending: Ending) -> Self {
-        Self { runtime, session, asks, ending, allowed: BTreeSet::new() }
+    pub(crate) fn new(runtime: &'a Runtime, session: Uuid, approver: Approver, shutdown: Shutdown) -> Self {
+        Self { runtime, session, approver, shutdown, allowed: BTreeSet::new() }
     }
 
-    pub(crate) fn ending(&self) -> &Ending {
-        &self.ending
+    pub(crate) fn shutdown(&self) -> &Shutdown {
+        &self.shutdown
     }
 
-    /// Sends a message. Ctrl-C meanwhile cancels the run as soon as it has begun: a message that is half
-    /// sent would leave a run that nobody watches.
+    /// Sends a message. Ctrl-C cancels the run as soon as it has begun, so that no run is left
+    /// unwatched.
     pub(crate) async fn send(
         &self,
         message: String,
@@ -99,7 +99,7 @@ impl<'a> Watch<'a> {
     ) -> Result<app::Result<Subscription>> {
         let mut sending = pin!(self.runtime.send(self.session, message, options));
         let mut slow = pin!(tokio::time::sleep(PATIENCE));
-        let (mut interrupted, mut is_told) = (false, false);
+        let (mut interrupted, mut is_explained) = (false, false);
         loop {
             tokio::select! {
                 biased;
@@ -115,8 +115,8 @@ impl<'a> Watch<'a> {
                     }
                     return Ok(sent);
                 }
-                () = &mut slow, if !is_told => {
-                    is_told = true;
+                () = &mut slow, if !is_explained => {
+                    is_explained = true;
                     let now = self.runtime.session(self.session).await;
                     if now.is_ok_and(|view| view.session.status == SessionStatus::Running) {
                         output.advise(WAITS_FOR_ANOTHER)?;
@@ -126,8 +126,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Shows an answer to its end. Ctrl-C cancels it; a second one leaves at once. If the process is
-    /// asked to end, the answer stops first, and its text so far is stored.
+    /// Shows an answer to its end. Ctrl-C cancels it; a second one leaves at once. On a shutdown request,
+    /// the answer stops first, and its text so far is stored.
     pub(crate) async fn until_done(
         &mut self,
         subscription: &mut Subscription,
@@ -135,11 +135,11 @@ impl<'a> Watch<'a> {
         output: &mut Output,
     ) -> Result<Outcome> {
         let runtime = self.runtime;
-        let (mut heard, mut cancelled) = (Heard::default(), false);
+        let (mut facts, mut cancelled) = (AnswerFacts::default(), false);
         let mut interrupt = pin!(tokio::signal::ctrl_c());
-        let mut putting_down: PuttingDown<'_> = None;
+        let mut stopping: Stopping<'_> = None;
         loop {
-            let told = {
+            let reported = {
                 let mut next = pin!(subscription.next());
                 loop {
                     tokio::select! {
@@ -153,32 +153,34 @@ impl<'a> Watch<'a> {
                             interrupt.set(tokio::signal::ctrl_c());
                             runtime.cancel(self.session).await?;
                         }
-                        signal = self.ending.asked(), if putting_down.is_none() => {
-                            putting_down = Some((signal, Box::pin(put_down(runtime))));
+                        signal = self.shutdown.requested(), if stopping.is_none() => {
+                            stopping = Some((signal, Box::pin(stop_runs(runtime))));
                         }
-                        told = &mut next => break told?,
-                        signal = over(&mut putting_down) => {
+                        reported = &mut next => break reported?,
+                        signal = wait_until_stopped(&mut stopping) => {
                             viewer.leave(output)?;
                             return Err(Failure::Stopped(signal));
                         }
                     }
                 }
             };
-            let Some(told) = told else {
-                return Err(Failure::broken("the answer ended without a word; `masque doctor` may know why"));
+            let Some(reported) = reported else {
+                return Err(Failure::broken(
+                    "the answer ended without a result; `masque doctor` may show why",
+                ));
             };
-            viewer.event(&told, output)?;
-            heard.event(&told.event);
-            match &told.event {
-                Event::ApprovalRequest { session_id, call } if !cancelled && putting_down.is_none() => {
+            viewer.event(&reported, output)?;
+            facts.event(&reported.event);
+            match &reported.event {
+                Event::ApprovalRequest { session_id, call } if !cancelled && stopping.is_none() => {
                     let request = ApprovalRequest { session: *session_id, call: call.clone() };
                     cancelled = !self.permit(&request, viewer, output).await?;
                 }
                 Event::Done { stop_reason } => {
-                    if let Some((signal, _)) = putting_down {
+                    if let Some((signal, _)) = stopping {
                         return Err(Failure::Stopped(signal));
                     }
-                    let Heard { error, plan, refused, .. } = heard;
+                    let AnswerFacts { error, plan, refused, .. } = facts;
                     return Ok(Outcome { end: *stop_reason, error, plan, refused });
                 }
                 _ => {}
@@ -186,7 +188,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Asks about one call and passes the answer on. False if the run was cancelled instead.
+    /// Approver about one call and passes the answer on. False if the run was cancelled instead.
     pub(crate) async fn permit(
         &mut self,
         request: &ApprovalRequest,
@@ -194,24 +196,24 @@ impl<'a> Watch<'a> {
         output: &mut Output,
     ) -> Result<bool> {
         let key = (request.session, request.call.name.clone());
-        let decision = match (viewer, self.asks) {
+        let decision = match (viewer, self.approver) {
             _ if self.allowed.contains(&key) => Some(Decision { approved: true, ..Decision::default() }),
-            (Viewer::Person(teller), Asks::Person) => {
-                let to = teller.make_way(output)?;
+            (Viewer::Person(printer), Approver::User) => {
+                let to = printer.end_line(output)?;
                 permission::show(&request.call, to, output)?;
                 // The question stays open if the process ends.
-                self.ending.or(permission::ask(output)).await?
+                self.shutdown.race(permission::ask(output)).await?
             }
-            (viewer, Asks::Later) => {
+            (viewer, Approver::Later) => {
                 viewer.leave(output)?;
                 let (id, call) = (self.session, label(&request.call));
                 output.advise(&format!(
-                    "It waits again, for permission to call {call}: `masque sessions approve {id} --all`."
+                    "The session needs another approval, for {call}: `masque sessions approve {id} --all`."
                 ))?;
                 return Err(Failure::Unfinished);
             }
-            // Nobody can be asked.
-            (_, Asks::Nobody | Asks::Person) => Some(Decision::default()),
+            // There is no one to ask.
+            (_, Approver::None | Approver::User) => Some(Decision::default()),
         };
         let Some(decision) = decision else {
             self.runtime.cancel(self.session).await?;
@@ -233,7 +235,7 @@ impl<'a> Watch<'a> {
         }
         match self.runtime.decide(*session, &call.id, decision).await {
             // Another front answered first.
-            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&in_words(error))?,
+            Err(error) if error.kind() == ErrorKind::Conflict => output.advise(&error_text(error))?,
             decided => {
                 decided?;
             }
@@ -243,14 +245,14 @@ impl<'a> Watch<'a> {
 }
 
 /// Stops all runs, and leaves their last events time to arrive.
-async fn put_down(runtime: &Runtime) {
+async fn stop_runs(runtime: &Runtime) {
     runtime.stop().await;
     tokio::time::sleep(LAST_EVENTS).await;
 }
 
 /// Waits until the run has stopped. Never ends if none is stopping.
-async fn over(putting_down: &mut PuttingDown<'_>) -> Signal {
-    match putting_down {
+async fn wait_until_stopped(stopping: &mut Stopping<'_>) -> Signal {
+    match stopping {
         Some((signal, done)) => {
             done.await;
             *signal
@@ -261,14 +263,14 @@ async fn over(putting_down: &mut PuttingDown<'_>) -> Signal {
 
 /// Stops all runs before the process ends. After a second Ctrl-C it does not wait for long. A signal
 /// that arrived meanwhile replaces a failure.
-pub(crate) async fn stop<T>(runtime: &Runtime, ending: &Ending, outcome: Result<T>) -> Result<T> {
+pub(crate) async fn stop<T>(runtime: &Runtime, shutdown: &Shutdown, outcome: Result<T>) -> Result<T> {
     match outcome {
         Err(Failure::Interrupted) => {
             let _ = tokio::time::timeout(LAST_GRACE, runtime.stop()).await;
         }
         _ => runtime.stop().await,
     }
-    match (ending.now(), outcome) {
+    match (shutdown.signal(), outcome) {
         (Some(signal), Err(_)) => Err(Failure::Stopped(signal)),
         (_, outcome) => outcome,
     }

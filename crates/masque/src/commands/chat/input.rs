@@ -1,4 +1,4 @@
-//! What the user says: typed on a terminal, or a line at a time from elsewhere.
+//! Messages of the user: typed on a terminal, or lines of standard input.
 
 use std::io::{self, BufRead as _, Read as _};
 use std::path::PathBuf;
@@ -17,35 +17,35 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::terminal;
 
-/// Messages that are kept to be called up again.
+/// Maximum number of messages in the history.
 const HISTORY_ENTRIES: usize = 1_000;
-/// A longer message is not kept.
+/// Longer messages are left out of the history.
 const HISTORY_BYTES: usize = 16 * 1024;
 
-/// What came.
+/// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
     Message(String),
     /// Ctrl-C.
     Interrupted,
-    /// Ctrl-D, or the end of what was piped in.
+    /// Ctrl-D, or the end of standard input.
     End,
 }
 
 pub(super) enum Source {
-    /// None only while a line is read.
-    Terminal(Option<Box<Typed>>),
+    /// None while a line is read.
+    Terminal(Option<Box<LineEditor>>),
     Lines,
 }
 
-pub(super) struct Typed {
-    editor: Editor<Typing, FileHistory>,
+pub(super) struct LineEditor {
+    editor: Editor<EditorHelper, FileHistory>,
     history: Option<PathBuf>,
 }
 
 impl Source {
     pub(super) fn terminal(history: Option<PathBuf>, output: &Output) -> Result<Self> {
-        terminal::remember();
+        terminal::save();
         let color = if output.has_color() { ColorMode::Enabled } else { ColorMode::Disabled };
         let config = Config::builder()
             .max_history_size(HISTORY_ENTRIES)
@@ -53,15 +53,15 @@ impl Source {
             .map_err(|error| cannot_read(&error))?;
         let config = config.history_ignore_space(true).color_mode(color).build();
         let mut editor = Editor::with_config(config).map_err(|error| cannot_read(&error))?;
-        editor.set_helper(Some(Typing));
+        editor.set_helper(Some(EditorHelper));
         if let Some(path) = &history {
-            // There is none at first.
+            // A missing history is fine.
             let _ = editor.load_history(path);
         }
-        Ok(Self::Terminal(Some(Box::new(Typed { editor, history }))))
+        Ok(Self::Terminal(Some(Box::new(LineEditor { editor, history }))))
     }
 
-    /// The next thing that is said. Reading waits on a thread of its own: what runs goes on.
+    /// Reads the next input on its own thread, so that other tasks keep running.
     pub(super) async fn next(&mut self, prompt: (String, String)) -> Result<Input> {
         match self {
             Self::Lines => tokio::select! {
@@ -71,28 +71,28 @@ impl Source {
                 },
                 _ = tokio::signal::ctrl_c() => Ok(Input::End),
             },
-            Self::Terminal(typed) => {
-                let Some(mut taken) = typed.take() else { return Ok(Input::End) };
+            Self::Terminal(slot) => {
+                let Some(mut editor) = slot.take() else { return Ok(Input::End) };
                 let read = tokio::task::spawn_blocking(move || {
-                    let said = taken.read(&prompt);
-                    (taken, said)
+                    let input = editor.read(&prompt);
+                    (editor, input)
                 });
-                let (taken, said) = read
+                let (editor, input) = read
                     .await
                     .map_err(|error| Failure::broken(format!("cannot read the terminal: {error}")))?;
-                *typed = Some(taken);
-                said
+                *slot = Some(editor);
+                input
             }
         }
     }
 }
 
-impl Typed {
+impl LineEditor {
     fn read(&mut self, prompt: &(String, String)) -> Result<Input> {
         match self.editor.readline(prompt) {
             Ok(text) => {
                 self.keep(&text);
-                // A backslash at the end of a line only says that there is another.
+                // A backslash at the end of a line continues the message.
                 Ok(Input::Message(text.replace("\\\n", "\n")))
             }
             Err(ReadlineError::Interrupted) => Ok(Input::Interrupted),
@@ -105,21 +105,21 @@ impl Typed {
         if text.trim().is_empty() || text.len() > HISTORY_BYTES {
             return;
         }
-        // A history that cannot be written is no reason to stop talking. Only the user may read it.
+        // A failed write does not stop the chat.
         let added = self.editor.add_history_entry(text);
         if let (Ok(true), Some(path)) = (added, &self.history)
             && let Err(error) = self.editor.append_history(path)
         {
-            tracing::warn!(path = %path.display(), %error, "the history of the chat is not kept");
+            tracing::warn!(path = %path.display(), %error, "cannot save the chat history");
         }
     }
 }
 
 fn cannot_read(error: &ReadlineError) -> Failure {
-    Failure::broken(format!("cannot read the terminal: {error}; pipe the message in instead"))
+    Failure::broken(format!("cannot read the terminal: {error}; pipe the message instead"))
 }
 
-/// One line of standard input; empty ones say nothing.
+/// Reads a line of standard input. Skips empty lines.
 fn line() -> Result<Input> {
     let most = limits::MESSAGE_BYTES;
     loop {
@@ -134,21 +134,21 @@ fn line() -> Result<Input> {
         if bytes.len() > most {
             let mebibytes = most / (1024 * 1024);
             return Err(Failure::invalid(format!(
-                "a line is longer than {mebibytes} MiB; put it into a file"
+                "a line is longer than {mebibytes} MiB; put the text in a file"
             )));
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::invalid("standard input is not UTF-8 text; pipe text in"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Failure::invalid("standard input is not UTF-8 text"))?;
         if !text.trim().is_empty() {
             return Ok(Input::Message(text.trim().to_owned()));
         }
     }
 }
 
-/// How a line is typed.
-struct Typing;
+/// Continuation lines and completion of slash commands.
+struct EditorHelper;
 
-impl Validator for Typing {
+impl Validator for EditorHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         Ok(match context.input().ends_with('\\') {
             true => ValidationResult::Incomplete,
@@ -157,20 +157,20 @@ impl Validator for Typing {
     }
 }
 
-impl Completer for Typing {
+impl Completer for EditorHelper {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        let typed = line.get(..at).unwrap_or_default();
+        let prefix = line.get(..at).unwrap_or_default();
         let candidates = slash::WORDS.iter().map(|(word, ..)| format!("/{word}"));
-        let candidates = candidates.filter(|word| typed.starts_with('/') && word.starts_with(typed));
+        let candidates = candidates.filter(|word| prefix.starts_with('/') && word.starts_with(prefix));
         Ok((0, candidates.collect()))
     }
 }
 
-impl Hinter for Typing {
+impl Hinter for EditorHelper {
     type Hint = String;
 }
 
-impl Highlighter for Typing {}
-impl Helper for Typing {}
+impl Highlighter for EditorHelper {}
+impl Helper for EditorHelper {}

@@ -1,48 +1,48 @@
-//! What can be said to the chat itself: lines that begin with a slash.
+//! Slash commands of the chat.
 
 use agent::Mode;
 use llm::ModelRef;
 use persona::Name;
 
-/// The words, what may follow them, and what they do.
+/// The commands, their arguments and their help.
 pub(super) const WORDS: &[(&str, &str, &str)] = &[
-    ("help", "", "this list"),
+    ("help", "", "show this list"),
     ("mode", "[plan|build]", "show the mode, or change it"),
     ("plan", "[approve|back WHY]", "show the plan, approve it, or send it back"),
-    ("persona", "NAME", "have another persona go on"),
-    ("model", "[PROVIDER/MODEL|default]", "show which model answers, or choose one"),
-    ("history", "", "show all that was said"),
-    ("undo", "", "take back your last message and what came of it"),
-    ("quit", "", "leave; Ctrl-D does too"),
+    ("persona", "NAME", "continue with another persona"),
+    ("model", "[PROVIDER/MODEL|default]", "show the model, or choose one"),
+    ("history", "", "show all messages"),
+    ("undo", "", "remove your last message and its answer"),
+    ("quit", "", "quit (also Ctrl-D)"),
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Slash {
+pub(super) enum SlashCommand {
     Help,
     Mode(Option<Mode>),
-    Plan(Option<PlanWord>),
+    Plan(Option<PlanArgument>),
     Persona(Name),
-    Model(Option<ModelWord>),
+    Model(Option<ModelArgument>),
     History,
     Undo,
     Quit,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ModelWord {
-    /// The persona chooses again.
+pub(super) enum ModelArgument {
+    /// The persona's choice.
     Default,
     Named(ModelRef),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PlanWord {
+pub(super) enum PlanArgument {
     Approve,
     SendBack(String),
 }
 
-/// Reads a line; none where it is a message, as one that begins with a path is.
-pub(super) fn parse(line: &str) -> Option<Result<Slash, String>> {
+/// Parses a command. None for a message, including one that begins with a path.
+pub(super) fn parse(line: &str) -> Option<Result<SlashCommand, String>> {
     let line = line.trim();
     let rest = line.strip_prefix('/')?;
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -50,51 +50,53 @@ pub(super) fn parse(line: &str) -> Option<Result<Slash, String>> {
     is_word.then(|| command(&word.to_lowercase(), rest.trim()))
 }
 
-fn command(word: &str, rest: &str) -> Result<Slash, String> {
-    let alone = |slash: Slash| match rest {
+fn command(word: &str, rest: &str) -> Result<SlashCommand, String> {
+    let alone = |slash: SlashCommand| match rest {
         "" => Ok(slash),
-        _ => Err(format!("/{word} stands alone")),
+        _ => Err(format!("/{word} takes no argument")),
     };
     match word {
-        "help" => alone(Slash::Help),
-        "mode" if rest.is_empty() => Ok(Slash::Mode(None)),
+        "help" => alone(SlashCommand::Help),
+        "mode" if rest.is_empty() => Ok(SlashCommand::Mode(None)),
         "mode" => rest
             .parse()
-            .map(|mode| Slash::Mode(Some(mode)))
+            .map(|mode| SlashCommand::Mode(Some(mode)))
             .map_err(|error: agent::ModeError| error.to_string()),
-        "plan" => plan(rest).map(Slash::Plan),
-        "persona" if rest.is_empty() => Err("name a persona, as in /persona mentor".to_owned()),
-        "persona" => rest.parse().map(Slash::Persona).map_err(|error: persona::NameError| error.to_string()),
-        "model" => model(rest).map(Slash::Model),
-        "history" => alone(Slash::History),
-        "undo" => alone(Slash::Undo),
-        "quit" | "exit" => alone(Slash::Quit),
+        "plan" => plan(rest).map(SlashCommand::Plan),
+        "persona" if rest.is_empty() => Err("missing name, for example /persona mentor".to_owned()),
+        "persona" => {
+            rest.parse().map(SlashCommand::Persona).map_err(|error: persona::NameError| error.to_string())
+        }
+        "model" => model(rest).map(SlashCommand::Model),
+        "history" => alone(SlashCommand::History),
+        "undo" => alone(SlashCommand::Undo),
+        "quit" | "exit" => alone(SlashCommand::Quit),
         _ => Err(match persona::nearest(word, WORDS.iter().map(|(word, ..)| *word)).first() {
-            Some(near) => format!("there is no /{word}; did you mean /{near}?"),
-            None => format!("there is no /{word}; /help lists what there is"),
+            Some(near) => format!("unknown command /{word}; did you mean /{near}?"),
+            None => format!("unknown command /{word}; /help lists all commands"),
         }),
     }
 }
 
-fn model(rest: &str) -> Result<Option<ModelWord>, String> {
+fn model(rest: &str) -> Result<Option<ModelArgument>, String> {
     match rest {
         "" => Ok(None),
-        "default" => Ok(Some(ModelWord::Default)),
+        "default" => Ok(Some(ModelArgument::Default)),
         named => match named.parse() {
-            Ok(model) => Ok(Some(ModelWord::Named(model))),
-            Err(error) => Err(format!("{error}; /model default leaves it to the persona")),
+            Ok(model) => Ok(Some(ModelArgument::Named(model))),
+            Err(error) => Err(format!("{error}; /model default lets the persona choose")),
         },
     }
 }
 
-fn plan(rest: &str) -> Result<Option<PlanWord>, String> {
+fn plan(rest: &str) -> Result<Option<PlanArgument>, String> {
     let (word, why) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match (word, why.trim()) {
         ("", _) => Ok(None),
-        ("approve", "") => Ok(Some(PlanWord::Approve)),
-        ("back", "") => Err("say why, as in /plan back Keep the old name.".to_owned()),
-        ("back", why) => Ok(Some(PlanWord::SendBack(why.to_owned()))),
-        _ => Err("write /plan, /plan approve, or /plan back and why".to_owned()),
+        ("approve", "") => Ok(Some(PlanArgument::Approve)),
+        ("back", "") => Err("missing reason, for example /plan back Keep the old name.".to_owned()),
+        ("back", why) => Ok(Some(PlanArgument::SendBack(why.to_owned()))),
+        _ => Err("expected /plan, /plan approve, or /plan back REASON".to_owned()),
     }
 }
 
@@ -102,10 +104,10 @@ fn plan(rest: &str) -> Result<Option<PlanWord>, String> {
 mod tests {
     use agent::Mode;
 
-    use super::{ModelWord, PlanWord, Slash, WORDS, parse};
+    use super::{ModelArgument, PlanArgument, SlashCommand, WORDS, parse};
 
     #[test]
-    fn every_word_that_is_listed_is_known() {
+    fn every_listed_command_parses() {
         for (word, ..) in WORDS {
             let line = match *word {
                 "persona" => "/persona mentor".to_owned(),
@@ -116,21 +118,21 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_follows() {
-        assert_eq!(parse("/mode plan"), Some(Ok(Slash::Mode(Some(Mode::Plan)))));
-        assert_eq!(parse(" /MODE "), Some(Ok(Slash::Mode(None))));
-        assert_eq!(parse("/exit"), Some(Ok(Slash::Quit)));
-        assert_eq!(parse("/plan approve"), Some(Ok(Slash::Plan(Some(PlanWord::Approve)))));
-        assert_eq!(parse("/model"), Some(Ok(Slash::Model(None))));
-        assert_eq!(parse("/model default"), Some(Ok(Slash::Model(Some(ModelWord::Default)))));
-        let named = ModelWord::Named("hub/meta/llama".parse().expect("a model"));
-        assert_eq!(parse("/model hub/meta/llama"), Some(Ok(Slash::Model(Some(named)))));
-        let back = PlanWord::SendBack("keep it".to_owned());
-        assert_eq!(parse("/plan back keep it"), Some(Ok(Slash::Plan(Some(back)))));
+    fn arguments_are_parsed() {
+        assert_eq!(parse("/mode plan"), Some(Ok(SlashCommand::Mode(Some(Mode::Plan)))));
+        assert_eq!(parse(" /MODE "), Some(Ok(SlashCommand::Mode(None))));
+        assert_eq!(parse("/exit"), Some(Ok(SlashCommand::Quit)));
+        assert_eq!(parse("/plan approve"), Some(Ok(SlashCommand::Plan(Some(PlanArgument::Approve)))));
+        assert_eq!(parse("/model"), Some(Ok(SlashCommand::Model(None))));
+        assert_eq!(parse("/model default"), Some(Ok(SlashCommand::Model(Some(ModelArgument::Default)))));
+        let named = ModelArgument::Named("hub/meta/llama".parse().expect("a model"));
+        assert_eq!(parse("/model hub/meta/llama"), Some(Ok(SlashCommand::Model(Some(named)))));
+        let back = PlanArgument::SendBack("keep it".to_owned());
+        assert_eq!(parse("/plan back keep it"), Some(Ok(SlashCommand::Plan(Some(back)))));
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn invalid_commands_are_errors() {
         for (line, expected) in [
             ("/mod", "did you mean /mode?"),
             ("/xyzzy", "/help"),
@@ -138,17 +140,17 @@ mod tests {
             ("/persona", "/persona mentor"),
             ("/persona a/b", "a/b"),
             ("/model sonnet", "/model default"),
-            ("/plan back", "say why"),
+            ("/plan back", "missing reason"),
             ("/plan yes", "/plan approve"),
-            ("/undo it", "stands alone"),
+            ("/undo it", "takes no argument"),
         ] {
-            let Some(Err(message)) = parse(line) else { panic!("{line} is taken") };
+            let Some(Err(message)) = parse(line) else { panic!("{line} is accepted") };
             assert!(message.contains(expected), "{line}: {message}");
         }
     }
 
     #[test]
-    fn messages_are_none() {
+    fn messages_are_no_commands() {
         for line in ["hello", "/etc/hosts is empty", "/", "// a comment", "/3", "a /mode"] {
             assert_eq!(parse(line), None, "{line}");
         }

@@ -1,4 +1,4 @@
-//! Settling a conflict: one definition stays, the others are deleted.
+//! Resolves a conflict: keeps one definition and deletes the others.
 
 use std::collections::BTreeMap;
 
@@ -12,39 +12,38 @@ use crate::cli::ConflictsArgs;
 use crate::commands::fields::{excerpts, shown};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-/// Revisions to look through for the last one before a deletion.
+/// Revisions to search for the last one before a deletion.
 const RECENT: usize = 4;
 
-/// Columns of a value where no terminal says how many there are, and those beside it: the mark of the
-/// choice and the scope.
+/// Columns of a value without a terminal, and of the mark and scope beside it.
 const VALUE_COLUMNS: usize = 100;
 const BESIDE_VALUE: usize = 14;
 
-/// What was done, and how to undo it.
+/// The JSON output: the resolution, and the commands that undo it.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ResolveOutput<'a> {
     #[serde(flatten)]
     resolved: &'a Resolved,
     undo: Vec<String>,
 }
 
-/// The conflict that is meant, where the name has exactly one.
+/// The only conflict of a name. Fails if there are none or several.
 pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place]) -> Result<Conflict> {
     match (found.pop(), found.as_slice()) {
         (Some(conflict), []) => Ok(conflict),
         (Some(last), rest) => {
             let kinds = rest.iter().chain([&last]).map(|conflict| conflict.kind.as_str());
             let kinds = kinds.collect::<Vec<_>>().join(" or --kind ");
-            Err(Failure::invalid(format!("several kinds have a conflict named {name}; say --kind {kinds}")))
+            Err(Failure::invalid(format!("several kinds have a conflict named {name}; add --kind {kinds}")))
         }
         (None, _) => {
             let why = match overrides.first() {
                 Some(over) => super::no_conflict(over),
-                None => format!("nothing named {name} is defined by several scopes"),
+                None => format!("no conflict is named {name}"),
             };
-            let message = format!("{why}; `masque conflicts` lists what there is");
+            let message = format!("{why}; `masque conflicts` lists all conflicts");
             Err(Failure::told(Code::NotFound, message))
         }
     }
@@ -53,45 +52,45 @@ pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place
 pub(super) async fn run(
     conflict: &Conflict,
     args: ConflictsArgs,
-    session: &Session,
+    workspace: &Workspace,
     output: &mut Output,
 ) -> Result<()> {
     let Conflict { kind, name, .. } = conflict;
     let (resolution, kept) = match args.use_scope {
-        Some(scope) => (Resolution::Use(has(conflict, scope)?), scope),
+        Some(scope) => (Resolution::Use(check_scope(conflict, scope)?), scope),
         None => (Resolution::Merge(merge(conflict, args.takes, output).await?), conflict.in_force),
     };
     let loses_shared = kept != Scope::Shared && conflict.scopes.contains(&Scope::Shared);
-    if loses_shared && !args.yes && !agreed(*kind, name, output).await? {
-        return output.line("nothing was changed");
+    if loses_shared && !args.yes && !confirm_delete(*kind, name, output).await? {
+        return output.line("nothing changed");
     }
-    let library = &session.library;
+    let library = &workspace.library;
     let resolved =
-        library.resolve_conflict(&session.author, *kind, name, resolution, args.why.message).await?;
+        library.resolve_conflict(&workspace.author, *kind, name, resolution, args.why.message).await?;
     let mut undo = Vec::new();
     for scope in &resolved.deleted {
-        undo.extend(way_back(*kind, name, *scope, session).await);
+        undo.extend(undo_command(*kind, name, *scope, workspace).await);
     }
     if output.is_json() {
-        return output.json(&Answer { resolved: &resolved, undo });
+        return output.json(&ResolveOutput { resolved: &resolved, undo });
     }
-    tell(&resolved, &undo, output)
+    print_result(&resolved, &undo, output)
 }
 
-/// The shared database is other people's too.
-async fn agreed(kind: Kind, name: &Name, output: &mut Output) -> Result<bool> {
+/// Asks before deleting from the shared database.
+async fn confirm_delete(kind: Kind, name: &Name, output: &mut Output) -> Result<bool> {
     let what = format!("{} {name}", kind.spoken());
     if !ask::can_ask(output) {
         return Err(Failure::told(
             Code::NeedsConsent,
-            format!("this deletes {what} from the shared database, for all who use it; repeat with --yes"),
+            format!("this deletes {what} from the shared database for all its users; repeat with --yes"),
         ));
     }
-    ask::confirm(&format!("Delete {what} from the shared database, for all who use it?"), output).await
+    ask::confirm(&format!("Delete {what} from the shared database for all its users?"), output).await
 }
 
-/// A scope that takes part in the conflict.
-fn has(conflict: &Conflict, scope: Scope) -> Result<Scope> {
+/// Fails if a scope is not part of the conflict.
+fn check_scope(conflict: &Conflict, scope: Scope) -> Result<Scope> {
     let Conflict { kind, name, scopes, .. } = conflict;
     if scopes.contains(&scope) {
         return Ok(scope);
@@ -101,7 +100,7 @@ fn has(conflict: &Conflict, scope: Scope) -> Result<Scope> {
     Err(Failure::invalid(format!("{scope} does not define {kind} {name}; choose one of {scopes}")))
 }
 
-/// A scope for every field that differs: as the flags say, else as somebody answers.
+/// Chooses a scope for every field that differs: from the flags, else interactively.
 async fn merge(
     conflict: &Conflict,
     takes: Vec<(String, Scope)>,
@@ -110,8 +109,8 @@ async fn merge(
     let mut chosen = BTreeMap::new();
     for (field, scope) in takes {
         known_field(conflict, &field)?;
-        if chosen.insert(field.clone(), has(conflict, scope)?).is_some() {
-            return Err(Failure::invalid(format!("--take names {field} twice; one scope can supply it")));
+        if chosen.insert(field.clone(), check_scope(conflict, scope)?).is_some() {
+            return Err(Failure::invalid(format!("--take names {field} twice; use one scope per field")));
         }
     }
     let open: Vec<&FieldConflict> =
@@ -119,7 +118,7 @@ async fn merge(
     if !open.is_empty() && !ask::can_ask(output) {
         let names: Vec<&str> = open.iter().map(|field| field.field.as_str()).collect();
         return Err(Failure::invalid(format!(
-            "these fields are still open: {}; add --take {}=SCOPE for each",
+            "no scope chosen for {}; add --take {}=SCOPE for each",
             names.join(", "),
             names[0]
         )));
@@ -137,8 +136,8 @@ fn known_field(conflict: &Conflict, field: &str) -> Result<()> {
     }
     let advice = match persona::nearest(field, known.iter().copied()).first() {
         Some(near) => format!("did you mean {near:?}?"),
-        None if known.is_empty() => "the definitions are the same".to_owned(),
-        None => format!("what differs is {}", known.join(", ")),
+        None if known.is_empty() => "the definitions are identical".to_owned(),
+        None => format!("the fields that differ are {}", known.join(", ")),
     };
     Err(Failure::invalid(format!("the definitions do not differ in {field:?}; {advice}")))
 }
@@ -156,27 +155,27 @@ async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output)
     ask::choose(&format!("Which {}?", field.field), choices, 0, output).await
 }
 
-/// The command that brings back what was deleted.
-async fn way_back(kind: Kind, name: &Name, scope: Scope, session: &Session) -> Option<String> {
-    let history = session.library.history(kind, name, Some(scope), Some(RECENT)).await.ok()?;
+/// The command that restores a deleted definition.
+async fn undo_command(kind: Kind, name: &Name, scope: Scope, workspace: &Workspace) -> Option<String> {
+    let history = workspace.library.history(kind, name, Some(scope), Some(RECENT)).await.ok()?;
     let last = history.items.iter().find(|revision| revision.action != "delete")?.revision;
     let kind = if kind == Kind::Persona { String::new() } else { format!("{kind} ") };
     Some(format!("masque rollback {kind}{name} {last} --scope {scope}"))
 }
 
-fn tell(resolved: &Resolved, undo: &[String], output: &mut Output) -> Result<()> {
+fn print_result(resolved: &Resolved, undo: &[String], output: &mut Output) -> Result<()> {
     let Resolved { kind, name, kept, written, deleted } = resolved;
     let what = format!("{} {name}", kind.spoken());
     match written {
         Some(written) => output.line(format!("merged {what} into {kept} (revision {})", written.revision))?,
-        None => output.line(format!("kept {what} of {kept}"))?,
+        None => output.line(format!("kept {what} in {kept}"))?,
     }
     if !deleted.is_empty() {
         let scopes: Vec<&str> = deleted.iter().map(|scope| scope.as_str()).collect();
         output.line(format!("deleted it from {}", scopes.join(" and ")))?;
     }
     for command in undo {
-        output.line(format!("to get it back: {command}"))?;
+        output.line(format!("to undo: {command}"))?;
     }
     Ok(())
 }

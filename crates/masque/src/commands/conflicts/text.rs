@@ -1,4 +1,4 @@
-//! Conflicts as text for people: each name, and below it the fields that differ.
+//! Prints conflicts: each name with the fields that differ.
 
 use app::outputs::Conflict;
 use persona::Scope;
@@ -8,7 +8,7 @@ use crate::commands::fields::{excerpts, shown};
 use crate::failure::Result;
 use crate::output::{Output, Style};
 
-/// Columns of a value where no terminal says how many there are.
+/// Columns of a value without a terminal.
 const VALUE_COLUMNS: usize = 90;
 /// Columns before a value: the indentation, and the longest name of a scope.
 const MARGIN: usize = 13;
@@ -20,17 +20,17 @@ pub(super) fn print(conflicts: &[Conflict], output: &mut Output) -> Result<()> {
         }
         print_one(conflict, output)?;
     }
-    output.advise("Settle one with `masque conflicts NAME --use SCOPE`, or field by field with --merge.")
+    output.advise("Resolve one with `masque conflicts NAME --use SCOPE`, or field by field with --merge.")
 }
 
 fn print_one(conflict: &Conflict, output: &mut Output) -> Result<()> {
     let Conflict { kind, name, in_force, scopes, identical, fields } = conflict;
     let title = output.styled(Style::Title, format!("{} {name}", kind.spoken()));
     let scopes_in_words = scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ");
-    let note = output.styled(Style::Faint, format!("in {scopes_in_words}; {in_force} is in force"));
+    let note = output.styled(Style::Faint, format!("in {scopes_in_words}; {in_force} wins"));
     output.styled_line(&format!("{title}  {note}"))?;
     if *identical {
-        return output.line("  the definitions are the same");
+        return output.line("  the definitions are identical");
     }
     for field in fields {
         let name = output.styled(Style::Name, &field.field);

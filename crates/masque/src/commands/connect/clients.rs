@@ -1,4 +1,4 @@
-//! The clients: where each keeps its MCP servers, and in what form.
+//! MCP clients: the paths and formats of their configuration files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::cli::Client;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 
-/// How a client's file is written.
+/// The format of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum Format {
     /// JSON, with the servers in the object of this name.
@@ -19,15 +19,15 @@ pub(in crate::commands) enum Format {
     Toml,
 }
 
-/// A client and the file to write.
+/// A client and its configuration file.
 #[derive(Debug, Clone)]
-pub(in crate::commands) struct Target {
+pub(in crate::commands) struct ClientFile {
     client: Client,
     pub(in crate::commands) file: PathBuf,
     pub(in crate::commands) format: Format,
 }
 
-impl Target {
+impl ClientFile {
     pub(super) fn of(client: Client, project: Option<&Path>, directories: &Directories) -> Result<Self> {
         let Some(project) = project else {
             return Ok(Self::of_user(client, directories));
@@ -38,12 +38,12 @@ impl Target {
             Client::Vscode => ".vscode/mcp.json",
             Client::Codex => ".codex/config.toml",
             Client::ClaudeDesktop => {
-                return Err(Failure::invalid("Claude Desktop has no projects; leave --project out"));
+                return Err(Failure::invalid("Claude Desktop has no projects; remove --project"));
             }
         };
         if !project.is_dir() {
             let project = project.display();
-            return Err(Failure::invalid(format!("{project} is not a directory; name the project's root")));
+            return Err(Failure::invalid(format!("{project} is not a directory; use the project's root")));
         }
         let project = std::path::absolute(project).map_err(|error| Failure::file("find", project, &error))?;
         Ok(Self { client, file: project.join(file), format: format(client) })
@@ -70,7 +70,7 @@ impl Target {
         Client::value_variants().iter().map(|client| Self::of_user(*client, directories)).collect()
     }
 
-    /// Whether the client seems to be on this machine: it has been started once.
+    /// True if the client has been started on this machine before.
     pub(in crate::commands) fn is_installed(&self, directories: &Directories) -> bool {
         let own_directory =
             self.file.parent().is_some_and(|parent| parent != directories.home && parent.is_dir());
@@ -102,7 +102,7 @@ impl Target {
         match self.client {
             Client::ClaudeCode => "next: start `claude` and type /mcp to see it",
             Client::ClaudeDesktop => "next: restart Claude Desktop",
-            Client::Cursor => "next: restart Cursor, and switch masque on in its MCP settings",
+            Client::Cursor => "next: restart Cursor, and enable masque in its MCP settings",
             Client::Vscode => {
                 "next: run \"MCP: List Servers\" from VS Code's command palette, and start masque"
             }
@@ -110,7 +110,7 @@ impl Target {
         }
     }
 
-    /// The file's new text: `old` with our entry in it.
+    /// Returns the text of the file with our entry.
     pub(super) fn merged(&self, old: &str, entry: &Entry) -> Result<String> {
         let merged = match self.format {
             Format::Json { servers } => {
@@ -121,16 +121,16 @@ impl Target {
         };
         merged.map_err(|problem| {
             let file = self.file.display();
-            Failure::invalid(format!("{file} is left as it is, because {problem}"))
+            Failure::invalid(format!("did not change {file}: {problem}"))
         })
     }
 
-    /// The entry as this client wants it: some name the transport, one has no HTTP.
+    /// The entry in this client's form: some name the transport, one has no HTTP.
     fn json_form<'a>(&self, entry: &'a Entry) -> Result<JsonForm<'a>> {
         let names_transport = matches!(self.client, Client::ClaudeCode | Client::Vscode);
         if entry.url().is_some() && self.client == Client::ClaudeDesktop {
             return Err(Failure::invalid(
-                "Claude Desktop's file takes programs only; leave --http out, and it starts masque itself",
+                "Claude Desktop supports programs only; remove --http, and it starts masque itself",
             ));
         }
         Ok(JsonForm::new(entry, names_transport))

@@ -1,4 +1,4 @@
-//! What a client is told: a program to start, or an address to call.
+//! The entry of a client: a program to start, or an address to call.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::executable;
 use crate::cli::ConnectArgs;
 use crate::failure::{Failure, Result};
 
-/// The variable through which a database with a password is handed over: arguments of a process
-/// can be read by everybody on the machine.
+/// The variable that passes a database with a password. Other users can read the arguments of a
+/// process.
 pub(super) const DATABASE_VARIABLE: &str = "MASQUE_DB";
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    pub(super) fn wanted(args: &ConnectArgs, database: Option<&str>) -> Result<Self> {
+    pub(super) fn from_args(args: &ConnectArgs, database: Option<&str>) -> Result<Self> {
         match &args.http {
             Some(url) => address(url, args.tools.as_deref(), database),
             None => program(args.tools.as_deref(), database),
@@ -71,7 +71,7 @@ fn program(tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
     Ok(Entry::Program { command, arguments, secret_database })
 }
 
-/// A client starts the program in a directory of its own.
+/// Makes a path absolute, because clients start the program in another directory.
 fn absolute(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).map_err(|error| Failure::file("find", path, &error))?;
     path.to_str()
@@ -89,13 +89,13 @@ fn has_password(url: &str) -> bool {
 fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
     if database.is_some() {
         return Err(Failure::invalid(
-            "with --http the server has the database; leave --db (and MASQUE_DB) out",
+            "with --http, the server chooses the database; remove --db and MASQUE_DB",
         ));
     }
     let scheme_is_known = url.starts_with("http://") || url.starts_with("https://");
     if !scheme_is_known || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(Failure::invalid(format!(
-            "{url:?} is no address; write it as in http://127.0.0.1:4747/mcp"
+            "invalid URL {url:?}; expected one like http://127.0.0.1:4747/mcp"
         )));
     }
     let url = match tools {
@@ -108,7 +108,7 @@ fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<Ent
     Ok(Entry::Address(url))
 }
 
-/// An entry as JSON clients read it, in the order in which people write it.
+/// An entry in the form of JSON clients, in the usual order of members.
 #[derive(Debug, Serialize)]
 pub(super) struct JsonForm<'a> {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub(super) struct JsonForm<'a> {
     pub(super) args: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) url: Option<&'a str>,
-    /// Handled apart, since the user's own variables stay.
+    /// Merged separately, to keep the user's own variables.
     #[serde(skip)]
     pub(super) secret_database: Option<&'a str>,
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::has_password;
 
     #[test]
-    fn passwords_are_noticed() {
+    fn passwords_are_detected() {
         assert!(has_password("postgres://me:secret@host/db"));
         assert!(has_password("postgres://host/db?user=me&password=x"));
         assert!(!has_password("postgres://me@host:5432/db"));

@@ -1,7 +1,7 @@
 //! Sets one entry in a client's JSON file.
 //!
 //! `jsonc-parser` edits the text: comments, layout and members that Masque does not own stay as they are.
-//! The result is parsed again and compared with the expected value before anybody writes it.
+//! The result is parsed and compared with the expected value before it is written.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};

@@ -1,4 +1,4 @@
-//! Replacing a file whole or not at all, with a copy of what it was.
+//! Replaces a file atomically, and keeps a backup.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 
-/// Copies made within the same second, at most.
+/// Maximum number of backups within a second.
 const MOST_COPIES: u32 = 100;
 
-/// Writes `new` in place of `old`, which is what was read; returns where the copy stands. Links
-/// are followed and permissions kept. `private` makes a new file readable by its owner only.
+/// Replaces the text `old` with `new`. Returns the path of the backup. Follows links and keeps
+/// permissions. `private` makes a new file readable by its owner only.
 pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> Result<Option<PathBuf>> {
     let failed = |error: &io::Error| Failure::file("write", path, error);
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(|error| Failure::file("make the directory", parent, &error))?;
+        fs::create_dir_all(parent).map_err(|error| Failure::file("create the directory", parent, &error))?;
     }
     let target = match path.symlink_metadata() {
         Ok(_) => path.canonicalize().map_err(|error| Failure::file("follow the link", path, &error))?,
@@ -32,12 +32,12 @@ pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> 
         temporary.as_file().set_permissions(permissions).map_err(|error| failed(&error))?;
     }
     temporary.as_file().sync_all().map_err(|error| failed(&error))?;
-    // Clients write these files too; what one wrote just now must not be lost.
+    // Clients write these files too. Their changes must not be lost.
     if fs::read(&target).ok().as_deref() != old.map(str::as_bytes) {
         let path = path.display();
         return Err(Failure::told(
             app::Code::FileChanged,
-            format!("{path} was changed by another program just now and is left as it is; try again"),
+            format!("another program changed {path} meanwhile; try again"),
         ));
     }
     temporary.persist(&target).map_err(|error| failed(&error.error))?;
@@ -50,7 +50,7 @@ fn temporary_file(directory: &Path, private: bool) -> io::Result<tempfile::Named
     #[cfg(unix)]
     if !private {
         use std::os::unix::fs::PermissionsExt as _;
-        // As for any new file, the user's mask takes away what it should.
+        // The user's umask applies, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     #[cfg(not(unix))]
@@ -58,7 +58,7 @@ fn temporary_file(directory: &Path, private: bool) -> io::Result<tempfile::Named
     builder.tempfile_in(directory)
 }
 
-/// A copy of the file beside it, under a name that is free.
+/// Copies the file to a free name beside it.
 fn copy_beside(target: &Path) -> Result<PathBuf> {
     let stamp = chrono::Local::now().format("%Y%m%d%H%M%S");
     for attempt in 0..MOST_COPIES {
@@ -78,5 +78,5 @@ fn copy_beside(target: &Path) -> Result<PathBuf> {
         }
     }
     let target = target.display();
-    Err(Failure::broken(format!("{target} has too many copies beside it; remove some .bak files")))
+    Err(Failure::broken(format!("{target} has too many backups; remove some .bak files")))
 }

@@ -1,41 +1,41 @@
-//! What a client's configuration says about Masque, for `doctor`.
+//! Reads the state of a client's configuration for `doctor`.
 
 use std::path::PathBuf;
 
 use toml_edit::DocumentMut;
 
-use super::{Format, NAME, Target, json_file, read};
+use super::{ClientFile, Format, NAME, json_file, read};
 
-/// What stands in a client's file.
+/// The entry in a client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::commands) enum State {
+pub(in crate::commands) enum ClientState {
     NotConfigured,
     /// Starts this program.
     Program(PathBuf),
     /// Calls this address.
     Address(String),
-    /// The file cannot be read, for this reason.
+    /// The file cannot be read. Has the reason.
     Unreadable(String),
 }
 
-pub(in crate::commands) fn state(target: &Target) -> State {
+pub(in crate::commands) fn read_state(target: &ClientFile) -> ClientState {
     let text = match read(&target.file) {
         Ok(Some(text)) => text,
-        Ok(None) => return State::NotConfigured,
-        Err(_) => return State::Unreadable("it cannot be opened as text".to_owned()),
+        Ok(None) => return ClientState::NotConfigured,
+        Err(_) => return ClientState::Unreadable("cannot open it as text".to_owned()),
     };
     if text.trim().is_empty() {
-        return State::NotConfigured;
+        return ClientState::NotConfigured;
     }
     let found = match target.format {
         Format::Json { servers } => from_json(&text, servers),
         Format::Toml => from_toml(&text),
     };
     match found {
-        Err(reason) => State::Unreadable(reason),
-        Ok((Some(command), _)) => State::Program(PathBuf::from(command)),
-        Ok((None, Some(url))) => State::Address(url),
-        Ok((None, None)) => State::NotConfigured,
+        Err(reason) => ClientState::Unreadable(reason),
+        Ok((Some(command), _)) => ClientState::Program(PathBuf::from(command)),
+        Ok((None, Some(url))) => ClientState::Address(url),
+        Ok((None, None)) => ClientState::NotConfigured,
     }
 }
 

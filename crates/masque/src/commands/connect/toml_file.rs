@@ -1,4 +1,4 @@
-//! Setting one entry in Codex's TOML file, with comments and layout kept.
+//! Sets one entry in Codex's TOML file. Comments and layout stay.
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
@@ -7,14 +7,14 @@ use super::entry::{DATABASE_VARIABLE, Entry};
 
 const SERVERS: &str = "mcp_servers";
 
-/// The text with our entry in it; an error says why that cannot be.
+/// Returns the text with our entry. The error says why the file stays unchanged.
 pub(super) fn merge(old: &str, entry: &Entry) -> Result<String, String> {
     let mut document: DocumentMut = old.parse().map_err(|error: toml_edit::TomlError| {
         format!("it is not valid TOML ({})", error.to_string().trim_end().replace('\n', " "))
     })?;
     let servers = document.entry(SERVERS).or_insert_with(|| {
         let mut table = Table::new();
-        // Only `[mcp_servers.masque]` is to be written, not an empty `[mcp_servers]` above it.
+        // Write `[mcp_servers.masque]` only, without an empty `[mcp_servers]` above it.
         table.set_implicit(true);
         Item::Table(table)
     });
@@ -40,8 +40,7 @@ pub(super) fn merge(old: &str, entry: &Entry) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// Sets a value. One that is the same already stays as it is written, and a new one keeps the
-/// comment of the one that it replaces.
+/// Sets a value. An equal value keeps its spelling; a new one keeps the comment of the old.
 fn set(table: &mut dyn TableLike, key: &str, mut value: Value) {
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) if same(old, &value) => {}

@@ -1,11 +1,11 @@
-//! The MCP clients on this machine, and whether they know Masque.
+//! Checks the MCP clients on this machine.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Problem;
-use crate::commands::connect::{State, Target, state};
+use super::DoctorProblem;
+use crate::commands::connect::{ClientFile, ClientState, read_state};
 use crate::failure::Result;
 use crate::locations::Directories;
 use crate::output::Output;
@@ -16,32 +16,36 @@ pub(super) struct ClientReport {
     file: PathBuf,
     installed: bool,
     connected: bool,
-    /// What it starts or calls, or why its file cannot be read.
+    /// The program or address of the entry, or the reason why the file is not readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
-pub(super) fn examine(directories: &Directories, problems: &mut Vec<Problem>) -> Vec<ClientReport> {
-    let targets = Target::every(directories);
+pub(super) fn examine(directories: &Directories, problems: &mut Vec<DoctorProblem>) -> Vec<ClientReport> {
+    let targets = ClientFile::every(directories);
     targets.iter().map(|target| examine_one(target, directories, problems)).collect()
 }
 
-fn examine_one(target: &Target, directories: &Directories, problems: &mut Vec<Problem>) -> ClientReport {
+fn examine_one(
+    target: &ClientFile,
+    directories: &Directories,
+    problems: &mut Vec<DoctorProblem>,
+) -> ClientReport {
     let (client, label) = (target.word(), target.label());
-    let (connected, note) = match state(target) {
-        State::NotConfigured => (false, None),
-        State::Address(url) => (true, Some(format!("calls {url}"))),
-        State::Program(program) => {
+    let (connected, note) = match read_state(target) {
+        ClientState::NotConfigured => (false, None),
+        ClientState::Address(url) => (true, Some(format!("calls {url}"))),
+        ClientState::Program(program) => {
             if program.is_absolute() && !program.is_file() {
-                problems.push(Problem::new(
-                    format!("{label} is told to start {}, which is not there", program.display()),
+                problems.push(DoctorProblem::new(
+                    format!("{label} starts {}, which does not exist", program.display()),
                     format!("run `masque connect {client}` again"),
                 ));
             }
             (true, Some(format!("starts {}", program.display())))
         }
-        // Comments are allowed in some of these files, so this need not be a fault.
-        State::Unreadable(reason) => (false, Some(format!("its file is not understood: {reason}"))),
+        // The client may accept a file that we cannot parse.
+        ClientState::Unreadable(reason) => (false, Some(format!("cannot read its configuration: {reason}"))),
     };
     let installed = target.is_installed(directories);
     ClientReport { client, file: target.file.clone(), installed, connected, note }
@@ -54,8 +58,8 @@ impl ClientReport {
             (true, _, Some(note)) => format!("connected: {note}"),
             (true, _, None) => "connected".to_owned(),
             (false, _, Some(note)) => note.clone(),
-            (false, true, None) => format!("there, not connected; `masque connect {client}`"),
-            (false, false, None) => "not found".to_owned(),
+            (false, true, None) => format!("installed, not connected; run `masque connect {client}`"),
+            (false, false, None) => "not installed".to_owned(),
         };
         output.field(client, &text)
     }

@@ -1,4 +1,4 @@
-//! The database: where it is, whether it opens, whether it can be written to.
+//! Checks the database.
 
 use std::fs::OpenOptions as FileOptions;
 use std::path::Path;
@@ -8,22 +8,22 @@ use database::Location;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Problem;
+use super::DoctorProblem;
 use crate::commands::db;
 use crate::failure::Result;
 use crate::locations;
 use crate::output::Output;
 
-/// The state of a database that nobody has needed so far.
-const ABSENT: &str = "not there yet";
+/// The state of a missing database.
+const ABSENT: &str = "does not exist yet";
 
-/// The database's part of the library.
+/// The shared scope, as files see it.
 #[derive(Debug)]
 pub(super) enum Shared {
     At(String),
-    /// There is no database yet.
+    /// No database exists yet.
     Nothing,
-    /// It does not answer.
+    /// The database does not answer.
     Unknown,
 }
 
@@ -39,13 +39,16 @@ pub(super) struct DatabaseReport {
     details: Option<app::DatabaseInfo>,
 }
 
-pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) -> Result<DatabaseReport> {
+pub(super) async fn examine(
+    named: Option<&str>,
+    problems: &mut Vec<DoctorProblem>,
+) -> Result<DatabaseReport> {
     let database = locations::database(named)?;
     let location = match Location::parse(&database) {
         Ok(location) => location,
         Err(error) => {
-            problems.push(Problem::new(error.to_string(), "correct --db, or unset MASQUE_DB"));
-            return Ok(DatabaseReport::without_info("unknown".to_owned(), "not understood"));
+            problems.push(DoctorProblem::new(error.to_string(), "correct --db, or unset MASQUE_DB"));
+            return Ok(DatabaseReport::without_info("unknown".to_owned(), "invalid"));
         }
     };
     let shown = location.to_string();
@@ -53,7 +56,7 @@ pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) ->
         Location::Sqlite(path) => Some(is_writable(path, problems)),
         Location::Postgres(_) => None,
     };
-    // A check must not make what it checks.
+    // A check creates nothing.
     let opened = Library::open(OpenOptions { create: false, ..OpenOptions::database(database) }).await;
     let library = match opened {
         Ok(library) => library,
@@ -62,7 +65,7 @@ pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) ->
             return Ok(DatabaseReport { writable, ..report });
         }
         Err(error) => {
-            problems.push(Problem::new(error.to_string(), advice(&location)));
+            problems.push(DoctorProblem::new(error.to_string(), advice(&location)));
             let report = DatabaseReport::without_info(shown, "does not open");
             return Ok(DatabaseReport { writable, ..report });
         }
@@ -76,7 +79,7 @@ pub(super) async fn examine(named: Option<&str>, problems: &mut Vec<Problem>) ->
             details: Some(info),
         },
         Err(error) => {
-            problems.push(Problem::new(error.to_string(), advice(&location)));
+            problems.push(DoctorProblem::new(error.to_string(), advice(&location)));
             DatabaseReport::without_info(shown, "does not answer")
         }
     };
@@ -88,23 +91,21 @@ fn advice(location: &Location) -> String {
     match location {
         Location::Sqlite(path) => {
             let path = path.display();
-            format!(
-                "check the rights of {path} and the room on its disk, and that it is a database of Masque"
-            )
+            format!("check the permissions of {path}, the free disk space, and that it is a Masque database")
         }
         Location::Postgres(_) => {
-            "check that the server runs, and the user and the password in --db or MASQUE_DB".to_owned()
+            "check that the server runs, and the user and password in --db or MASQUE_DB".to_owned()
         }
     }
 }
 
-/// SQLite writes the file itself and others beside it.
-fn is_writable(path: &Path, problems: &mut Vec<Problem>) -> bool {
+/// True if SQLite can write the file and files beside it.
+fn is_writable(path: &Path, problems: &mut Vec<DoctorProblem>) -> bool {
     let mut fault = |path: &Path, error: &std::io::Error| {
-        let what = format!("{} cannot be written to: {error}", path.display());
-        problems.push(Problem::new(
+        let what = format!("cannot write to {}: {error}", path.display());
+        problems.push(DoctorProblem::new(
             what,
-            "correct its owner and permissions, or name another database with --db",
+            "fix its owner and permissions, or choose another database with --db",
         ));
         false
     };
@@ -129,7 +130,7 @@ impl DatabaseReport {
         Self { location, state, writable: None, info: None, details: None }
     }
 
-    /// What files can refer to in the database.
+    /// The shared scope that files can refer to.
     pub(super) fn shared(&self, named: Option<&str>) -> Result<Shared> {
         Ok(match (&self.details, self.state) {
             (Some(_), _) => Shared::At(locations::database(named)?),
@@ -144,7 +145,7 @@ impl DatabaseReport {
             None if self.state == ABSENT => {
                 output.field(
                     "database",
-                    &format!("{} (not there yet; the first command makes it)", self.location),
+                    &format!("{} (does not exist yet; the first command creates it)", self.location),
                 )?;
             }
             None => output.field("database", &format!("{} ({})", self.location, self.state))?,

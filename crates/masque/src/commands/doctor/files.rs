@@ -1,5 +1,4 @@
-//! The user's settings, and the two personas.toml: where they are, what they hold, what is wrong
-//! with them and how they are followed.
+//! Checks config.toml and both personas.toml files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,21 +7,20 @@ use app::{FileScopes, Library, Location, OpenOptions, Problem as FileProblem, Pr
 use persona::{Kind, Scope, limits};
 use serde::Serialize;
 
-use super::Problem;
+use super::DoctorProblem;
 use super::database::Shared;
 use crate::commands::lint;
 use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
 use crate::output::Output;
-use crate::project::Project;
-use crate::trust::Trust;
+use crate::project::{Project, read_text};
+use crate::trust::{TrustList, TrustState};
 
-/// What is known before the files are looked at.
+/// The inputs of the check.
 pub(super) struct Surroundings<'a> {
     pub(super) directories: &'a Directories,
     pub(super) config: &'a Config,
-    /// Files refer to what is there.
     pub(super) shared: Shared,
 }
 
@@ -31,17 +29,17 @@ pub(super) struct FilesReport {
     config: ConfigReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<ProjectReport>,
-    /// A file that could be a project's, and why it is not read.
+    /// A warning about a skipped personas.toml.
     #[serde(skip_serializing_if = "Option::is_none")]
     passed_over: Option<String>,
     personas: Vec<FileReport>,
-    /// What lint finds besides mistakes that are problems here.
+    /// Lint findings that are not problems here.
     #[serde(skip_serializing_if = "Option::is_none")]
     lint: Option<LintCounts>,
-    /// How changes of the files are noticed; none where that could not be tried.
+    /// How file changes are detected. None if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     watching: Option<Watching>,
-    /// Where the files' history is kept.
+    /// The database with the history of files.
     local_database: PathBuf,
 }
 
@@ -57,7 +55,8 @@ struct ProjectReport {
     root: PathBuf,
     found: &'static str,
     open: bool,
-    trusted: bool,
+    #[serde(rename = "trusted", serialize_with = "is_trusted")]
+    trust: TrustState,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,21 +86,21 @@ enum Watching {
 pub(super) async fn examine(
     surroundings: &Surroundings<'_>,
     project: Option<&Path>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<DoctorProblem>,
 ) -> FilesReport {
     let directories = surroundings.directories;
     let config = examine_config(directories, problems);
     let project = Project::find(project, Some(&directories.home)).unwrap_or_else(|failure| {
-        problems.push(Problem::new(said(&failure), "correct --project, or unset MASQUE_PROJECT"));
+        problems.push(DoctorProblem::new(message_of(&failure), "fix --project, or unset MASQUE_PROJECT"));
         None
     });
     let mut report = FilesReport {
         config,
         project: project.as_ref().map(|project| ProjectReport {
             root: project.root.clone(),
-            found: project.found.as_str(),
+            found: project.origin.as_str(),
             open: project.is_open(),
-            trusted: is_trusted(directories, project, problems),
+            trust: trust_state(directories, project, problems),
         }),
         passed_over: match &project {
             Some(project) if project.is_open() => None,
@@ -113,45 +112,57 @@ pub(super) async fn examine(
         local_database: directories.local_database(),
     };
     if let Err(failure) = examine_personas(surroundings, project.as_ref(), &mut report, problems).await {
-        let advice = "look at what the message names; the rest of this report stands";
-        problems.push(Problem::new(format!("the files cannot be examined: {}", said(&failure)), advice));
+        let advice = "fix this first; the rest of the report is complete";
+        problems
+            .push(DoctorProblem::new(format!("cannot check the files: {}", message_of(&failure)), advice));
     }
     report
 }
 
-fn is_trusted(directories: &Directories, project: &Project, problems: &mut Vec<Problem>) -> bool {
-    match Trust::read(directories) {
-        Ok(trust) => trust.holds(&project.root),
+fn is_trusted<S: serde::Serializer>(
+    trust: &TrustState,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_bool(*trust == TrustState::Trusted)
+}
+
+fn trust_state(
+    directories: &Directories,
+    project: &Project,
+    problems: &mut Vec<DoctorProblem>,
+) -> TrustState {
+    match TrustList::read(directories) {
+        Ok(list) => list.state(&project.root, &read_text(&project.file())),
         Err(failure) => {
-            problems.push(Problem::new(said(&failure), "until then no project is trusted"));
-            false
+            problems
+                .push(DoctorProblem::new(message_of(&failure), "until this is fixed, no project is trusted"));
+            TrustState::Untrusted
         }
     }
 }
 
-fn examine_config(directories: &Directories, problems: &mut Vec<Problem>) -> ConfigReport {
+fn examine_config(directories: &Directories, problems: &mut Vec<DoctorProblem>) -> ConfigReport {
     let path = directories.config_file();
     let warnings = match Config::read(&path) {
         Ok(config) => config.warnings,
         Err(failure) => {
-            let advice = "correct it: until then no command that opens the library runs";
-            problems.push(Problem::new(said(&failure), advice));
+            let advice = "fix it; until then, commands that open the library fail";
+            problems.push(DoctorProblem::new(message_of(&failure), advice));
             Vec::new()
         }
     };
     ConfigReport { exists: path.exists(), path, warnings }
 }
 
-/// Opens the files with a history that is thrown away: a check must not make what it checks, nor
-/// record what it sees.
+/// Opens the files with a temporary history, so that the check creates and records nothing.
 async fn examine_personas(
     surroundings: &Surroundings<'_>,
     project: Option<&Project>,
     report: &mut FilesReport,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<DoctorProblem>,
 ) -> Result<()> {
     let scratch = tempfile::tempdir()
-        .map_err(|error| Failure::file("make a directory in", &std::env::temp_dir(), &error))?;
+        .map_err(|error| Failure::file("create a directory in", &std::env::temp_dir(), &error))?;
     let local = scratch.path().join("doctor.db");
     let files = FileScopes {
         global: Some(surroundings.directories.personas_file()),
@@ -175,13 +186,12 @@ async fn examine_personas(
         if let Some(path) = library.path(scope) {
             let (path, exists) = (path.to_path_buf(), path.exists());
             if path.is_symlink() && !exists {
-                let advice = "put back what it leads to, or remove the link";
-                problems
-                    .push(Problem::new(format!("{} is a link that leads nowhere", path.display()), advice));
+                let advice = "restore its target, or remove the link";
+                problems.push(DoctorProblem::new(format!("{} is a broken link", path.display()), advice));
             }
             let mut entries = count(&library, scope).await?;
             if let Some(broken) = found.iter_mut().find(|problem| is_of_whole(problem, &path))
-                && let Some(known) = last_good(surroundings.directories, scope, &files).await
+                && let Some(known) = last_valid(surroundings.directories, scope, &files).await
             {
                 entries = known.in_force.map_or(0, |in_force| in_force.entries);
                 *broken = known;
@@ -193,16 +203,16 @@ async fn examine_personas(
         let text = found.to_string();
         if found.level == ProblemLevel::Error {
             let advice = match found.in_force {
-                Some(_) => "mend it and save; nothing needs to be started anew",
-                None => "mend it; what was good before stays in force until then",
+                Some(_) => "fix and save it; no restart is needed",
+                None => "fix it; until then, the last valid version is used",
             };
-            problems.push(Problem::new(text, advice));
+            problems.push(DoctorProblem::new(text, advice));
         } else if let Some(file) = report.personas.iter_mut().find(|file| file.path == found.path) {
             file.warnings.push(text);
         }
     }
     if !matches!(surroundings.shared, Shared::Unknown) && library.file_entries() <= lint::EXAMINED {
-        report.lint = Some(look(&library, surroundings.config, project, problems).await?);
+        report.lint = Some(lint_files(&library, surroundings.config, project, problems).await?);
     }
     library.close().await;
     Ok(())
@@ -217,9 +227,9 @@ fn is_of_whole(problem: &FileProblem, path: &Path) -> bool {
     problem.in_force.is_some() && problem.path == path
 }
 
-/// What is wrong with a file as a whole, and what is in force instead: only its history tells. There
-/// is nothing to record of such a file, so that its own history can be asked.
-async fn last_good(directories: &Directories, scope: Scope, files: &FileScopes) -> Option<FileProblem> {
+/// The problem of a broken file, with the version in use, which only its history knows. A broken file
+/// records nothing, so reading its own history is safe.
+async fn last_valid(directories: &Directories, scope: Scope, files: &FileScopes) -> Option<FileProblem> {
     let local = directories.local_database();
     if !local.exists() {
         return None;
@@ -238,18 +248,17 @@ async fn last_good(directories: &Directories, scope: Scope, files: &FileScopes) 
     problem
 }
 
-async fn look(
+async fn lint_files(
     library: &Library,
     config: &Config,
     project: Option<&Project>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<DoctorProblem>,
 ) -> Result<LintCounts> {
     let report = library.lint(lint::options_of(config, project, Vec::new())).await?;
     let [(_, errors), (_, warnings)] = lint::counts(&report);
-    let words = lint::counted(&report);
+    let words = lint::count_text(&report);
     if let Some(words) = words.as_ref().filter(|_| errors > 0) {
-        problems
-            .push(Problem::new(format!("lint finds {words} in your files"), "see them with `masque lint`"));
+        problems.push(DoctorProblem::new(format!("lint found {words} in your files"), "run `masque lint`"));
     }
     Ok(LintCounts { errors, warnings, words })
 }
@@ -272,13 +281,13 @@ async fn count(library: &Library, scope: Scope) -> Result<usize> {
     Ok(entries)
 }
 
-fn said(failure: &Failure) -> String {
+fn message_of(failure: &Failure) -> String {
     failure.sentence().unwrap_or_default()
 }
 
 impl FilesReport {
-    /// Whether something may not be as it was meant.
-    pub(super) fn is_doubtful(&self) -> bool {
+    /// True if there are warnings.
+    pub(super) fn has_warnings(&self) -> bool {
         self.passed_over.is_some() || self.lint.as_ref().is_some_and(|lint| lint.warnings > 0)
     }
 
@@ -287,32 +296,36 @@ impl FilesReport {
         output.field("config", &format!("{}{}", path.display(), absent(*exists)))?;
         warnings.iter().try_for_each(|warning| output.field("", &format!("warning: {warning}")))?;
         match &self.project {
-            Some(ProjectReport { root, found, trusted, .. }) => {
+            Some(ProjectReport { root, found, trust, .. }) => {
                 output.field("project", &format!("{} ({found})", root.display()))?;
-                output.field(
-                    "trusted",
-                    if *trusted { "yes" } else { "no; `masque trust` says what that means" },
-                )?;
+                let trusted = match trust {
+                    TrustState::Trusted => "yes",
+                    TrustState::Changed => {
+                        "no: it changed since you trusted it; `masque trust` shows the changes"
+                    }
+                    TrustState::Untrusted => "no; `masque trust` explains what trust allows",
+                };
+                output.field("trusted", trusted)?;
             }
             None => output.field("project", "none")?,
         }
-        self.passed_over.iter().try_for_each(|said| output.field("", &format!("warning: {said}")))?;
+        self.passed_over.iter().try_for_each(|warning| output.field("", &format!("warning: {warning}")))?;
         for FileReport { scope, path, exists, entries, warnings } in &self.personas {
             let holds = match (exists, entries) {
                 (false, _) => absent(false).to_owned(),
-                (true, 1) => " (1 entry in force)".to_owned(),
-                (true, entries) => format!(" ({entries} entries in force)"),
+                (true, 1) => " (1 entry)".to_owned(),
+                (true, entries) => format!(" ({entries} entries)"),
             };
             output.field(&format!("{scope} file"), &format!("{}{holds}", path.display()))?;
             warnings.iter().try_for_each(|warning| output.field("", warning))?;
         }
         if let Some(words) = self.lint.as_ref().and_then(|lint| lint.words.as_ref()) {
-            output.field("lint", &format!("{words}; see them with `masque lint`"))?;
+            output.field("lint", &format!("{words}; run `masque lint`"))?;
         }
         match &self.watching {
-            Some(Watching::Native) => output.field("followed", "by the system, at once")?,
+            Some(Watching::Native) => output.field("watching", "native file events")?,
             Some(Watching::Polling { reason }) => {
-                output.field("followed", &format!("by looking again and again: {reason}"))?;
+                output.field("watching", &format!("polling: {reason}"))?;
             }
             None => {}
         }
@@ -321,5 +334,5 @@ impl FilesReport {
 }
 
 fn absent(exists: bool) -> &'static str {
-    if exists { "" } else { " (not there yet)" }
+    if exists { "" } else { " (does not exist yet)" }
 }

@@ -1,4 +1,4 @@
-//! The providers of models: which there are, where each comes from, and whether it answers.
+//! Checks the model providers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use llm::{Failure as CallFailure, FailureKind};
 use providers::{Found, Key, Origin, Providers};
 use serde::Serialize;
 
-use super::Problem;
+use super::DoctorProblem;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::runtime::Reach;
+use crate::runtime::AllowedConnections;
 
-/// How long a provider may take to say which models it has.
+/// Maximum time of a provider to list its models.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Serialize)]
 pub(super) struct ProviderReport {
     #[serde(flatten)]
     found: Found,
-    /// Whether a project that is trusted names it.
+    /// True if it comes from the trusted project.
     of_project: bool,
     state: State,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,19 +37,22 @@ enum State {
     DoesNotAnswer,
 }
 
-/// Asks all of them at the same time.
-pub(super) async fn examine(reach: &Reach, problems: &mut Vec<Problem>) -> Vec<ProviderReport> {
-    let built = Providers::build(reach.providers.clone(), &|name| std::env::var(name).ok());
+/// Checks all providers concurrently.
+pub(super) async fn examine(
+    allowed: &AllowedConnections,
+    problems: &mut Vec<DoctorProblem>,
+) -> Vec<ProviderReport> {
+    let built = Providers::build(allowed.providers.clone(), &|name| std::env::var(name).ok());
     let mut providers = match built {
         Ok(providers) => providers,
         Err(error) => {
-            problems.push(Problem::new(error.to_string(), "correct the variable, or unset it"));
+            problems.push(DoctorProblem::new(error.to_string(), "fix or unset the variable"));
             return Vec::new();
         }
     };
     providers.find_local().await;
     let providers = &providers;
-    let asked = providers.found().map(|found| ask(found, providers, &reach.project_providers));
+    let asked = providers.found().map(|found| ask(found, providers, &allowed.project_providers));
     let reports = join_all(asked).await;
     problems.extend(reports.iter().filter_map(ProviderReport::problem));
     reports
@@ -70,7 +73,7 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
     let answer = tokio::time::timeout(PATIENCE, provider.models()).await;
     match answer {
         Ok(Ok(models)) => report(State::Answers, Some(models.len()), None),
-        // Whoever has no list of models may still have models.
+        // A provider without a list of models may still work.
         Ok(Err(CallFailure { status: Some(404 | 405), .. })) => report(State::Answers, None, None),
         Ok(Err(failure)) => report(State::DoesNotAnswer, None, Some(advised(&failure, found))),
         Err(_) => {
@@ -81,12 +84,12 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
 }
 
 fn advised(failure: &CallFailure, found: &Found) -> String {
-    // The report names the provider already.
+    // The report already names the provider.
     let own = format!("{}: ", found.name);
     let message = failure.message.strip_prefix(&own).unwrap_or(&failure.message);
-    // What nobody has answered yet is a setting that cannot work.
+    // Without a response, the settings are invalid.
     if failure.kind == FailureKind::Rejected && failure.status.is_none() {
-        return format!("{message}; look at [providers.{}]", found.name);
+        return format!("{message}; check [providers.{}]", found.name);
     }
     format!("{message}; {}", advice(Some(failure.kind), found))
 }
@@ -94,30 +97,30 @@ fn advised(failure: &CallFailure, found: &Found) -> String {
 fn advice(kind: Option<FailureKind>, found: &Found) -> String {
     match (kind, &found.key) {
         (Some(FailureKind::Unauthorized), Key::Present(variable)) => {
-            format!("look at the key in {variable}")
+            format!("check the key in {variable}")
         }
         (Some(FailureKind::Unauthorized), _) => {
-            format!("name the variable that holds the key: api_key_env in [providers.{}]", found.name)
+            format!("set api_key_env in [providers.{}] to the variable with the key", found.name)
         }
-        (Some(FailureKind::RateLimited), _) => "wait, or look at what is left of your quota".to_owned(),
+        (Some(FailureKind::RateLimited), _) => "wait, or check your quota".to_owned(),
         (Some(FailureKind::Rejected | FailureKind::UnknownModel | FailureKind::ContextExceeded), _) => {
-            format!("look at kind ({}) and base_url", found.kind)
+            format!("check kind ({}) and base_url", found.kind)
         }
         (Some(FailureKind::Transport) | None, _) => {
-            "see that it runs, that base_url is right and that no proxy is in the way".to_owned()
+            "check that it runs, its base_url and the proxy".to_owned()
         }
     }
 }
 
 impl ProviderReport {
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<DoctorProblem> {
         let (name, error) = (&self.found.name, self.error.as_deref().unwrap_or("no answer"));
         let advice = match self.state {
             State::Answers => return None,
-            State::KeyMissing => format!("set it, or take [providers.{name}] out"),
-            State::DoesNotAnswer => format!("personas that prefer {name} use their next model until then"),
+            State::KeyMissing => format!("set it, or remove [providers.{name}]"),
+            State::DoesNotAnswer => format!("until then, personas that prefer {name} use their next model"),
         };
-        Some(Problem::new(format!("provider {name}: {error}"), advice))
+        Some(DoctorProblem::new(format!("provider {name}: {error}"), advice))
     }
 
     fn print(&self, output: &mut Output) -> Result<()> {
@@ -125,7 +128,7 @@ impl ProviderReport {
         let from = match from {
             Origin::Config if self.of_project => "from the project".to_owned(),
             Origin::Config => "from config.toml".to_owned(),
-            Origin::Environment(variable) => format!("because {variable} is set"),
+            Origin::Environment(variable) => format!("found by {variable}"),
             Origin::Local => "found on this machine".to_owned(),
         };
         let key = match key {
@@ -137,7 +140,7 @@ impl ProviderReport {
             (State::Answers, Some(1)) => "answers, 1 model".to_owned(),
             (State::Answers, Some(models)) => format!("answers, {models} models"),
             (State::Answers, None) => "answers, lists no models".to_owned(),
-            (State::KeyMissing, _) => "not tried".to_owned(),
+            (State::KeyMissing, _) => "not checked".to_owned(),
             (State::DoesNotAnswer, _) => "does not answer".to_owned(),
         };
         output.field("provider", &format!("{name}: {state}\n{kind} at {base_url}, {from}; {key}"))
@@ -146,8 +149,8 @@ impl ProviderReport {
 
 pub(super) fn print(providers: &[ProviderReport], output: &mut Output) -> Result<()> {
     if providers.is_empty() {
-        let none = "none: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start Ollama or llama.cpp, \
-                    or write [providers.NAME] into config.toml; until then a rehearsal answers";
+        let none = "none; a scripted rehearsal answers. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, \
+                    start Ollama or llama.cpp, or add [providers.NAME] to config.toml";
         return output.field("provider", none);
     }
     providers.iter().try_for_each(|provider| provider.print(output))

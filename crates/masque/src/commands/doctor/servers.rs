@@ -1,4 +1,4 @@
-//! The MCP servers whose tools personas may use. They are started only where that was asked for.
+//! Checks the MCP servers. Starts them only with `--try`.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use futures::future::join_all;
 use serde::Serialize;
 use tools::{McpServers, ServerSettings, Transport};
 
-use super::Problem;
+use super::DoctorProblem;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::runtime::Reach;
+use crate::runtime::AllowedConnections;
 
 #[derive(Debug, Serialize)]
-pub(super) struct ServerReport {
+pub(super) struct McpServerReport {
     name: String,
-    /// Whether a project that is trusted names it.
+    /// True if it comes from the trusted project.
     of_project: bool,
-    /// The program, or the address without what may be secret in it.
+    /// The program, or the address without secrets.
     reached: String,
     state: State,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,9 +32,13 @@ enum State {
     DoesNotAnswer,
 }
 
-pub(super) async fn examine(reach: &Reach, try_them: bool, problems: &mut Vec<Problem>) -> Vec<ServerReport> {
-    let examined = join_all(reach.mcp_servers.iter().map(|(name, settings)| async move {
-        let of_project = reach.project_servers.contains(name);
+pub(super) async fn examine(
+    allowed: &AllowedConnections,
+    try_them: bool,
+    problems: &mut Vec<DoctorProblem>,
+) -> Vec<McpServerReport> {
+    let examined = join_all(allowed.mcp_servers.iter().map(|(name, settings)| async move {
+        let of_project = allowed.project_servers.contains(name);
         let reached = match &settings.transport {
             Transport::Stdio { command, .. } => command.clone(),
             Transport::Http { url, .. } => without_secrets(url),
@@ -44,7 +48,7 @@ pub(super) async fn examine(reach: &Reach, try_them: bool, problems: &mut Vec<Pr
             (true, false) => (State::NotTried, None, Vec::new()),
             (true, true) => start(name, settings).await,
         };
-        (ServerReport { name: name.clone(), of_project, reached, state, tools }, problems)
+        (McpServerReport { name: name.clone(), of_project, reached, state, tools }, problems)
     }))
     .await;
     let mut reports = Vec::new();
@@ -55,18 +59,18 @@ pub(super) async fn examine(reach: &Reach, try_them: bool, problems: &mut Vec<Pr
     reports
 }
 
-/// Starts one server, has it list its tools, and ends it.
-async fn start(name: &str, settings: &ServerSettings) -> (State, Option<usize>, Vec<Problem>) {
+/// Starts a server, lists its tools and stops it.
+async fn start(name: &str, settings: &ServerSettings) -> (State, Option<usize>, Vec<DoctorProblem>) {
     let servers = McpServers::new(BTreeMap::from([(name.to_owned(), settings.clone())]));
     let (tools, problems) = servers.list().await;
     servers.close().await;
     let state = if tools.is_empty() && !problems.is_empty() { State::DoesNotAnswer } else { State::Answers };
-    let advice = format!("look at [mcp_servers.{name}]; `masque -vv doctor --try` shows what it says");
-    let problems = problems.iter().map(|problem| Problem::new(problem.to_string(), advice.clone()));
+    let advice = format!("check [mcp_servers.{name}]; `masque -vv doctor --try` shows its messages");
+    let problems = problems.iter().map(|problem| DoctorProblem::new(problem.to_string(), advice.clone()));
     (state, Some(tools.len()), problems.collect())
 }
 
-/// An address without a name, a password or a query.
+/// An address without user, password and query.
 fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -76,15 +80,15 @@ fn without_secrets(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-pub(super) fn print(servers: &[ServerReport], output: &mut Output) -> Result<()> {
+pub(super) fn print(servers: &[McpServerReport], output: &mut Output) -> Result<()> {
     if servers.is_empty() {
-        return output.field("MCP servers", "none; [mcp_servers.NAME] in config.toml names one");
+        return output.field("MCP servers", "none; add [mcp_servers.NAME] to config.toml");
     }
-    for ServerReport { name, of_project, reached, state, tools } in servers {
+    for McpServerReport { name, of_project, reached, state, tools } in servers {
         let from = if *of_project { ", from the project" } else { "" };
         let state = match (state, tools) {
             (State::Disabled, _) => "disabled".to_owned(),
-            (State::NotTried, _) => "started when it is needed; `masque doctor --try` tries it".to_owned(),
+            (State::NotTried, _) => "starts on demand; `masque doctor --try` checks it".to_owned(),
             (State::Answers, Some(1)) => "answers, 1 tool".to_owned(),
             (State::Answers, tools) => format!("answers, {} tools", tools.unwrap_or(0)),
             (State::DoesNotAnswer, _) => "does not answer".to_owned(),

@@ -1,4 +1,4 @@
-//! The text while it is edited: a file that nobody else can read.
+//! The edited text in a file that only the user can read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use tempfile::TempDir;
 use crate::definition::read_text;
 use crate::failure::{Failure, Result};
 
-/// The end of what we put above the text.
-const LAST_LINE: &str = "# Mend it, or empty the file to give up. These lines go away by themselves.";
+/// The last line of the comment above the text.
+const LAST_LINE: &str = "# Fix it, or empty the file to cancel. These lines are removed automatically.";
 
-/// A file in a directory of its own, so that it can have a name that editors know what to do with.
+/// A file in its own directory, with a name whose extension editors know.
 #[derive(Debug)]
 pub(super) struct Draft {
     directory: TempDir,
     path: PathBuf,
-    /// The lines above the text that say what was wrong with it.
-    mistake: Vec<String>,
+    /// The comment lines above the text, with the error.
+    error_lines: Vec<String>,
 }
 
-/// What the editor left.
+/// The content after editing.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum DraftContent {
     Text(String),
-    /// Nothing but what we had put there ourselves.
-    Emptied,
+    /// Empty, except for our comment.
+    Empty,
 }
 
 impl Draft {
@@ -36,9 +36,9 @@ impl Draft {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let directory = builder
             .tempdir()
-            .map_err(|error| Failure::file("make a directory in", &std::env::temp_dir(), &error))?;
+            .map_err(|error| Failure::file("create a directory in", &std::env::temp_dir(), &error))?;
         let path = directory.path().join(name);
-        let draft = Self { directory, path, mistake: Vec::new() };
+        let draft = Self { directory, path, error_lines: Vec::new() };
         draft.write(text)?;
         Ok(draft)
     }
@@ -47,29 +47,29 @@ impl Draft {
         &self.path
     }
 
-    /// What the editor left, without the lines about a mistake.
-    pub(super) fn read(&self) -> Result<Read> {
+    /// Reads the text without the error comment.
+    pub(super) fn read(&self) -> Result<DraftContent> {
         match std::fs::symlink_metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Read::Emptied),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DraftContent::Empty),
             _ => {}
         }
         let text = read_text(&self.path)?;
-        let text = without(&text, &self.mistake);
-        if text.trim().is_empty() { Ok(Read::Emptied) } else { Ok(Read::Text(text.to_owned())) }
+        let text = without(&text, &self.error_lines);
+        if text.trim().is_empty() { Ok(DraftContent::Empty) } else { Ok(DraftContent::Text(text.to_owned())) }
     }
 
-    /// Puts a text back with what is wrong above it, as comments.
-    pub(super) fn write_with_mistake(&mut self, text: &str, message: &str) -> Result<()> {
-        self.mistake = comments(message);
-        let above = self.mistake.join("\n");
+    /// Writes a text with an error above it, as a comment.
+    pub(super) fn write_with_error(&mut self, text: &str, message: &str) -> Result<()> {
+        self.error_lines = comments(message);
+        let above = self.error_lines.join("\n");
         self.write(&format!("{above}\n{text}"))
     }
 
-    /// Leaves the file behind where it has something to lose; returns its path.
+    /// Keeps a changed file. Returns its path.
     pub(super) fn keep_if_changed(self, original: &str) -> Option<PathBuf> {
         let changed = match self.read() {
-            Ok(Read::Text(text)) => text != original,
-            Ok(Read::Emptied) => false,
+            Ok(DraftContent::Text(text)) => text != original,
+            Ok(DraftContent::Empty) => false,
             Err(_) => self.path.exists(),
         };
         if !changed {
@@ -84,20 +84,19 @@ impl Draft {
     }
 }
 
-/// How many lines stand above the text when this message does.
+/// The number of comment lines for a message.
 pub(super) fn lines_above(message: &str) -> usize {
     comments(message).len()
 }
 
 fn comments(message: &str) -> Vec<String> {
-    let mut lines = vec!["# This was not saved:".to_owned()];
+    let mut lines = vec!["# Not saved:".to_owned()];
     lines.extend(message.lines().map(|line| format!("#   {line}").trim_end().to_owned()));
     lines.push(LAST_LINE.to_owned());
     lines
 }
 
-/// The text below the lines that we had put above it. Some of them may have been deleted, or
-/// changed by a replacement all over the file.
+/// The text below our comment lines. The user may have deleted or changed some of them.
 fn without<'t>(text: &'t str, above: &[String]) -> &'t str {
     if above.is_empty() {
         return text;
@@ -117,11 +116,11 @@ fn without<'t>(text: &'t str, above: &[String]) -> &'t str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Draft, Read};
+    use super::{Draft, DraftContent};
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_it() {
+    fn only_the_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt as _;
 
         let draft = Draft::new("a.part.toml", "a = 1\n").expect("it is written");
@@ -130,26 +129,26 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
     }
 
-    fn read(draft: &Draft) -> Read {
+    fn read(draft: &Draft) -> DraftContent {
         draft.read().expect("it can be read")
     }
 
     #[test]
-    fn a_mistake_stands_above_the_text_and_goes_again() {
+    fn an_error_comment_is_added_and_removed() {
         let mut draft = Draft::new("a.part.toml", "# mine\na = 1\n").expect("it is written");
-        assert_eq!(read(&draft), Read::Text("# mine\na = 1\n".to_owned()));
-        draft.write_with_mistake("# mine\na = 2\n", "a: wrong\n  1 | a\n").expect("it is written");
+        assert_eq!(read(&draft), DraftContent::Text("# mine\na = 1\n".to_owned()));
+        draft.write_with_error("# mine\na = 2\n", "a: wrong\n  1 | a\n").expect("it is written");
         let shown = std::fs::read_to_string(draft.path()).expect("it can be read");
-        assert!(shown.starts_with("# This was not saved:\n#   a: wrong\n#     1 | a\n# Mend it"), "{shown}");
-        assert_eq!(read(&draft), Read::Text("# mine\na = 2\n".to_owned()));
-        for changed in [shown.replacen("# This was not saved:\n", "", 1), shown.replace("wrong", "right")] {
+        assert!(shown.starts_with("# Not saved:\n#   a: wrong\n#     1 | a\n# Fix it"), "{shown}");
+        assert_eq!(read(&draft), DraftContent::Text("# mine\na = 2\n".to_owned()));
+        for changed in [shown.replacen("# Not saved:\n", "", 1), shown.replace("wrong", "right")] {
             std::fs::write(draft.path(), changed).expect("it can be written");
-            assert_eq!(read(&draft), Read::Text("# mine\na = 2\n".to_owned()));
+            assert_eq!(read(&draft), DraftContent::Text("# mine\na = 2\n".to_owned()));
         }
     }
 
     #[test]
-    fn only_what_was_changed_is_kept() {
+    fn only_a_changed_file_is_kept() {
         let draft = Draft::new("a.part.toml", "a = 1\n").expect("it is written");
         let path = draft.path().to_owned();
         assert_eq!(draft.keep_if_changed("a = 1\n"), None);
@@ -161,11 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_or_removed_file_is_nothing() {
+    fn an_empty_or_removed_file_is_empty() {
         let mut draft = Draft::new("a.part.toml", "a = 1\n").expect("it is written");
-        draft.write_with_mistake("", "wrong").expect("it is written");
-        assert_eq!(read(&draft), Read::Emptied);
+        draft.write_with_error("", "wrong").expect("it is written");
+        assert_eq!(read(&draft), DraftContent::Empty);
         std::fs::remove_file(draft.path()).expect("it can be removed");
-        assert_eq!(read(&draft), Read::Emptied);
+        assert_eq!(read(&draft), DraftContent::Empty);
     }
 }

@@ -1,4 +1,4 @@
-//! The editor that the user has chosen.
+//! The user's editor.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use tokio::process::Command;
 
 use crate::failure::{Failure, Result};
 
-/// A program and its arguments, as in `code --wait`.
+/// A program and its arguments, such as `code --wait`.
 #[derive(Debug)]
 pub(super) struct Editor {
     program: String,
@@ -14,26 +14,26 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// What VISUAL says, else EDITOR.
+    /// Reads VISUAL, then EDITOR.
     pub(super) fn find() -> Result<Self> {
         let named =
             ["VISUAL", "EDITOR"].into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
         match named.into_iter().find(|(_, value)| !value.trim().is_empty()) {
             Some((name, value)) => Self::parse(name, &value),
             None => Err(Failure::invalid(
-                "no editor is set; set EDITOR, as in EDITOR=nano or EDITOR=\"code --wait\"",
+                "no editor is set; set EDITOR, for example EDITOR=nano or EDITOR=\"code --wait\"",
             )),
         }
     }
 
     fn parse(variable: &str, value: &str) -> Result<Self> {
         let words = shlex::split(value)
-            .ok_or_else(|| Failure::invalid(format!("{variable} has a quote that is not closed: {value}")))?;
+            .ok_or_else(|| Failure::invalid(format!("unclosed quote in {variable}: {value}")))?;
         match words.split_first() {
             Some((program, arguments)) => {
                 Ok(Self { program: program.clone(), arguments: arguments.to_vec() })
             }
-            None => Err(Failure::invalid(format!("{variable} names no program: {value}"))),
+            None => Err(Failure::invalid(format!("no program in {variable}: {value}"))),
         }
     }
 
@@ -43,7 +43,7 @@ impl Editor {
         let mut command = Command::new(program);
         let mut child = command.args(arguments).arg(path).spawn().map_err(|error| {
             Failure::invalid(format!(
-                "the editor {program} cannot be started ({error}); set EDITOR to another"
+                "cannot start the editor {program} ({error}); set EDITOR to another one"
             ))
         })?;
         let status = loop {
@@ -55,10 +55,10 @@ impl Editor {
         };
         match status {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Failure::broken(format!(
-                "the editor {program} ended with a failure ({status}); nothing was saved"
-            ))),
-            Err(error) => Err(Failure::broken(format!("the editor {program} was lost: {error}"))),
+            Ok(status) => {
+                Err(Failure::broken(format!("the editor {program} failed ({status}); nothing was saved")))
+            }
+            Err(error) => Err(Failure::broken(format!("lost the editor {program}: {error}"))),
         }
     }
 }

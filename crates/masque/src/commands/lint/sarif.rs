@@ -1,16 +1,16 @@
-//! Findings as SARIF 2.1.0, the form in which code hosts take them.
+//! Findings as SARIF 2.1.0, for code hosts.
 
 use std::path::{Component, Path};
 
 use app::outputs::{LintFinding, LintRule};
 use serde_json::{Value, json};
 
-use super::Report;
+use super::LintRun;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn log(report: &Report) -> Value {
+pub(super) fn log(report: &LintRun) -> Value {
     let results: Vec<Value> = report.found.findings.iter().map(|found| result(found, report)).collect();
     json!({
         "$schema": SCHEMA,
@@ -42,10 +42,10 @@ fn rules() -> Vec<Value> {
         .collect()
 }
 
-fn result(found: &LintFinding, report: &Report) -> Value {
+fn result(found: &LintFinding, report: &LintRun) -> Value {
     let sentence = found.sentence();
-    // What no file has stands where the project's file is, or would be: code hosts refuse a whole
-    // log for one result without a place.
+    // A finding without a file is placed in the project's file: code hosts reject results without a
+    // location.
     let (path, text) = match (&found.path, found.scope) {
         (Some(path), _) => (path.clone(), sentence),
         (None, Some(scope)) => (report.project_file(), format!("in {scope}: {sentence}")),
@@ -66,26 +66,25 @@ fn result(found: &LintFinding, report: &Report) -> Value {
     })
 }
 
-fn physical(found: &LintFinding, path: &Path, report: &Report) -> Value {
+fn physical(found: &LintFinding, path: &Path, report: &LintRun) -> Value {
     let in_project = report.relative(path).map(|relative| in_repository(path).unwrap_or(relative));
     let artifact = match in_project {
         Some(relative) => json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" }),
         None if path.is_relative() => json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" }),
         None => json!({ "uri": format!("file://{}", uri(path)) }),
     };
-    // What is about a file as a whole stands at its top.
+    // A finding about a whole file is placed at its top.
     let region = json!({ "startLine": found.line.unwrap_or(1), "startColumn": found.column.unwrap_or(1) });
     json!({ "artifactLocation": artifact, "region": region })
 }
 
-/// A path as its repository knows it: that is what code hosts call the source root. A project may
-/// lie further down.
+/// A path relative to its repository, the source root of code hosts. A project may be a subdirectory.
 fn in_repository(path: &Path) -> Option<&Path> {
     let root = path.ancestors().skip(1).find(|directory| directory.join(".git").exists())?;
     path.strip_prefix(root).ok()
 }
 
-/// A path as the path of a URI: slashes between its names, everything else escaped where it must be.
+/// A path as a URI path, with escapes.
 fn uri(path: &Path) -> String {
     let mut uri = String::new();
     for component in path.components() {
@@ -119,7 +118,7 @@ mod tests {
     use super::{in_repository, uri};
 
     #[test]
-    fn a_project_may_lie_below_the_root_of_its_repository() {
+    fn a_project_can_be_a_subdirectory_of_its_repository() {
         let home = tempfile::tempdir().expect("a directory");
         let path = home.path().join("svc/prompts/x.md");
         std::fs::create_dir_all(home.path().join(".git")).expect("it can be made");

@@ -1,15 +1,15 @@
-//! Findings as text for people, by file or scope.
+//! Prints findings by file or scope.
 
 use std::path::Path;
 
 use app::outputs::{LintFinding, LintReport};
 use persona::lint::Level;
 
-use super::Report;
+use super::LintRun;
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style, width_of};
 
-pub(super) fn print(report: &Report, output: &mut Output) -> Result<()> {
+pub(super) fn print(report: &LintRun, output: &mut Output) -> Result<()> {
     let together = |a: &LintFinding, b: &LintFinding| a.scope == b.scope && a.path == b.path;
     for group in report.found.findings.chunk_by(together) {
         output.heading(&heading(&group[0], report))?;
@@ -21,8 +21,7 @@ pub(super) fn print(report: &Report, output: &mut Output) -> Result<()> {
     output.styled_line(&line)
 }
 
-/// Findings below what was said of an edit. Whoever edits knows the scope's own file; a text in a file
-/// of its own is named, since the places are in there.
+/// Prints findings after an edit. Names files other than the scope's own.
 pub(super) fn print_below(findings: &[LintFinding], own: Option<&Path>, output: &mut Output) -> Result<()> {
     for group in findings.chunk_by(|a, b| a.path == b.path) {
         if let Some(other) = group[0].path.as_deref().filter(|path| Some(*path) != own) {
@@ -35,9 +34,9 @@ pub(super) fn print_below(findings: &[LintFinding], own: Option<&Path>, output: 
     Ok(())
 }
 
-/// The findings of one file or scope, a line each.
+/// Prints the findings of one file or scope, a line each.
 fn print_group(group: &[LintFinding], to: Stream, output: &mut Output) -> Result<()> {
-    // The places of a file stand in one column; the longest settles its width.
+    // All places are padded to the longest.
     let width = group.iter().filter_map(place).map(|place| width_of(&place)).max();
     group.iter().try_for_each(|found| print_finding(found, width, to, output))
 }
@@ -46,7 +45,7 @@ fn place(found: &LintFinding) -> Option<String> {
     Some(format!("{}:{}", found.line?, found.column?))
 }
 
-fn heading(found: &LintFinding, report: &Report) -> String {
+fn heading(found: &LintFinding, report: &LintRun) -> String {
     let scope = found.scope.map(|scope| scope.to_string());
     match (&found.path, scope) {
         (Some(path), scope) => {
@@ -80,44 +79,45 @@ fn print_finding(found: &LintFinding, width: Option<usize>, to: Stream, output: 
     output.pieces(to, &pieces)
 }
 
-fn verdict(report: &Report) -> String {
+fn verdict(report: &LintRun) -> String {
     let levels = [Level::Error, Level::Warning, Level::Note];
-    counted(levels.map(|level| (level, report.found.count(level)))).unwrap_or_else(|| nothing_wrong(report))
+    count_text(levels.map(|level| (level, report.found.count(level))))
+        .unwrap_or_else(|| nothing_wrong(report))
 }
 
-/// Says what was looked at: nothing is wrong with what is not there either.
-fn nothing_wrong(report: &Report) -> String {
+/// The verdict without findings: names what was checked.
+fn nothing_wrong(report: &LintRun) -> String {
     let LintReport { scopes, entries, .. } = &report.found;
     let scopes = scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" and ");
-    let without_files = if report.implied_shared { "; there is no personas.toml" } else { "" };
+    let without_files = if report.implied_shared { " (there is no personas.toml)" } else { "" };
     match entries {
-        0 => format!("There is nothing to look at in {scopes}{without_files}."),
-        1 => format!("Nothing is wrong with the one entry in {scopes}{without_files}."),
-        entries => format!("Nothing is wrong with the {entries} entries in {scopes}{without_files}."),
+        0 => format!("Nothing to check in {scopes}{without_files}."),
+        1 => format!("No problems in 1 entry in {scopes}{without_files}."),
+        entries => format!("No problems in {entries} entries in {scopes}{without_files}."),
     }
 }
 
-/// How much there is of each level, as in "1 error, 2 warnings"; none where there is nothing.
-pub(super) fn counted(counts: impl IntoIterator<Item = (Level, usize)>) -> Option<String> {
-    let counted = counts.into_iter().filter_map(|(level, count)| match count {
+/// The number of findings of each level, such as "1 error, 2 warnings". None without findings.
+pub(super) fn count_text(counts: impl IntoIterator<Item = (Level, usize)>) -> Option<String> {
+    let count_text = counts.into_iter().filter_map(|(level, count)| match count {
         0 => None,
         1 => Some(format!("1 {level}")),
         count => Some(format!("{count} {level}s")),
     });
-    Some(counted.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
+    Some(count_text.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use persona::lint::Level;
 
-    use super::counted;
+    use super::count_text;
 
     #[test]
-    fn one_is_not_many() {
-        let said = |errors, warnings| counted([(Level::Error, errors), (Level::Warning, warnings)]);
-        assert_eq!(said(1, 2).as_deref(), Some("1 error, 2 warnings"));
-        assert_eq!(said(0, 1).as_deref(), Some("1 warning"));
-        assert_eq!(said(0, 0), None);
+    fn counts_have_plurals() {
+        let text = |errors, warnings| count_text([(Level::Error, errors), (Level::Warning, warnings)]);
+        assert_eq!(text(1, 2).as_deref(), Some("1 error, 2 warnings"));
+        assert_eq!(text(0, 1).as_deref(), Some("1 warning"));
+        assert_eq!(text(0, 0), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The questions of `masque new`.
+//! The prompts of `masque new`.
 
 use app::ErrorKind;
 use app::inputs::{CreatePersona, GetEntity, ListParts};
@@ -9,41 +9,45 @@ use super::templates;
 use crate::ask::{self, Choice};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-/// Tone parts that can be chosen from.
+/// Maximum number of tone parts to choose from.
 const MOST_TONES: u32 = 50;
 
-/// What the flags say already.
-pub(super) struct Said {
+/// The values of the flags.
+pub(super) struct NewOptions {
     pub(super) name: Option<Name>,
     pub(super) template: Option<Name>,
     pub(super) scope: Option<Scope>,
     pub(super) message: Option<String>,
 }
 
-/// Asks what was not said yet, and creates the persona.
-pub(super) async fn ask(said: Said, session: &Session, output: &mut Output) -> Result<Written> {
-    let Said { name, template, scope, message } = said;
+/// Asks for missing values and creates the persona.
+pub(super) async fn ask(options: NewOptions, workspace: &Workspace, output: &mut Output) -> Result<Written> {
+    let NewOptions { name, template, scope, message } = options;
     let scope = match scope {
         Some(scope) => scope,
-        None => ask_scope(session, output).await?,
+        None => ask_scope(workspace, output).await?,
     };
-    let name = ask_name(name, scope, session, output).await?;
+    let name = ask_name(name, scope, workspace, output).await?;
     let template = match template {
         Some(template) => Some(template),
-        None => ask_template(session, output).await?,
+        None => ask_template(workspace, output).await?,
     };
-    let (library, author) = (&session.library, &session.author);
+    let (library, author) = (&workspace.library, &workspace.author);
     if let Some(template) = template {
         return Ok(library.new_from_template(author, &template, name, Some(scope), message).await?);
     }
     let summary =
-        ask::text("What is it, in a sentence?", "You review code. Loaded by default.", output).await?;
-    let system_prompt =
-        ask::text("System prompt:", "Its prompt opens with this; `masque edit` has room for more.", output)
+        ask::text("Summary:", "One sentence, such as \"You review code.\" It is loaded by default.", output)
             .await?;
-    let parts = ask_tone(scope, session, output).await?.map(|tone| vec![tone]);
+    let system_prompt = ask::text(
+        "System prompt:",
+        "The prompt starts with this; use `masque edit` for longer texts.",
+        output,
+    )
+    .await?;
+    let parts = ask_tone(scope, workspace, output).await?.map(|tone| vec![tone]);
     let input = serde_json::json!({
         "name": name,
         "summary": summary,
@@ -53,54 +57,59 @@ pub(super) async fn ask(said: Said, session: &Session, output: &mut Output) -> R
         "scope": scope,
     });
     let input: CreatePersona = serde_json::from_value(input)
-        .map_err(|error| Failure::broken(format!("the answers cannot be passed on: {error}")))?;
+        .map_err(|error| Failure::broken(format!("cannot build the persona from the answers: {error}")))?;
     Ok(library.create_persona(author, input).await?)
 }
 
-async fn ask_scope(session: &Session, output: &mut Output) -> Result<Scope> {
-    let library = &session.library;
+async fn ask_scope(workspace: &Workspace, output: &mut Output) -> Result<Scope> {
+    let library = &workspace.library;
     let mut choices = Vec::new();
     for scope in [Scope::Project, Scope::Global, Scope::Shared] {
-        let words = match library.path(scope) {
+        let label = match library.path(scope) {
             Some(path) => format!("{scope}: {}", path.display()),
             None if scope == Scope::Shared => format!("{scope}: the database"),
             None => continue,
         };
-        choices.push(Choice::new(&words, scope));
+        choices.push(Choice::new(&label, scope));
     }
     let default = library.default_scope();
     let start = choices.iter().position(|choice| choice.value == default).unwrap_or(0);
-    ask::choose("Where is it kept?", choices, start, output).await
+    ask::choose("Scope:", choices, start, output).await
 }
 
-/// A name that the scope does not have yet.
-async fn ask_name(given: Option<Name>, scope: Scope, session: &Session, output: &mut Output) -> Result<Name> {
+/// Asks for a name that is free in the scope.
+async fn ask_name(
+    given: Option<Name>,
+    scope: Scope,
+    workspace: &Workspace,
+    output: &mut Output,
+) -> Result<Name> {
     let mut given = given;
     loop {
         let name = match given.take() {
             Some(name) => name,
-            None => ask::name("Its name:", output).await?,
+            None => ask::name("Name:", output).await?,
         };
         let input = GetEntity { kind: Kind::Persona, name: name.clone(), revision: None, scope: Some(scope) };
-        match session.library.get_entity(&input).await {
+        match workspace.library.get_entity(&input).await {
             Err(error) if error.kind() == ErrorKind::Missing => return Ok(name),
             Err(error) => return Err(error.into()),
-            Ok(_) => output.advise(&format!("{scope} has a persona {name} already; choose another name"))?,
+            Ok(_) => output.advise(&format!("{scope} already has a persona {name}; choose another name"))?,
         }
     }
 }
 
-async fn ask_template(session: &Session, output: &mut Output) -> Result<Option<Name>> {
-    let mut choices = vec![Choice::new("nothing: I write it myself", None)];
-    for item in templates(session).await? {
+async fn ask_template(workspace: &Workspace, output: &mut Output) -> Result<Option<Name>> {
+    let mut choices = vec![Choice::new("none", None)];
+    for item in templates(workspace).await? {
         let summary = item.summary.or(item.description).unwrap_or_default();
         choices.push(Choice::new(&format!("{}: {summary}", item.name), Some(item.name)));
     }
-    ask::choose("What does it begin with?", choices, 0, output).await
+    ask::choose("Template:", choices, 0, output).await
 }
 
-/// A part of type tone that the scope can refer to.
-async fn ask_tone(scope: Scope, session: &Session, output: &mut Output) -> Result<Option<Name>> {
+/// Asks for a tone part that the scope can refer to.
+async fn ask_tone(scope: Scope, workspace: &Workspace, output: &mut Output) -> Result<Option<Name>> {
     let list = ListParts {
         part_type: Some(PartType::Tone),
         tags: None,
@@ -109,12 +118,12 @@ async fn ask_tone(scope: Scope, session: &Session, output: &mut Output) -> Resul
         cursor: None,
         scope: None,
     };
-    let tones = session.library.list(Kind::Part, list).await?.items;
+    let tones = workspace.library.list(Kind::Part, list).await?.items;
     let mut choices = vec![Choice::new("none", None)];
-    // What is stronger than the scope cannot be meant from there.
+    // A definition cannot refer to stronger scopes.
     for item in tones.into_iter().filter(|item| item.scope <= scope) {
         let summary = item.summary.or(item.description).unwrap_or_default();
         choices.push(Choice::new(&format!("{}: {summary}", item.name), Some(item.name)));
     }
-    ask::choose("How does it speak?", choices, 0, output).await
+    ask::choose("Tone:", choices, 0, output).await
 }

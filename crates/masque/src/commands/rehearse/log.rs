@@ -1,4 +1,4 @@
-//! What a rehearsal was sent, as it comes.
+//! Prints the requests of a rehearsal as they arrive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Style};
 
-/// How often new requests are looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The interval of checks for new requests.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Prints every request until the end comes, and those that came just before it.
+/// Prints every request until `end`, including the last ones.
 pub(super) async fn until(
     end: impl Future<Output = ()>,
     rehearsal: &Rehearsal,
@@ -23,7 +23,7 @@ pub(super) async fn until(
     loop {
         let is_over = tokio::select! {
             () = &mut end => true,
-            () = tokio::time::sleep(LOOK_EVERY) => false,
+            () = tokio::time::sleep(CHECK_INTERVAL) => false,
         };
         let (requests, next) = rehearsal.requests_since(position);
         requests.iter().try_for_each(|request| print(request, output))?;
@@ -37,16 +37,16 @@ pub(super) async fn until(
 fn print(request: &Recorded, output: &mut Output) -> Result<()> {
     let Recorded { method, path, query, body, reply_line, .. } = request;
     if output.is_json() {
-        let told = json!({
+        let line = json!({
             "method": method, "path": path, "query": query, "body": body, "reply_line": reply_line,
         });
-        output.json_text(&told.to_string())?;
+        output.json_text(&line.to_string())?;
         output.json_text("\n")?;
         return output.flush();
     }
     let query = query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
     let answered = match reply_line {
-        Some(0) => " (no reply of the script fits)".to_owned(),
+        Some(0) => " (no reply of the script matches)".to_owned(),
         Some(line) => format!(" (answered by line {line})"),
         None => String::new(),
     };

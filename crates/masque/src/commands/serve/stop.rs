@@ -1,11 +1,9 @@
-//! The request to stop: Ctrl-C, SIGTERM from whoever supervises the process, or the end of its
-//! terminal.
+//! The stop request of a server: Ctrl-C, SIGTERM or SIGHUP.
 
 use crate::failure::Result;
 use crate::signals::{self, Signals};
 
-/// Listens from the moment it is made, so that no request is missed once the server has said
-/// where it is.
+/// Listens from creation on, so that no request is missed once the address is printed.
 #[derive(Debug)]
 pub(in crate::commands) struct Stop(Signals);
 
@@ -14,9 +12,9 @@ impl Stop {
         Signals::listen().map(Self)
     }
 
-    /// Ends when the process is asked to stop. A second request ends the process at once.
+    /// Waits for the request. A second one exits the process at once.
     pub(in crate::commands) async fn wait(mut self) {
         self.0.next().await;
-        tokio::spawn(signals::end_at_next());
+        tokio::spawn(signals::exit_at_next());
     }
 }

@@ -1,4 +1,4 @@
-//! What was said in a session: for a terminal, and as Markdown.
+//! The transcript of a session, for a terminal and as Markdown.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::commands::answer::{Markdown, label, outcome};
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style};
 
-/// Prints turns as they looked when they were said.
+/// Prints turns like the chat does.
 pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
     let mut labels: HashMap<&str, String> = HashMap::new();
     for turn in turns {
@@ -24,22 +24,22 @@ pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
             }
             TurnBody::AssistantText { content } => {
                 let width = output.width();
-                output.styled_text(&Markdown::whole(output.has_color(), width, content.trim()))?;
+                output.styled_text(&Markdown::render(output.has_color(), width, content.trim()))?;
             }
             TurnBody::ToolCall { call, .. } => {
                 labels.insert(&call.id, label(call));
             }
-            TurnBody::ToolResult { tool_use_id, output: said, is_error, .. } => {
+            TurnBody::ToolResult { tool_use_id, output: result, is_error, .. } => {
                 let label = labels.remove(tool_use_id.as_str()).unwrap_or_else(|| "tool".to_owned());
-                let came = outcome(said, *is_error);
+                let summary = outcome(result, *is_error);
                 let pieces = match is_error {
-                    true => [(Style::Bad, "✗ "), (Style::Gone, &*format!("{label}: {came}"))],
-                    false => [(Style::Good, "✓ "), (Style::Faint, &*format!("{label} ({came})"))],
+                    true => [(Style::Bad, "✗ "), (Style::Removed, &*format!("{label}: {summary}"))],
+                    false => [(Style::Good, "✓ "), (Style::Faint, &*format!("{label} ({summary})"))],
                 };
                 output.pieces(Stream::Output, &pieces)?;
             }
             TurnBody::Summary { .. } => {
-                let line = "— what stands above is summed up for the model from here on —";
+                let line = "— the model sees a summary of everything above —";
                 output.pieces(Stream::Output, &[(Style::Faint, line)])?;
             }
         }
@@ -50,10 +50,10 @@ pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// A whole session as a document.
+/// A session as a Markdown document.
 pub(super) fn markdown(view: &SessionView) -> String {
     let SessionView { session, turns, .. } = view;
-    let title = session.title.as_deref().unwrap_or("Nothing was said yet");
+    let title = session.title.as_deref().unwrap_or("No messages yet");
     let mut text = format!(
         "# {title}\n\n{} · {} · session {}\n",
         session.persona,
@@ -75,7 +75,7 @@ pub(super) fn markdown(view: &SessionView) -> String {
                 write!(text, "\n### {heading}\n\n{}", fenced("", output.trim_end()))
             }
             TurnBody::Summary { content, .. } => {
-                write!(text, "\n## Summary of what stands above\n\n{}\n", content.trim())
+                write!(text, "\n## Summary of everything above\n\n{}\n", content.trim())
             }
         };
     }
@@ -85,7 +85,7 @@ pub(super) fn markdown(view: &SessionView) -> String {
     text
 }
 
-/// A block of code whose fence is longer than any within it.
+/// A code block whose fence is longer than any inside.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
@@ -95,7 +95,7 @@ fn fenced(language: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_fence_is_longer_than_what_it_holds() {
+    fn a_fence_is_longer_than_those_inside() {
         assert_eq!(super::fenced("", "a"), "```\na\n```\n");
         assert_eq!(super::fenced("json", "````\nx"), "`````json\n````\nx\n`````\n");
     }

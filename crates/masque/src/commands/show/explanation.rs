@@ -1,4 +1,4 @@
-//! `show --explain`: which layer and scope everything in a persona came from.
+//! `show --explain`: the layer and scope of every field and piece of a persona.
 
 use persona::explain::{Explanation, Field, Item, Layer, Part, Removed, Replaced};
 use persona::{LayerOrigin, PartType, Scope};
@@ -10,12 +10,12 @@ use crate::output::{Column, Output, Table, one_line};
 const COLUMNS: [Column; 5] = [
     Column::Fixed("WHAT"),
     Column::Fixed("FROM"),
-    Column::Optional("KEPT IN"),
+    Column::Optional("SCOPE"),
     Column::Optional("NOTE"),
     Column::Stretched("VALUE"),
 ];
 
-/// What is said of a name that leads nowhere.
+/// The note on a missing reference.
 const NOT_FOUND: &str = "not found";
 
 pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
@@ -23,13 +23,13 @@ pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
     let revision = own.and_then(|layer| layer.revision).unwrap_or_default();
     super::title(&explanation.name, None, explanation.scope, revision, output)?;
     let layers: Vec<String> = explanation.layers.iter().map(layer).collect();
-    output.field("layers", &format!("{} (the last one wins)", layers.join(" < ")))?;
+    output.field("layers", &format!("{} (the last wins)", layers.join(" < ")))?;
     output.blank()?;
     let mut rows: Vec<Vec<String>> = explanation.fields.iter().map(field).collect();
     rows.extend(explanation.parts.iter().map(part));
     rows.extend(explanation.items.iter().map(item));
     if rows.is_empty() {
-        return output.line("It has neither fields nor pieces yet.");
+        return output.line("No fields and no pieces yet.");
     }
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
@@ -38,7 +38,7 @@ pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
         output.blank()?;
     }
     for Removed { list, name, from, by } in &explanation.removed {
-        output.line(format!("{} {name} of {from} is taken away by {by}", singular(list)))?;
+        output.line(format!("{by} removes {} {name} of {from}", singular(list)))?;
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn layer(layer: &Layer) -> String {
     let Layer { name, scope, revision, role } = layer;
     match (role, revision) {
         (LayerOrigin::Stage, _) => format!("stage {scope}:{name}"),
-        // Builtins have none.
+        // Builtins have no revision.
         (_, Some(revision @ 1..)) if *scope != Scope::Builtin => {
             format!("{scope}:{name} (revision {revision})")
         }
@@ -84,11 +84,11 @@ fn row(what: String, value: &str, from: &str, kept: Option<Scope>, note: String)
 }
 
 fn notes(notes: &[(&str, &Vec<String>)]) -> String {
-    let said = notes.iter().filter(|(_, layers)| !layers.is_empty());
-    said.map(|(word, layers)| format!("{word} {}", layers.join(", "))).collect::<Vec<_>>().join("; ")
+    let given = notes.iter().filter(|(_, layers)| !layers.is_empty());
+    given.map(|(word, layers)| format!("{word} {}", layers.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
-/// A list's name as that of one entry.
+/// The singular of a list's name.
 fn singular(list: &str) -> String {
     list.strip_suffix('s').unwrap_or(list).replace('_', " ")
 }
@@ -96,7 +96,7 @@ fn singular(list: &str) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        // Models, the one list that a field has.
+        // Models are the only list.
         Value::Array(models) => {
             let word = |model: &Value, key: &str| model[key].as_str().unwrap_or_default().to_owned();
             let models =

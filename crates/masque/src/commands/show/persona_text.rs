@@ -1,4 +1,4 @@
-//! A loaded persona as text for people.
+//! Prints a persona.
 
 use app::outputs::Settings;
 use persona::{
@@ -43,7 +43,7 @@ fn head(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<
     let texts = [&view.description, &view.summary, &view.detail];
     let mut shown: Vec<&str> = Vec::new();
     for text in texts.into_iter().flatten().map(String::as_str) {
-        // A summary that was derived from the description repeats it.
+        // A derived summary repeats the description.
         if !shown.contains(&text) {
             if !shown.is_empty() {
                 output.blank()?;
@@ -82,12 +82,12 @@ fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) ->
     }
     if stale {
         let name = &view.name;
-        output.field("compiled", &format!("stale: a piece changed since; masque compile {name}"))?;
+        output.field("compiled", &format!("stale: a piece changed; run `masque compile {name}`"))?;
     }
     Ok(())
 }
 
-/// What is set for those that run the persona, each with its label, in the order of a definition.
+/// The settings of runs with their labels, in the order of a definition.
 fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
     let line = |field: &Field| {
         let value = settings.0.get(field.name)?;
@@ -95,7 +95,7 @@ fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
             "aggregation_strategy" => ("aggregation".to_owned(), shown(value)),
             "max_tool_rounds" => ("tool rounds".to_owned(), format!("at most {value}")),
             "plan_persona" => {
-                let said = ["tool_preset", "model", "instruction"].map(|part| {
+                let given = ["tool_preset", "model", "instruction"].map(|part| {
                     let label = if part == "instruction" {
                         String::new()
                     } else {
@@ -103,7 +103,7 @@ fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
                     };
                     value.get(part).map(|value| format!("{label}{}", shown(value)))
                 });
-                ("when planning".to_owned(), said.into_iter().flatten().collect::<Vec<_>>().join("; "))
+                ("when planning".to_owned(), given.into_iter().flatten().collect::<Vec<_>>().join("; "))
             }
             name => (name.replace('_', " "), shown(value)),
         })
@@ -161,7 +161,8 @@ fn part_note(part: &PartView) -> String {
 fn print_budget(budget: &Budget, output: &mut Output) -> Result<()> {
     output.blank()?;
     if let (Some(tokens), Some(tokenizer)) = (budget.tokens, &budget.tokenizer) {
-        let over = if budget.over_budget { ", over the budget: what is left is never dropped" } else { "" };
+        let over =
+            if budget.over_budget { ", over budget: the remaining pieces are never dropped" } else { "" };
         output.field("tokens", &format!("{tokens} ({tokenizer}){over}"))?;
     } else if budget.over_budget {
         output.field("limit", "exceeded: overrides are never dropped")?;

@@ -1,4 +1,4 @@
-//! Parts, traits, skills, guardrails and arcs as text for people, below their title.
+//! Prints parts, traits, skills, guardrails and arcs, below their title.
 
 use persona::{CharacterArc, Guardrail, Name, Part, Skill, Stage, Tags, Trait};
 
@@ -41,8 +41,7 @@ pub(super) fn arc(entity: &CharacterArc, output: &mut Output) -> Result<()> {
     let stages = entity.walk();
     if stages.is_empty() {
         output.blank()?;
-        return output
-            .line(format!("It has no stages yet; add one with `masque arc add-stage {name} STAGE`."));
+        return output.line(format!("No stages yet; add one with `masque arc add-stage {name} STAGE`."));
     }
     for (at, stage) in stages.iter().enumerate() {
         output.blank()?;

@@ -1,4 +1,4 @@
-//! Presets and test inputs as text for people, below their title.
+//! Prints presets and test inputs, below their title.
 
 use persona::{BiasProfile, ContextEntry, ContextPreset, PresetTool, TestInput, ToolPreset};
 
@@ -52,7 +52,7 @@ pub(super) fn context_preset(preset: &ContextPreset, output: &mut Output) -> Res
     }
     if !entries.is_empty() {
         output.blank()?;
-        output.heading("Files (a later line wins over an earlier one)")?;
+        output.heading("Files (later lines win)")?;
     }
     for ContextEntry { glob, path, view } in entries {
         let pattern = output.styled(Style::Name, glob.as_ref().or(path.as_ref()).map_or("", String::as_str));

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Connections {
 }
 
 #[test]
-fn what_a_project_names_is_found_beside_its_personas() {
+fn connections_are_read_beside_personas() {
     let found = parse(
         "[personas.clerk]\nsummary = 'x'\n\
          [mcp_servers.stock]\ncommand = './bin/stock'\n[mcp_servers.git]\ncommand = 'git-mcp'\ncwd = 'sub'\n\
@@ -28,7 +28,7 @@ fn what_a_project_names_is_found_beside_its_personas() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_out_and_told_with_its_place() {
+fn invalid_entries_are_skipped_with_a_warning() {
     let found = parse(
         "[mcp_servers.good]\ncommand = 'x'\n[mcp_servers.odd]\ncommand = 'x'\ncolour = 1\n\
          [providers.far]\nkind = 'gemini'\nbase_url = 'ftp://x'\n[providers.key]\nkind = 'gemini'\nheaders = 's3cret'\n",
@@ -39,17 +39,17 @@ fn what_cannot_be_read_is_left_out_and_told_with_its_place() {
     let warnings = found.warnings.join("\n");
     for said in [
         "/shop/personas.toml:8:1: providers.far.base_url: ",
-        "/shop/personas.toml:11:11: providers.key: invalid type: string, expected a map; it is left out",
+        "/shop/personas.toml:11:11: providers.key: invalid type: string, expected a map; skipped",
         "mcp_servers.odd: unknown field `colour`",
     ] {
         assert!(warnings.contains(said), "{said:?} is not in:\n{warnings}");
     }
     assert!(!warnings.contains("s3cret"), "{warnings}");
-    assert!(parse("mcp_servers = 3\n").warnings[0].contains("write [mcp_servers.NAME]"));
+    assert!(parse("mcp_servers = 3\n").warnings[0].contains("use [mcp_servers.NAME]"));
 }
 
 #[test]
-fn a_file_that_is_broken_or_missing_names_nothing() {
+fn a_broken_or_missing_file_has_no_connections() {
     assert_eq!(parse("[mcp_servers.x\n"), Connections::default());
     assert_eq!(Connections::read(Path::new("/nowhere/at/all/personas.toml")), Connections::default());
 }

@@ -1,9 +1,9 @@
 use super::Markdown;
 
-/// Feeds a text in pieces of every size: what is shown must not depend on them.
+/// Renders a text in pieces of every size. The result must be the same.
 #[track_caller]
 fn shown(color: bool, width: Option<usize>, text: &str) -> String {
-    let whole = Markdown::whole(color, width, text);
+    let whole = Markdown::render(color, width, text);
     for size in 1..=text.chars().count().clamp(1, 12) {
         let mut markdown = Markdown::new(color, width);
         let mut pieces = String::new();
@@ -42,7 +42,7 @@ fn styles_what_markdown_marks() {
 }
 
 #[test]
-fn leaves_what_is_no_mark() {
+fn other_characters_are_no_marks() {
     check("2 * 3 * 4", "2 * 3 * 4\n");
     check("a*b*c", "a*b*c\n");
     check("snake_case_name", "snake_case_name\n");
@@ -62,7 +62,7 @@ fn code_blocks_are_exact() {
     );
     check("~~~~\n```\n~~~~", "<f>~~~~<0>\n<c>```<0>\n<f>~~~~<0>\n");
     check("  ```\n  x\n  ```", "<f>  ```<0>\n<c>  x<0>\n<f>  ```<0>\n");
-    // A block that was cut off does not reach into the next text.
+    // An unclosed block ends with its text.
     let mut markdown = Markdown::new(true, None);
     markdown.push("```\nx");
     markdown.finish();
@@ -84,12 +84,12 @@ fn wraps_at_words() {
     let long = format!("{} b", "x".repeat(40));
     assert_eq!(shown(false, Some(20), &long), format!("{}\nb\n", "x".repeat(40)));
     assert_eq!(shown(false, Some(20), "日本語日本語 日本語日本語"), "日本語日本語\n日本語日本語\n");
-    // Too narrow to be of use: the terminal breaks lines itself.
+    // Too narrow: the terminal breaks lines itself.
     assert_eq!(shown(false, Some(5), "one two three"), "one two three\n");
 }
 
 #[test]
-fn without_colour_the_marks_stay() {
+fn without_color_the_marks_stay() {
     let text = "# T\n**b** `c` *i*\n> q\n```\nx\n```\n---\n1. one";
     assert_eq!(shown(false, None, text), format!("{text}\n"));
 }
@@ -106,6 +106,6 @@ fn words_are_shown_before_their_line_ends() {
 }
 
 #[test]
-fn what_acts_on_a_terminal_is_shown() {
+fn control_characters_are_escaped() {
     assert_eq!(shown(true, None, "a\x1b[2Jb"), "a\\u{1b}[2Jb\n");
 }

@@ -1,58 +1,58 @@
-//! What somebody meant who named a persona that is not there, and how a command is to name what is.
+//! Errors for names that are not found, and command lines that name an entity.
 
 use app::Code;
 use persona::{Kind, Name, Scope};
 
 use crate::cli::kind_of;
 use crate::failure::{Failure, Result};
-use crate::session::Session;
+use crate::workspace::Workspace;
 
-/// What a command was asked about.
+/// A name to look up for a command.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Meant<'a> {
+pub(super) struct Lookup<'a> {
     pub(super) command: &'static str,
     pub(super) name: &'a Name,
-    /// Whether no kind was given.
+    /// True if no kind was given.
     pub(super) implied: bool,
-    /// The scope that was named.
+    /// The requested scope.
     pub(super) scope: Option<Scope>,
 }
 
-/// An entity as a command about its history names it, with the scope where that is not the one that
-/// the name alone would mean.
+/// The arguments that name an entity in commands about its history. Includes the scope if the name alone
+/// resolves to another one.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct CommandSubject {
     subject: String,
     flag: String,
 }
 
-impl Named {
-    pub(super) async fn new(kind: Kind, name: &Name, scope: Scope, session: &Session) -> Self {
+impl CommandSubject {
+    pub(super) async fn new(kind: Kind, name: &Name, scope: Scope, workspace: &Workspace) -> Self {
         let subject = if kind == Kind::Persona { name.to_string() } else { format!("{kind} {name}") };
-        let meant = session.library.recorded_scope(kind, name, None).await.ok();
-        let flag = if meant == Some(scope) { String::new() } else { format!(" --scope {scope}") };
+        let resolved = workspace.library.recorded_scope(kind, name, None).await.ok();
+        let flag = if resolved == Some(scope) { String::new() } else { format!(" --scope {scope}") };
         Self { subject, flag }
     }
 
-    /// A command line, as in `masque rollback part calm 3 --scope shared`.
+    /// A command line such as `masque rollback part calm 3 --scope shared`.
     pub(super) fn command(&self, command: &str, rest: &str) -> String {
         format!("masque {command} {} {rest}{}", self.subject, self.flag)
     }
 }
 
-impl Meant<'_> {
-    /// Passes on what was found. Who leaves the kind out may mean a piece, and who gives nothing but a
-    /// kind has forgotten the name: that is said instead of suggesting other personas.
-    pub(super) async fn found<T>(self, outcome: app::Result<T>, session: &Session) -> Result<T> {
+impl Lookup<'_> {
+    /// Returns the result. If no persona was found and no kind was given, the error suggests a piece of
+    /// that name, or a missing name after a kind.
+    pub(super) async fn resolve<T>(self, outcome: app::Result<T>, workspace: &Workspace) -> Result<T> {
         match outcome {
             Err(app::Error::NotFound { kind: Kind::Persona, name, near }) if self.implied => {
-                let is_asked_for = name == *self.name;
+                let is_this_name = name == *self.name;
                 let missing = || app::Error::NotFound { kind: Kind::Persona, name, near }.into();
-                if !is_asked_for {
+                if !is_this_name {
                     return Err(missing());
                 }
-                let meant = self.piece(session).await.or_else(|| self.without_name());
-                Err(meant.unwrap_or_else(missing))
+                let better = self.piece(workspace).await.or_else(|| self.without_name());
+                Err(better.unwrap_or_else(missing))
             }
             other => Ok(other?),
         }
@@ -62,19 +62,19 @@ impl Meant<'_> {
         let Self { command, name, .. } = self;
         let kind = kind_of(name.as_str()).ok()?.as_str().replace('_', "-");
         let message =
-            format!("no persona is named {name:?}; give a name after the kind: masque {command} {kind} NAME");
+            format!("no persona is named {name:?}; a kind needs a name: `masque {command} {kind} NAME`");
         Some(Failure::told(Code::NotFound, message))
     }
 
-    async fn piece(self, session: &Session) -> Option<Failure> {
+    async fn piece(self, workspace: &Workspace) -> Option<Failure> {
         let Self { command, name, scope, .. } = self;
         let flag = scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default();
         for kind in Kind::ALL.iter().filter(|kind| **kind != Kind::Persona) {
-            let names = session.library.complete_names(*kind, name.as_str(), 1).await.ok()?;
+            let names = workspace.library.complete_names(*kind, name.as_str(), 1).await.ok()?;
             if names.first() == Some(name) {
                 let spoken = kind.spoken();
                 let message = format!(
-                    "no persona is named {name:?}, but a {spoken} is: masque {command} {kind} {name}{flag}"
+                    "no persona is named {name:?}, but a {spoken} is: `masque {command} {kind} {name}{flag}`"
                 );
                 return Some(Failure::told(Code::NotFound, message));
             }

@@ -1,4 +1,4 @@
-//! Sessions: a new one, or an earlier one that somebody names by the beginning of its id.
+//! Creates sessions, and finds existing ones by a prefix of their id.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,53 +10,53 @@ use futures::future::try_join_all;
 use persona::Name;
 use uuid::Uuid;
 
-use crate::cli::Opening;
+use crate::cli::SessionOptions;
 use crate::failure::{Failure, Result};
 use crate::output::one_line;
 
 mod ready;
-pub(super) use ready::ready;
+pub(super) use ready::check_ready;
 
-/// The fewest characters of an id that may stand for it.
+/// Minimum length of an id prefix.
 const LEAST_PREFIX: usize = 4;
-/// Characters of an id that are shown, unless more are needed to tell sessions apart.
+/// Shown characters of an id, unless more are needed to be unique.
 const SHOWN_PREFIX: usize = 8;
-/// Ids that are looked for at the same time.
-const ASKED_AT_ONCE: usize = 8;
-/// Sessions that are named where several could be meant.
+/// Concurrent lookups of ids.
+const CONCURRENT_LOOKUPS: usize = 8;
+/// Maximum number of sessions in the error for an ambiguous prefix.
 const NAMED: usize = 5;
 
-/// Makes a session, or takes up the one that was named, as the user wants it.
+/// Creates a session, or applies the options to an existing one. Returns true for a new one.
 pub(super) async fn open(
     runtime: &Runtime,
     name: Option<Name>,
-    opening: &Opening,
+    options: &SessionOptions,
 ) -> Result<(SessionView, bool)> {
-    let Some(id) = &opening.session else {
+    let Some(id) = &options.session else {
         let Some(persona) = name else {
-            return Err(Failure::invalid("name a persona, or a session with --session"));
+            return Err(Failure::invalid("missing persona or --session"));
         };
         let created = runtime.create_session(CreateSession {
             persona,
-            scope: opening.only.scope,
-            mode: opening.mode().map(|mode| mode.to_string()),
-            model: opening.model.as_ref().map(ToString::to_string),
+            scope: options.only.scope,
+            mode: options.mode().map(|mode| mode.to_string()),
+            model: options.model.as_ref().map(ToString::to_string),
             overrides: BTreeMap::new(),
-            root: opening.root.as_deref().map(absolute).transpose()?,
+            root: options.root.as_deref().map(absolute).transpose()?,
         });
         return Ok((created.await?, true));
     };
     let id = find(runtime, id).await?;
     let view = runtime.session(id).await?;
     let persona = name.unwrap_or_else(|| view.session.persona.clone());
-    let scope = opening.only.scope;
+    let scope = options.only.scope;
     if persona != view.session.persona || (scope.is_some() && scope != view.session.scope) {
         runtime.set_persona(id, persona, scope).await?;
     }
-    if let Some(mode) = opening.mode().filter(|mode| *mode != view.session.mode) {
+    if let Some(mode) = options.mode().filter(|mode| *mode != view.session.mode) {
         runtime.set_mode(id, mode).await?;
     }
-    if let Some(model) = opening.model.as_ref().filter(|model| view.session.model.as_ref() != Some(model)) {
+    if let Some(model) = options.model.as_ref().filter(|model| view.session.model.as_ref() != Some(model)) {
         runtime.set_model(id, Some(model.clone())).await?;
     }
     Ok((runtime.session(id).await?, false))
@@ -66,7 +66,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| Failure::file("find", path, &error))
 }
 
-/// The session that an id, or the beginning of one, stands for.
+/// Finds the session with this id or unique prefix.
 pub(super) async fn find(runtime: &Runtime, text: &str) -> Result<Uuid> {
     let found = matching(runtime, text).await?;
     match found.as_slice() {
@@ -76,7 +76,7 @@ pub(super) async fn find(runtime: &Runtime, text: &str) -> Result<Uuid> {
     }
 }
 
-/// The sessions whose id is this one, or begins so; a handful, where many do.
+/// The sessions with this id or prefix, up to a limit.
 pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>> {
     let text = text.trim().to_lowercase();
     if let Ok(id) = text.parse::<Uuid>() {
@@ -88,26 +88,26 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
     }
     let Some(prefix) = IdPrefix::parse(&text).filter(|_| text.len() >= LEAST_PREFIX) else {
         return Err(Failure::invalid(format!(
-            "{:?} is no session's id; give at least its first {LEAST_PREFIX} characters, as `masque sessions` shows them",
+            "invalid session id {:?}; give at least its first {LEAST_PREFIX} characters, as shown by `masque sessions`",
             one_line(&text)
         )));
     };
-    // One more than are named, which tells whether there are more.
+    // One more than shown, to know if there are more.
     Ok(runtime.sessions_beginning(&prefix, NAMED + 1).await?)
 }
 
 fn missing(text: &str) -> Failure {
-    let message = format!("there is no session {:?}; `masque sessions` lists them", one_line(text));
+    let message = format!("no session {:?}; `masque sessions` lists all sessions", one_line(text));
     Failure::told(Code::UnknownSession, message)
 }
 
 pub(super) fn ambiguous(text: &str, several: &[Uuid]) -> Failure {
     let named: Vec<String> = several.iter().take(NAMED).map(ToString::to_string).collect();
     let more = if several.len() > NAMED { ", …" } else { "" };
-    Failure::invalid(format!("{text:?} may be any of {}{more}; give more of the id", named.join(", ")))
+    Failure::invalid(format!("{text:?} is ambiguous: {}{more}; give more of the id", named.join(", ")))
 }
 
-/// As many characters of these sessions' ids as tell each of them from every other session.
+/// The prefix length that makes the ids of these sessions unique among all sessions.
 pub(super) async fn short_ids(runtime: &Runtime, sessions: &[Session]) -> Result<usize> {
     let mut ids: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
     ids.sort();
@@ -115,7 +115,7 @@ pub(super) async fn short_ids(runtime: &Runtime, sessions: &[Session]) -> Result
     let mut shown = clear_of(among);
     loop {
         let mut longest = shown;
-        for some in ids.chunks(ASKED_AT_ONCE) {
+        for some in ids.chunks(CONCURRENT_LOOKUPS) {
             let others = some.iter().map(|id| others(runtime, id, shown));
             for (id, others) in some.iter().zip(try_join_all(others).await?) {
                 let most = others.iter().map(|other| clear_of(shared(id, other))).max();
@@ -129,19 +129,19 @@ pub(super) async fn short_ids(runtime: &Runtime, sessions: &[Session]) -> Result
     }
 }
 
-/// Ids of some other sessions that begin as this one's does.
+/// Ids of other sessions with the same prefix.
 async fn others(runtime: &Runtime, id: &str, shown: usize) -> Result<Vec<String>> {
     let Some(prefix) = IdPrefix::parse(id.get(..shown).unwrap_or(id)) else { return Ok(Vec::new()) };
     let found = runtime.sessions_beginning(&prefix, NAMED).await?;
     Ok(found.iter().map(ToString::to_string).filter(|other| other != id).collect())
 }
 
-/// How many characters two ids have in common.
+/// The length of the common prefix of two ids.
 fn shared(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-/// How many characters show one more than what is shared; a dash says nothing.
+/// The length that shows one character more than the shared prefix. A dash does not count.
 fn clear_of(shared: usize) -> usize {
     let shown = (shared + 1).max(SHOWN_PREFIX);
     if matches!(shown, 9 | 14 | 19 | 24) { shown + 1 } else { shown }

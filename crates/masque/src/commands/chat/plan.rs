@@ -1,4 +1,4 @@
-//! A plan was handed over: the user decides what comes of it.
+//! The user's decision about a plan.
 
 use agent::Mode;
 
@@ -7,7 +7,7 @@ use crate::ask::{self, Choice};
 use crate::failure::Result;
 use crate::output::Output;
 
-/// What an approved plan is followed by.
+/// The message after an approval.
 const CARRY_OUT: &str = "Carry out the plan.";
 
 #[derive(Debug, Clone, Copy)]
@@ -18,19 +18,19 @@ enum Decision {
 }
 
 impl Chat<'_> {
-    /// Asks; the message that follows from the answer.
+    /// Asks for a decision. Returns the message to send next.
     pub(super) async fn decide_plan(&mut self, output: &mut Output) -> Result<Option<String>> {
         let choices = vec![
-            Choice::new("Approve it: switch to build and carry it out", Decision::Approve),
-            Choice::new("Send it back, and say why", Decision::SendBack),
+            Choice::new("Approve: switch to build mode and carry it out", Decision::Approve),
+            Choice::new("Send back with a reason", Decision::SendBack),
             Choice::new("Keep planning", Decision::KeepPlanning),
         ];
-        // Whoever breaks the question off has not decided.
-        let decision = ask::choose("What comes of this plan?", choices, 0, output).await;
+        // A cancelled prompt decides nothing.
+        let decision = ask::choose("What to do with this plan?", choices, 0, output).await;
         match decision.unwrap_or(Decision::KeepPlanning) {
             Decision::Approve => Ok(Some(self.approve().await?)),
             Decision::SendBack => {
-                let why = ask::text("What should be different?", "it is said to the persona", output).await;
+                let why = ask::text("What should be different?", "sent to the persona", output).await;
                 match why.unwrap_or(None) {
                     Some(why) => Ok(Some(self.send_back(why).await?)),
                     None => self.keep_plan(output),
@@ -45,13 +45,13 @@ impl Chat<'_> {
         Ok(None)
     }
 
-    /// Approves the plan; what is said to have it carried out.
+    /// Approves the plan. Returns the message that has it carried out.
     pub(super) async fn approve(&mut self) -> app::Result<String> {
         self.mode = self.runtime.decide_plan(self.session, true).await?.session.mode;
         Ok(CARRY_OUT.to_owned())
     }
 
-    /// Sends the plan back; what is said to have it changed.
+    /// Sends the plan back. Returns the message with the reason.
     pub(super) async fn send_back(&mut self, why: String) -> app::Result<String> {
         let view = self.runtime.decide_plan(self.session, false).await?;
         if view.session.mode != Mode::Plan {

@@ -1,4 +1,4 @@
-//! Events as lines of JSON.
+//! Events as JSON lines.
 
 use agent::{Event, Session};
 use app::running::Reported;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// The first line: which session it is.
+/// The first line: the session.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Opened<'a> {
@@ -17,7 +17,7 @@ struct Opened<'a> {
     mode: &'static str,
 }
 
-/// An event with its place; its own `id`, where it has one, is that of a turn.
+/// An event with its event id. An `id` of its own is that of a turn.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
@@ -26,11 +26,11 @@ struct Line<'a> {
     event: &'a Event,
 }
 
-pub(super) fn event(told: &Reported, output: &mut Output) -> Result<()> {
-    line(&Line { event_id: told.id.to_string(), event: &told.event }, output)
+pub(super) fn print_event(reported: &Reported, output: &mut Output) -> Result<()> {
+    line(&Line { event_id: reported.id.to_string(), event: &reported.event }, output)
 }
 
-pub(crate) fn opened(session: &Session, output: &mut Output) -> Result<()> {
+pub(crate) fn print_session_line(session: &Session, output: &mut Output) -> Result<()> {
     let opened = Opened {
         r#type: "session",
         session_id: session.id.to_string(),
@@ -40,7 +40,7 @@ pub(crate) fn opened(session: &Session, output: &mut Output) -> Result<()> {
     line(&opened, output)
 }
 
-/// At once, so that whoever reads can act on it.
+/// Writes and flushes a line, so that the reader can act on it.
 fn line<T: Serialize>(value: &T, output: &mut Output) -> Result<()> {
     let text = serde_json::to_string(value)
         .map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;

@@ -1,4 +1,4 @@
-//! Presets and test inputs: create, and change some fields.
+//! Creates and updates presets and test inputs.
 
 use app::inputs::{AmendEntity, SaveEntity};
 use app::outputs::Written;
@@ -9,42 +9,42 @@ use super::update::nothing_to_change;
 use crate::cli::{CreateArgs, UpdateArgs};
 use crate::definition::Definition;
 use crate::failure::Result;
-use crate::session::Session;
+use crate::workspace::Workspace;
 
 pub(super) async fn create(
     kind: Kind,
     definition: Definition,
     args: CreateArgs,
-    session: &Session,
+    workspace: &Workspace,
 ) -> Result<Written> {
     let entity = definition.into_entity(kind)?;
-    let scope = args.place.scope.unwrap_or_else(|| session.library.default_scope());
-    // Revision 0 is refused where the name is taken.
+    let scope = args.place.scope.unwrap_or_else(|| workspace.library.default_scope());
+    // Revision 0 fails if the name is taken.
     let input = save(&entity, 0, args.why.message, Some(scope));
-    Ok(session.library.save_entity(&session.author, input).await?)
+    Ok(workspace.library.save_entity(&workspace.author, input).await?)
 }
 
 pub(super) async fn amend(
     kind: Kind,
     mut definition: Definition,
     args: UpdateArgs,
-    session: &Session,
+    workspace: &Workspace,
 ) -> Result<Written> {
-    let stated = definition.take_revision()?;
+    let file_revision = definition.take_revision()?;
     if definition.is_empty() {
         return Err(nothing_to_change(kind));
     }
-    // A file may have another name: the argument says what is changed.
+    // The argument wins over a name in the file.
     definition.set("name", &Some(&args.name))?;
     let input = AmendEntity {
         kind,
         name: args.name,
         entity: definition.into_fields(),
-        if_revision: args.if_revision.or(stated),
+        if_revision: args.if_revision.or(file_revision),
         message: args.why.message,
         scope: args.change.scope,
     };
-    Ok(session.library.amend_entity(&session.author, input).await?)
+    Ok(workspace.library.amend_entity(&workspace.author, input).await?)
 }
 
 fn save(entity: &AnyEntity, revision: i64, message: Option<String>, scope: Option<Scope>) -> SaveEntity {

@@ -1,4 +1,4 @@
-//! The open library, and in whose name it is written to.
+//! The open library with its configuration, project and author.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -10,57 +10,57 @@ use persona::Scope;
 use crate::config::Config;
 use crate::failure::Result;
 use crate::locations::{self, Directories};
-use crate::project::Project;
-use crate::trust::Trust;
+use crate::project::{Project, read_text};
+use crate::trust::{TrustList, TrustState};
 
-/// What opens sooner than this needs no explanation.
+/// Opening the database may take this long without a notice.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The open library, and the surroundings that a command uses.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Workspace {
     pub(crate) library: Library,
     pub(crate) author: Author,
     pub(crate) config: Config,
-    /// The project, unless what is open has none.
     pub(crate) project: Option<Project>,
-    /// None where a database was named and there is no home.
+    /// None if a database was named and there is no home directory.
     pub(crate) directories: Option<Directories>,
     pub(crate) audience: Audience,
-    /// Whether warnings are for a program.
+    /// True if warnings are printed as JSON.
     pub(crate) json: bool,
 }
 
-/// What somebody wants to open.
+/// The global options that select a workspace.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct WorkspaceOptions<'a> {
     pub(crate) database: Option<&'a str>,
     pub(crate) project: Option<&'a Path>,
-    /// Whether the answer is for a program.
+    /// True if output is JSON.
     pub(crate) json: bool,
 }
 
-/// Who reaches what is opened.
+/// The clients of an open library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// The user, with a command.
+    /// The user, on the command line.
     User,
     /// Programs on this machine.
     Machine,
-    /// Other machines: they see the files of a project that was named, and write to none.
+    /// Other machines. They read the files of a named project, and write none.
     Network,
 }
 
-impl Session {
-    /// Opens the library for one command; makes a database where there is none yet.
-    pub(crate) async fn open(wanted: Wanted<'_>) -> Result<Self> {
-        Self::open_for(wanted, Audience::User).await
+impl Workspace {
+    /// Opens the library for one command. Creates a missing database.
+    pub(crate) async fn open(options: WorkspaceOptions<'_>) -> Result<Self> {
+        Self::open_for(options, Audience::User).await
     }
 
-    pub(crate) async fn open_for(wanted: Wanted<'_>, audience: Audience) -> Result<Self> {
+    pub(crate) async fn open_for(options: WorkspaceOptions<'_>, audience: Audience) -> Result<Self> {
         let directories = match Directories::find() {
             Ok(directories) => Some(directories),
-            // Whoever names a database can do without the rest.
-            Err(_) if wanted.database.is_some() && wanted.project.is_none() => None,
+            // A named database needs no other directory.
+            Err(_) if options.database.is_some() && options.project.is_none() => None,
             Err(error) => return Err(error),
         };
         let mut config = match &directories {
@@ -68,20 +68,20 @@ impl Session {
             None => Config::default(),
         };
         let home = directories.as_ref().map(|directories| directories.home.as_path());
-        let mut project = Project::find(wanted.project, home)?;
+        let mut project = Project::find(options.project, home)?;
         if !project.as_ref().is_some_and(Project::is_open) {
             config.warnings.extend(Project::passed_over(home));
         }
         if let Some(foreign) = project.take_if(|found| is_foreign(found, directories.as_ref())) {
             config.warnings.push(format!(
-                "{} is a link that leads out of the project; it is not read until you run `masque trust` there",
+                "{} is a link out of the project; it is not read until you run `masque trust` there",
                 foreign.file().display()
             ));
         }
-        let database = locations::database(wanted.database)?;
+        let database = locations::database(options.database)?;
         locations::make_parent(&database)?;
         let files = match &directories {
-            Some(directories) => files(directories, project.as_ref(), audience, wanted)?,
+            Some(directories) => file_scopes(directories, project.as_ref(), audience, options)?,
             None => None,
         };
         let opened = project.as_ref().is_some_and(Project::is_open);
@@ -90,36 +90,38 @@ impl Session {
         } else {
             Scope::Shared
         };
-        let options = OpenOptions { database, create: true, files, default_scope };
-        let library = patiently(Library::open(options)).await?;
+        let open_options = OpenOptions { database, create: true, files, default_scope };
+        let library = with_wait_notice(Library::open(open_options)).await?;
         let author = Author::new(user(), "cli");
-        Ok(Self { library, author, config, project, directories, audience, json: wanted.json })
+        Ok(Self { library, author, config, project, directories, audience, json: options.json })
     }
 }
 
-/// Whether a project would have files read that are not its own. Only a project that the user
-/// trusts may do that.
+/// True if an untrusted project's personas.toml is a link out of the project.
 fn is_foreign(project: &Project, directories: Option<&Directories>) -> bool {
-    let is_trusted = |directories| Trust::read(directories).is_ok_and(|trust| trust.holds(&project.root));
+    let is_trusted = |directories| {
+        let text = read_text(&project.file());
+        TrustList::read(directories).is_ok_and(|list| list.state(&project.root, &text) == TrustState::Trusted)
+    };
     project.file_leads_out() && !directories.is_some_and(is_trusted)
 }
 
-/// The files that belong to the library. A file that is not there yet reads as an empty one.
-fn files(
+/// The files of the library. A missing file reads as empty.
+fn file_scopes(
     directories: &Directories,
     project: Option<&Project>,
     audience: Audience,
-    wanted: Wanted<'_>,
+    options: WorkspaceOptions<'_>,
 ) -> Result<Option<FileScopes>> {
-    let named = project.is_some_and(|project| project.found.is_named());
+    let named = project.is_some_and(|project| project.origin.is_named());
     if audience == Audience::Network && !named {
         return Ok(None);
     }
     let local = directories.local_database();
     let (global, project) = (directories.personas_file(), project.map(Project::file));
     let needed = named || global.exists() || project.as_ref().is_some_and(|file| file.exists());
-    // A server may run where nothing can be kept but in the database that it was given.
-    if wanted.database.is_some() && !needed && !locations::can_write(&local) {
+    // A server may run without a writable data directory, with a database only.
+    if options.database.is_some() && !needed && !locations::can_write(&local) {
         return Ok(None);
     }
     locations::make_parent_of(&local)?;
@@ -132,8 +134,8 @@ fn files(
     }))
 }
 
-/// Tells somebody at a terminal what takes so long, where it does: a server may be far away.
-async fn patiently<T>(opening: impl Future<Output = T>) -> T {
+/// Prints a notice on a terminal if opening takes long.
+async fn with_wait_notice<T>(opening: impl Future<Output = T>) -> T {
     let mut opening = std::pin::pin!(opening);
     tokio::select! {
         opened = &mut opening => return opened,
@@ -146,26 +148,26 @@ async fn patiently<T>(opening: impl Future<Output = T>) -> T {
     opening.await
 }
 
-/// The user's name, for the history: as the environment says, else as the system knows the user.
+/// The user's name for the history: from the environment, else from the system.
 fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let mut named = named.filter(|name| !name.trim().is_empty());
-    named.next().unwrap_or_else(user_of_the_process)
+    named.next().unwrap_or_else(process_user)
 }
 
 #[cfg(unix)]
-fn user_of_the_process() -> String {
+fn process_user() -> String {
     let id = rustix::process::geteuid().as_raw();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     name_of(id, &users).map_or_else(|| format!("user {id}"), str::to_owned)
 }
 
 #[cfg(not(unix))]
-fn user_of_the_process() -> String {
-    "someone".to_owned()
+fn process_user() -> String {
+    "unknown".to_owned()
 }
 
-/// The name that a passwd file gives to an id.
+/// The name of a user id in a passwd file.
 #[cfg(unix)]
 fn name_of(id: u32, users: &str) -> Option<&str> {
     let mut entries = users.lines().map(|line| line.split(':'));
@@ -180,7 +182,7 @@ mod tests {
     use super::name_of;
 
     #[test]
-    fn a_user_without_a_name_in_the_environment_has_one() {
+    fn a_user_id_has_a_name_in_passwd() {
         let users = "root:x:0:0::/root:/bin/sh\n# a note\n::7\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbad:x";
         let check = |id: u32, name: Option<&str>| assert_eq!(name_of(id, users), name, "{id}");
         check(0, Some("root"));

@@ -1,7 +1,7 @@
-//! An answer for people: the text as it arrives, and a line for whatever else happens.
+//! Prints an answer for people: its text as it arrives, and a line for every other event.
 //!
-//! On a terminal the text is shown word by word. Elsewhere it is held back until it is certain:
-//! what a failed attempt had said never reaches a file or a pipe.
+//! A terminal shows the text word by word. Elsewhere it is buffered until the attempt succeeded, so
+//! that the text of a failed attempt never reaches a file or a pipe.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -9,22 +9,22 @@ use agent::{End, ErrorCode, Event, SelectionReason, Turn, TurnBody};
 use llm::{ModelRef, Usage};
 use uuid::Uuid;
 
-use super::{Markdown, end_in_words, label, outcome, with_advice};
+use super::{Markdown, end_text, label, outcome, with_advice};
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style, clean, one_line, truncate, wrap};
 
-/// Bytes of a model's thinking that are looked at to show its beginning.
-const THOUGHT_BYTES: usize = 2048;
-/// Columns of a line that nobody measured.
+/// Bytes of reasoning that are kept to show its start.
+const REASONING_BYTES: usize = 2048;
+/// The width without a terminal.
 const COLUMNS: usize = 100;
-/// Columns of the mark before a line, with its space.
+/// Columns of the mark before a line, with the space.
 const MARK_COLUMNS: usize = 2;
 
-const REHEARSAL: &str = "No model is set up: a rehearsal answers, which is a script. Set ANTHROPIC_API_KEY, \
+const REHEARSAL: &str = "No model is configured, so a scripted rehearsal answers. Set ANTHROPIC_API_KEY, \
      OPENAI_API_KEY or GEMINI_API_KEY, run Ollama, or add [providers.NAME] to config.toml; \
-     `masque doctor` shows what is found.";
+     `masque doctor` shows what was found.";
 
-/// A tool that has not answered yet.
+/// A tool call without a result.
 #[derive(Debug)]
 struct Running {
     call_id: String,
@@ -32,58 +32,58 @@ struct Running {
 }
 
 #[derive(Debug)]
-pub(crate) struct Teller {
-    /// Where whatever is not the answer goes.
-    beside: Stream,
+pub(crate) struct AnswerPrinter {
+    /// The stream for everything except the answer.
+    side: Stream,
     verbose: bool,
-    /// Whether every answer is one of a longer talk.
+    /// True in a chat, where several answers follow each other.
     is_chat: bool,
-    /// None where no terminal shows the text.
+    /// None without a terminal.
     markdown: Option<Markdown>,
-    /// Whether a line may be shown for a while and then be replaced.
+    /// True if a temporary status line can be shown.
     has_status: bool,
     status_shown: bool,
     width: usize,
-    /// The text so far since the last that was complete.
-    said: String,
-    /// Texts that are complete but not certain yet, where no terminal shows them.
-    held: Vec<(Uuid, String)>,
-    thought: String,
+    /// The text since the last complete one.
+    text: String,
+    /// Complete texts of an attempt that may still fail. Unused on a terminal.
+    buffered: Vec<(Uuid, String)>,
+    reasoning: String,
     running: Vec<Running>,
-    told_model: Option<ModelRef>,
-    told_rehearsal: bool,
-    /// Whether a text was printed where no terminal shows it: the next is a paragraph of its own.
+    shown_model: Option<ModelRef>,
+    shown_rehearsal: bool,
+    /// True if a text was printed without a terminal. The next is a new paragraph.
     has_printed: bool,
 }
 
-impl Teller {
-    /// For a talk on a terminal everything stands in one place; otherwise the answer alone.
+impl AnswerPrinter {
+    /// A chat on a terminal prints everything to standard output. Otherwise only the answer goes there.
     pub(crate) fn new(is_chat: bool, verbose: bool, output: &Output) -> Self {
-        let beside = if is_chat && output.is_terminal() { Stream::Output } else { Stream::Error };
+        let side = if is_chat && output.is_terminal() { Stream::Output } else { Stream::Error };
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let shown = match beside {
+        let shown = match side {
             Stream::Output => true,
             Stream::Error => io::stderr().is_terminal(),
         };
         Self {
-            beside,
+            side,
             verbose,
             is_chat,
             markdown: output.is_terminal().then(|| Markdown::new(output.has_color(), output.width())),
             has_status: shown && !is_dumb && output.width().is_some(),
             status_shown: false,
             width: output.width().unwrap_or(COLUMNS),
-            said: String::new(),
-            held: Vec::new(),
-            thought: String::new(),
+            text: String::new(),
+            buffered: Vec::new(),
+            reasoning: String::new(),
             running: Vec::new(),
-            told_model: None,
-            told_rehearsal: false,
+            shown_model: None,
+            shown_rehearsal: false,
             has_printed: false,
         }
     }
 
-    /// Learns of calls that were made before anybody watched and have no result yet.
+    /// Learns about earlier calls without a result.
     pub(crate) fn recall(&mut self, turns: &[Turn]) {
         for turn in turns {
             match &turn.body {
@@ -100,42 +100,41 @@ impl Teller {
 
     pub(crate) fn event(&mut self, event: &Event, output: &mut Output) -> Result<()> {
         if !matches!(event, Event::ReasoningDelta { .. }) {
-            self.end_thought(output)?;
+            self.end_reasoning(output)?;
         }
         match event {
-            Event::TextDelta { content } => self.text(content, output)?,
+            Event::TextDelta { content } => self.text_delta(content, output)?,
             Event::TextComplete { id, content } => self.text_complete(*id, content, output)?,
-            Event::ReasoningDelta { content } => self.reasoning(content, output)?,
+            Event::ReasoningDelta { content } => self.reasoning_delta(content, output)?,
             Event::ToolCall { call, .. } => {
                 let running = Running { call_id: call.id.clone(), label: label(call) };
                 self.running.push(running);
                 self.show_status(output)?;
             }
-            Event::ToolResult { tool_use_id, output: said, is_error, .. } => {
-                self.tool_result(tool_use_id, said, is_error.unwrap_or_default(), output)?;
+            Event::ToolResult { tool_use_id, output: result, is_error, .. } => {
+                self.tool_result(tool_use_id, result, is_error.unwrap_or_default(), output)?;
             }
             Event::ModelSelected { provider, model, reason } => {
                 let model = ModelRef { provider: provider.clone(), model: model.clone() };
                 self.model_selected(model, *reason, output)?;
             }
             Event::ModelEscalated { from, to, message, .. } => {
-                let line = format!("{from} did not answer ({}); trying {to}", one_line(message));
+                let line = format!("{from} failed ({}); trying {to}", one_line(message));
                 self.faint(&line, output)?;
             }
             Event::Waiting { provider, model, seconds, message, .. } => {
-                let line =
-                    format!("{provider}/{model} is asked again in {seconds} s ({})", one_line(message));
+                let line = format!("retrying {provider}/{model} in {seconds} s ({})", one_line(message));
                 self.faint(&line, output)?;
             }
             Event::TextDiscarded { turn_ids } => self.discarded(turn_ids, output)?,
             Event::Usage { usage, .. } => self.usage(usage, output)?,
             Event::ModeChanged { mode } => {
-                self.beside(&[(Style::Faint, &format!("— {mode} mode —"))], output)?;
+                self.side_line(&[(Style::Faint, &format!("— {mode} mode —"))], output)?;
             }
             Event::PlanReady { plan } => self.plan(plan, output)?,
             Event::Summary { .. } => {
-                let line = "— what was said before is summed up from here on; /history still has all of it —";
-                self.beside(&[(Style::Faint, line)], output)?;
+                let line = "— earlier messages are summarized from here on; /history shows all of them —";
+                self.side_line(&[(Style::Faint, line)], output)?;
             }
             Event::Error { code, message } => self.error(*code, message, output)?,
             Event::Done { stop_reason } => self.done(*stop_reason, output)?,
@@ -144,40 +143,40 @@ impl Teller {
             | Event::ApprovalRequest { .. }
             | Event::ApprovalAnswered { .. } => {}
         }
-        // Whoever watches wants to see it now; a pipe can wait for the end.
+        // A terminal shows events at once. A pipe can wait for the end.
         if self.markdown.is_some() { output.flush() } else { Ok(()) }
     }
 
-    /// Ends whatever line is open, so that something else can stand below; where that goes.
-    pub(crate) fn make_way(&mut self, output: &mut Output) -> Result<Stream> {
+    /// Ends the open line. Returns the stream for the next one.
+    pub(crate) fn end_line(&mut self, output: &mut Output) -> Result<Stream> {
         self.clear_status(output)?;
         if let Some(markdown) = &mut self.markdown
             && markdown.is_in_line()
         {
             output.styled_text(&markdown.finish())?;
         }
-        Ok(self.beside)
+        Ok(self.side)
     }
 
-    fn beside(&mut self, pieces: &[(Style, &str)], output: &mut Output) -> Result<()> {
-        let to = self.make_way(output)?;
+    fn side_line(&mut self, pieces: &[(Style, &str)], output: &mut Output) -> Result<()> {
+        let to = self.end_line(output)?;
         output.pieces(to, pieces)
     }
 
-    /// A sentence that may be longer than a line.
+    /// Prints a wrapped side line.
     fn faint(&mut self, text: &str, output: &mut Output) -> Result<()> {
-        let to = self.make_way(output)?;
+        let to = self.end_line(output)?;
         let lines = wrap(&one_line(text), output.width());
         lines.iter().try_for_each(|line| output.pieces(to, &[(Style::Faint, line)]))
     }
 
-    fn text(&mut self, content: &str, output: &mut Output) -> Result<()> {
-        // Only what is shown stays shown: an answer may begin with empty lines.
-        let content = if self.said.is_empty() { content.trim_start() } else { content };
+    fn text_delta(&mut self, content: &str, output: &mut Output) -> Result<()> {
+        // Skip empty lines at the start of an answer.
+        let content = if self.text.is_empty() { content.trim_start() } else { content };
         if content.is_empty() {
             return Ok(());
         }
-        self.said.push_str(content);
+        self.text.push_str(content);
         if let Some(markdown) = &mut self.markdown {
             let shown = markdown.push(content);
             self.clear_status(output)?;
@@ -187,19 +186,19 @@ impl Teller {
     }
 
     fn text_complete(&mut self, id: Uuid, content: &str, output: &mut Output) -> Result<()> {
-        let said = std::mem::take(&mut self.said);
+        let shown_text = std::mem::take(&mut self.text);
         let content = content.trim();
         let Some(markdown) = &mut self.markdown else {
             if !content.is_empty() {
-                self.held.push((id, content.to_owned()));
+                self.buffered.push((id, content.to_owned()));
             }
             return Ok(());
         };
         let mut shown = String::new();
-        match content.strip_prefix(&said) {
+        match content.strip_prefix(&shown_text) {
             Some(rest) => shown.push_str(&markdown.push(rest)),
-            None if said.trim_end() == content => {}
-            // Deltas pass by, and a viewer that was too slow has missed some.
+            None if shown_text.trim_end() == content => {}
+            // A slow viewer may miss deltas.
             None => {
                 shown.push_str(&markdown.finish());
                 shown.push_str(&markdown.push(content));
@@ -210,51 +209,57 @@ impl Teller {
         output.styled_text(&shown)
     }
 
-    fn reasoning(&mut self, content: &str, output: &mut Output) -> Result<()> {
-        if self.thought.is_empty() {
+    fn reasoning_delta(&mut self, content: &str, output: &mut Output) -> Result<()> {
+        if self.reasoning.is_empty() {
             self.clear_status(output)?;
             self.status("… thinking", output)?;
         }
-        if self.verbose || self.thought.len() < THOUGHT_BYTES {
-            self.thought.push_str(content);
+        if self.verbose || self.reasoning.len() < REASONING_BYTES {
+            self.reasoning.push_str(content);
         }
         Ok(())
     }
 
-    /// Folds what the model thought into a line; all of it where somebody wants to know.
-    fn end_thought(&mut self, output: &mut Output) -> Result<()> {
-        let thought = std::mem::take(&mut self.thought);
-        if thought.trim().is_empty() {
+    /// Prints the reasoning: its start, or all of it in verbose mode.
+    fn end_reasoning(&mut self, output: &mut Output) -> Result<()> {
+        let reasoning = std::mem::take(&mut self.reasoning);
+        if reasoning.trim().is_empty() {
             return Ok(());
         }
         if !self.verbose {
-            let line = truncate(&format!("∴ {}", one_line(&thought)), self.width.saturating_sub(1));
-            return self.beside(&[(Style::Faint, &line)], output);
+            let line = truncate(&format!("∴ {}", one_line(&reasoning)), self.width.saturating_sub(1));
+            return self.side_line(&[(Style::Faint, &line)], output);
         }
-        for line in thought.trim().lines() {
-            self.beside(&[(Style::Faint, &format!("∴ {line}"))], output)?;
+        for line in reasoning.trim().lines() {
+            self.side_line(&[(Style::Faint, &format!("∴ {line}"))], output)?;
         }
         Ok(())
     }
 
-    fn tool_result(&mut self, call_id: &str, said: &str, is_error: bool, output: &mut Output) -> Result<()> {
+    fn tool_result(
+        &mut self,
+        call_id: &str,
+        result: &str,
+        is_error: bool,
+        output: &mut Output,
+    ) -> Result<()> {
         let found = self.running.iter().position(|running| running.call_id == call_id);
         let label = match found {
             Some(at) => self.running.remove(at).label,
-            // It was made before anybody watched.
+            // The call was made before this viewer.
             None => "tool".to_owned(),
         };
-        let came = outcome(said, is_error);
+        let summary = outcome(result, is_error);
         if is_error {
-            let to = self.make_way(output)?;
+            let to = self.end_line(output)?;
             let room = output.width().map(|width| width.saturating_sub(MARK_COLUMNS));
-            let lines = wrap(&format!("{label}: {came}"), room);
+            let lines = wrap(&format!("{label}: {summary}"), room);
             for (at, line) in lines.iter().enumerate() {
                 let mark = if at == 0 { "✗ " } else { "  " };
-                output.pieces(to, &[(Style::Bad, mark), (Style::Gone, line)])?;
+                output.pieces(to, &[(Style::Bad, mark), (Style::Removed, line)])?;
             }
         } else {
-            self.beside(&[(Style::Good, "✓ "), (Style::Faint, &format!("{label} ({came})"))], output)?;
+            self.side_line(&[(Style::Good, "✓ "), (Style::Faint, &format!("{label} ({summary})"))], output)?;
         }
         self.show_status(output)
     }
@@ -266,29 +271,29 @@ impl Teller {
         output: &mut Output,
     ) -> Result<()> {
         if reason == SelectionReason::Rehearsal {
-            if !std::mem::replace(&mut self.told_rehearsal, true) {
+            if !std::mem::replace(&mut self.shown_rehearsal, true) {
                 self.faint(REHEARSAL, output)?;
             }
             return Ok(());
         }
-        // In a longer talk it is of interest where it changes.
-        let is_told = self.told_model.as_ref() == Some(&model) || !(self.is_chat || self.verbose);
-        if !is_told {
+        // A chat shows the model when it changes.
+        let is_known = self.shown_model.as_ref() == Some(&model) || !(self.is_chat || self.verbose);
+        if !is_known {
             let line = format!("{model} ({})", why(reason));
-            self.beside(&[(Style::Faint, &line)], output)?;
+            self.side_line(&[(Style::Faint, &line)], output)?;
         }
-        self.told_model = Some(model);
+        self.shown_model = Some(model);
         Ok(())
     }
 
     fn discarded(&mut self, turns: &[Uuid], output: &mut Output) -> Result<()> {
-        self.held.retain(|(id, _)| !turns.contains(id));
-        self.said.clear();
+        self.buffered.retain(|(id, _)| !turns.contains(id));
+        self.text.clear();
         self.running.clear();
         if self.markdown.is_none() && !self.is_chat {
             return Ok(());
         }
-        self.beside(&[(Style::Faint, "— that answer broke off; trying again —")], output)
+        self.side_line(&[(Style::Faint, "— the answer was cut off; trying again —")], output)
     }
 
     fn usage(&mut self, usage: &Usage, output: &mut Output) -> Result<()> {
@@ -300,12 +305,12 @@ impl Teller {
         let cached =
             if *cache_read_tokens > 0 { format!(" ({cache_read_tokens} cached)") } else { String::new() };
         let line = format!("{input_tokens} tokens in{cached}, {output_tokens} out");
-        self.beside(&[(Style::Faint, &line)], output)
+        self.side_line(&[(Style::Faint, &line)], output)
     }
 
-    /// Prints what is certain by now.
+    /// Prints the buffered texts.
     fn release(&mut self, output: &mut Output) -> Result<()> {
-        for (_, text) in std::mem::take(&mut self.held) {
+        for (_, text) in std::mem::take(&mut self.buffered) {
             self.print(&text, output)?;
         }
         Ok(())
@@ -321,48 +326,47 @@ impl Teller {
 
     fn plan(&mut self, plan: &str, output: &mut Output) -> Result<()> {
         self.release(output)?;
-        self.make_way(output)?;
+        self.end_line(output)?;
         match &self.markdown {
             Some(_) => {
                 output.blank()?;
-                output.styled_text(&Markdown::whole(output.has_color(), output.width(), plan.trim()))
+                output.styled_text(&Markdown::render(output.has_color(), output.width(), plan.trim()))
             }
             None => self.print(plan.trim_end(), output),
         }
     }
 
     fn error(&mut self, code: ErrorCode, message: &str, output: &mut Output) -> Result<()> {
-        // The run goes on after a warning; anything else is why it failed, and whoever asked once is
-        // told of that at the very end.
+        // The run continues after a warning. Other errors end it; outside a chat, the command reports them.
         if code.is_warning() {
-            return self.beside(&[(Style::Doubtful, "warning: "), (Style::Plain, message)], output);
+            return self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, message)], output);
         }
         if self.is_chat {
             let message = with_advice(code, message);
-            return self.beside(&[(Style::Bad, "error: "), (Style::Plain, &message)], output);
+            return self.side_line(&[(Style::Bad, "error: "), (Style::Plain, &message)], output);
         }
         Ok(())
     }
 
     fn done(&mut self, end: End, output: &mut Output) -> Result<()> {
-        // What was said before it was stopped counts.
-        let said = std::mem::take(&mut self.said);
-        if self.markdown.is_none() && !said.trim().is_empty() {
-            self.held.push((Uuid::nil(), said.trim_end().to_owned()));
+        // Keep the text of a stopped answer.
+        let text = std::mem::take(&mut self.text);
+        if self.markdown.is_none() && !text.trim().is_empty() {
+            self.buffered.push((Uuid::nil(), text.trim_end().to_owned()));
         }
         self.release(output)?;
         self.running.clear();
-        self.make_way(output)?;
-        let is_told_later = !self.is_chat && matches!(end, End::Failed | End::Refusal);
-        match end_in_words(end) {
-            Some(words) if !is_told_later => {
-                self.beside(&[(Style::Doubtful, &format!("— {words} —"))], output)
+        self.end_line(output)?;
+        let is_reported_later = !self.is_chat && matches!(end, End::Failed | End::Refusal);
+        match end_text(end) {
+            Some(words) if !is_reported_later => {
+                self.side_line(&[(Style::Warning, &format!("— {words} —"))], output)
             }
             _ => Ok(()),
         }
     }
 
-    /// Shows what is running, until something else is to be shown.
+    /// Shows the running calls in the status line.
     fn show_status(&mut self, output: &mut Output) -> Result<()> {
         let Some(first) = self.running.first() else { return Ok(()) };
         let line = match self.running.len() {
@@ -376,7 +380,7 @@ impl Teller {
         if !self.has_status {
             return Ok(());
         }
-        self.make_way(output)?;
+        self.end_line(output)?;
         let line = truncate(&clean(line), self.width.saturating_sub(1));
         let color = output.has_color();
         let line = if color { format!("\x1b[2m{line}\x1b[0m") } else { line };
@@ -392,7 +396,7 @@ impl Teller {
     }
 
     fn raw(&mut self, text: &str, output: &mut Output) -> Result<()> {
-        match self.beside {
+        match self.side {
             Stream::Output => output.styled_text(text),
             Stream::Error => {
                 output.flush()?;
@@ -406,12 +410,12 @@ impl Teller {
 
 fn why(reason: SelectionReason) -> &'static str {
     match reason {
-        SelectionReason::Requested => "as you asked",
+        SelectionReason::Requested => "your choice",
         SelectionReason::Plan => "the persona's choice for plans",
         SelectionReason::Preferred => "the persona's choice",
-        SelectionReason::Default => "the first that is set up",
-        SelectionReason::Escalated => "the next choice",
-        SelectionReason::Cooldown => "it answered when another did not",
-        SelectionReason::Rehearsal => "a rehearsal",
+        SelectionReason::Default => "the first configured model",
+        SelectionReason::Escalated => "fallback",
+        SelectionReason::Cooldown => "fallback that answered before",
+        SelectionReason::Rehearsal => "rehearsal",
     }
 }

@@ -1,4 +1,4 @@
-//! Why a session took no message, and what to do about it on a command line.
+//! The error of a message that a session cannot take.
 
 use agent::SessionStatus;
 use app::running::Runtime;
@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::{label, pending};
 use crate::failure::Failure;
 
-/// What whoever said something is told.
-pub(crate) async fn unsent(runtime: &Runtime, id: Uuid, error: app::Error) -> Failure {
+/// Explains a conflict with the current run, and how to resolve it.
+pub(crate) async fn send_failure(runtime: &Runtime, id: Uuid, error: app::Error) -> Failure {
     if error.kind() != ErrorKind::Conflict {
         return error.into();
     }
@@ -17,18 +17,18 @@ pub(crate) async fn unsent(runtime: &Runtime, id: Uuid, error: app::Error) -> Fa
     let message = match view.session.status {
         SessionStatus::Idle => return error.into(),
         SessionStatus::Running => format!(
-            "session {id} is answering somebody else; wait until it is done, or stop it with \
+            "session {id} is busy with another message; wait until it is done, or stop it with \
              `masque sessions cancel {id}`"
         ),
         SessionStatus::Waiting => {
             let calls: Vec<String> = pending(&view).iter().map(|request| label(&request.call)).collect();
             let what = match calls.is_empty() {
-                true => "permission".to_owned(),
-                false => format!("permission to call {}", calls.join(", ")),
+                true => "approval".to_owned(),
+                false => format!("approval of {}", calls.join(", ")),
             };
             format!(
-                "session {id} waits for {what}; answer on a terminal with `masque sessions resume {id}`, or \
-                 from a script with `masque sessions approve {id} --all` (--reject refuses), or stop it with \
+                "session {id} is waiting for {what}; answer with `masque sessions resume {id}` on a terminal or \
+                 `masque sessions approve {id} --all` (or --reject) in a script, or stop it with \
                  `masque sessions cancel {id}`"
             )
         }
