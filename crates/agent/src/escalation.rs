@@ -13,7 +13,7 @@ const WAITS: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
-/// What to do about a failed attempt.
+/// The reaction to a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextAttempt {
     /// The same model again, after [`backoff`] of this many retries.

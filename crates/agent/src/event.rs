@@ -130,7 +130,7 @@ pub enum SelectionReason {
     Rehearsal,
 }
 
-/// What went wrong. Programs match on it.
+/// The kind of an error. Programs match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

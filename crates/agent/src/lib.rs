@@ -58,3 +58,6 @@ pub use escalation::{Escalation, NextAttempt, backoff, cooled_down};
 
 mod compaction;
 pub use compaction::{SUMMARY_PROMPT, cut, in_force, transcript};
+
+mod context_window;
+pub use context_window::{ContextWindow, Overflow};

@@ -1,18 +1,18 @@
-//! How a run treats calls that need approval.
+//! The policy of a run for calls that need approval.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a call that needs approval and that nobody has decided about.
+/// The treatment of a call that needs approval and has no decision yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalPolicy {
     /// The run waits for an answer.
     #[default]
     Ask,
-    /// The run waits if somebody watches it; otherwise the call is refused.
+    /// The run waits if it has a viewer; otherwise the call is refused.
     AskViewer,
     /// The call is refused.
     Refuse,
@@ -22,7 +22,7 @@ pub enum ApprovalPolicy {
     All,
 }
 
-/// What the caller of a run asks for. It holds until the run ends, waits included.
+/// The caller's options for a run. They hold until the run ends, waits included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunOptions {
     pub policy: ApprovalPolicy,
@@ -47,8 +47,8 @@ impl ApprovalPolicy {
         }
     }
 
-    /// The policy of a run that resumes after it waited. Somebody answered it, so somebody can be
-    /// asked again, whether or not they keep watching.
+    /// The policy of a run that resumes after it waited. A user answered it and can be asked again,
+    /// with or without a viewer.
     pub fn resumed(self) -> Self {
         match self {
             Self::AskViewer => Self::Ask,

@@ -1,4 +1,4 @@
-//! Why a call was not run, or not to its end.
+//! Reasons why a call did not run to its end.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// The call needs approval, and nobody can be asked. On the successful result of a delegate: a
-    /// call of its session was refused for this reason.
+    /// The call needs approval, and there is no user to ask. On the successful result of a delegate:
+    /// a call of its session was refused for this reason.
     NobodyToAsk,
     RejectedByUser,
     /// No tool of that name is offered.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{End, PLAN_EXIT, Refusal, Refused, Turn, TurnBody, limits};
 
-/// What to do next.
+/// The next step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     CallModel,
@@ -36,7 +36,7 @@ impl From<TurnBody> for NewTurn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
     pub call: ToolCall,
-    /// What was wrong with the arguments, if they could not be read.
+    /// The error in arguments that could not be read.
     pub malformed: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::strategy::{Lean, category_of};
 use crate::{Mode, Tool};
 
-/// What a selection depends on besides the tools.
+/// The inputs of a selection besides the tools.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen<'a> {
     pub mode: Mode,
@@ -163,7 +163,7 @@ fn followed(text: &str, sentence: &str) -> String {
     format!("{text}{stop} {sentence}")
 }
 
-/// True if a pattern, in which `*` stands for any characters, matches a name.
+/// True if a pattern matches a name. `*` matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

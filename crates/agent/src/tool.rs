@@ -10,8 +10,8 @@ pub const PLAN_EXIT: &str = "plan_exit";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: String,
-    /// Where it comes from: `files`, `shell`, `fetch`, `skills`, `delegate`, `plan`, `mcp` for all tools
-    /// of MCP servers, or a word of a further source.
+    /// Its source: `files`, `shell`, `fetch`, `skills`, `delegate`, `plan`, `mcp` for all MCP servers, or
+    /// the name of a further source.
     pub set: &'static str,
     pub description: String,
     pub input_schema: Schema,

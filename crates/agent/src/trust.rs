@@ -1,4 +1,4 @@
-//! Whether a persona's own approvals count.
+//! Trust in a persona's own approvals.
 
 use persona::Scope;
 

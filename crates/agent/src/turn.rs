@@ -32,7 +32,7 @@ pub enum TurnBody {
     ToolCall {
         #[serde(flatten)]
         call: ToolCall,
-        /// What was wrong with the arguments, if they could not be read; the input is empty then.
+        /// The error in arguments that could not be read. The input is empty then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         malformed: Option<String>,
     },

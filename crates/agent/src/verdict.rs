@@ -1,4 +1,4 @@
-//! Decides what becomes of a call: it runs, the user is asked, or it is refused.
+//! Decides about a call: run it, ask the user, or refuse it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
 /// Characters of an unknown tool's name that are repeated to the model.
 const NAME_CHARS: usize = 80;
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug, Clone)]
 pub enum Verdict<'a> {
     Run(&'a Selected),
@@ -22,27 +22,27 @@ pub enum Verdict<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances<'a> {
     pub mode: Mode,
-    /// What the model was offered.
+    /// The tools that the model was offered.
     pub offer: &'a [Selected],
     /// All tools of the run, those included that the mode hides.
     pub tools: &'a [Arc<Tool>],
     pub decisions: &'a Decisions,
     pub policy: ApprovalPolicy,
-    /// True if somebody watches the run, or one that delegated to it.
+    /// True if the run, or one that delegated to it, has a viewer.
     pub is_watched: bool,
 }
 
-/// What users have decided about calls.
+/// Users' decisions about calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decisions {
     by_call: BTreeMap<String, ApprovalAnswer>,
-    /// Tool → whether it may run for the rest of the session.
+    /// Tool → true if it may run for the rest of the session.
     remembered: BTreeMap<String, bool>,
 }
 
 impl Decisions {
     /// Adds the session's own requests. An answer counts for its call, and for the tool if it is to
-    /// be remembered; of several, the first one does.
+    /// be remembered. The first answer about a tool counts.
     pub fn add_own(&mut self, requests: impl IntoIterator<Item = Approval>) {
         for Approval { call, answer, .. } in requests {
             let Some(answer) = answer else { continue };
@@ -51,7 +51,7 @@ impl Decisions {
         }
     }
 
-    /// Adds the requests of a session above, the nearest first: what was decided nearer counts.
+    /// Adds the requests of a session above. Add the nearest first: it takes precedence.
     pub fn add_inherited(&mut self, requests: impl IntoIterator<Item = Approval>) {
         for Approval { call, answer, .. } in requests {
             if let Some(answer) = answer {
@@ -149,7 +149,7 @@ pub fn check_mode(tool: &Tool, mode: Mode) -> Result<(), Refused> {
 
 fn nobody_to_ask(name: &str) -> Refused {
     let message = format!(
-        "{name} was not run: it needs approval, and nobody is there to give it. Continue without it, or \
+        "{name} was not run: it needs approval, and there is no user to ask. Continue without it, or \
          explain what you would have used it for."
     );
     Refused::new(Refusal::NobodyToAsk, message)

@@ -5,9 +5,8 @@
 //! run that waits for an approval is no task at all, only rows. A run can also do without a session:
 //! see [`Runtime::perform`].
 
-mod attempt;
-mod begin;
-mod calls;
+mod active_run;
+mod decide;
 mod delegate;
 mod drive;
 mod gone;
@@ -15,15 +14,25 @@ mod journal;
 mod leases;
 mod live;
 mod live_sessions;
+mod model_calls;
 mod models;
 mod own_tools;
 mod perform;
 mod prepare;
+mod project_root;
 mod record;
+mod reply_buffer;
 mod room;
+mod runner;
+mod send;
+mod session_log;
+mod session_tree;
 mod sessions;
+mod starter;
 mod subscription;
+mod tool_calls;
 mod toolset;
+mod undo;
 mod unstored;
 mod update;
 mod waiting;
@@ -45,14 +54,21 @@ use leases::Leases;
 use live_sessions::LiveSessions;
 use models::Models;
 use prepare::Personas;
+use project_root::ProjectRoot;
+use runner::SessionRunner;
+use session_log::SessionLog;
+use session_tree::SessionTree;
+use starter::RunStarter;
 
 pub use ::sessions::IdPrefix;
 pub use agent::ApprovalPolicy;
+pub use decide::Decision;
 pub use live::{EventId, Reported};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
 pub use perform::{Performance, Performed};
-pub use sessions::{CreateSession, Decision, ListSessions, SendOptions, SessionList, SessionView};
+pub use send::SendOptions;
+pub use sessions::{CreateSession, ListSessions, SessionList, SessionView};
 pub use subscription::Subscription;
 
 type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -66,7 +82,7 @@ pub struct RuntimeOptions {
     pub fetch: Option<tools::FetchSettings>,
     /// Further sources of tools, after files, commands, addresses and MCP servers.
     pub sources: Vec<Arc<dyn ToolSource>>,
-    /// The names that `${env.NAME}` may stand for.
+    /// The names that `${env.NAME}` may use.
     pub env_allow: BTreeSet<String>,
     pub environment: Lookup,
     /// The directory that sessions may see.
@@ -109,25 +125,9 @@ impl fmt::Debug for RuntimeOptions {
 
 /// Sessions and their runs. Clones share them.
 #[derive(Debug, Clone)]
-pub struct Runtime(Arc<SessionRunner>);
-
-/// Begins, resumes and ends the runs of stored sessions.
-#[derive(Debug)]
-struct SessionRunner {
-    library: Library,
-    store: Sessions,
-    personas: Personas,
-    models: Arc<Models>,
-    /// Where the tools of runs come from.
-    sources: Vec<Arc<dyn ToolSource>>,
-    live: Arc<LiveSessions>,
-    leases: Arc<Leases>,
-    /// The directory that sessions may see.
-    project: Option<PathBuf>,
-    /// For personas without a limit of their own.
-    max_tool_rounds: Option<u32>,
-    /// Cancelled when the process ends.
-    stopping: CancellationToken,
+pub struct Runtime {
+    runner: Arc<SessionRunner>,
+    project: ProjectRoot,
 }
 
 impl Runtime {
@@ -141,9 +141,15 @@ impl Runtime {
         }
         sources.push(Arc::new(mcp_servers));
         sources.extend(further);
+        let sessions = Sessions::new(library.scopes.database().engine().clone());
         let live = Arc::new(LiveSessions::default());
-        let store = Sessions::new(library.scopes.database().engine().clone());
-        Self(Arc::new(SessionRunner {
+        let leases = Arc::new(Leases::new(sessions.clone(), Arc::clone(&live)));
+        let log = SessionLog::new(sessions.clone(), Arc::clone(&live));
+        let tree = SessionTree::new(sessions.clone(), log.clone(), Arc::clone(&live));
+        let starter = RunStarter {
+            sessions: sessions.clone(),
+            tree: tree.clone(),
+            leases: Arc::clone(&leases),
             personas: Personas {
                 library: library.clone(),
                 env_allow,
@@ -152,35 +158,26 @@ impl Runtime {
             },
             models: Arc::new(Models::new(providers, environment, cooldown)),
             sources,
-            leases: Arc::new(Leases::new(store.clone(), Arc::clone(&live))),
-            live,
-            library,
-            store,
-            project: root,
             max_tool_rounds,
             stopping: CancellationToken::new(),
-        }))
+        };
+        let runner = Arc::new(SessionRunner { library, sessions, log, tree, live, leases, starter });
+        Self { runner, project: ProjectRoot::new(root) }
     }
 
     pub fn library(&self) -> &Library {
-        &self.0.library
+        &self.runner.library
     }
 
     /// Stops all runs of this process, and waits until they have stopped.
     #[boxed]
     pub async fn stop(&self) {
-        self.0.stopping.cancel();
-        for live in self.0.live.all() {
-            live.interrupt();
+        self.runner.starter.stopping.cancel();
+        for live in self.runner.live.all() {
+            live.run.interrupt();
         }
-        while self.0.live.all().iter().any(|live| live.is_running()) {
+        while self.runner.live.all().iter().any(|live| live.run.is_running()) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-    }
-}
-
-impl SessionRunner {
-    fn store(&self) -> &Sessions {
-        &self.store
     }
 }

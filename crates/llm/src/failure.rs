@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
-    /// The HTTP status, where there was one.
+    /// The HTTP status, if any.
     pub status: Option<u16>,
     /// The provider's own code, such as `overloaded_error`.
     pub code: Option<String>,

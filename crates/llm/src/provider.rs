@@ -18,10 +18,10 @@ pub trait Provider: fmt::Debug + Send + Sync {
     /// Sends a request. Dropping the stream ends the call.
     fn stream(&self, request: Request) -> EventStream;
 
-    /// The models that it says it has.
+    /// The models that it lists.
     fn models(&self) -> Pin<Box<dyn Future<Output = Result<Vec<Model>, Failure>> + Send + '_>>;
 
-    /// How many tokens a model can hold, where that is known.
+    /// The size of a model's context in tokens, if known.
     fn context_tokens(&self, model: &str) -> Option<u32>;
 }
 

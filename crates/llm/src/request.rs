@@ -20,8 +20,8 @@ pub struct Request {
     pub sampling: Sampling,
 }
 
-/// The system text. What stays the same from call to call comes first, so that providers can cache
-/// it; the reminder may change with every call and comes last.
+/// The system text. The stable part comes first, so that providers can cache it; the reminder may
+/// change with every call and comes last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
     pub stable: String,
@@ -39,7 +39,7 @@ impl System {
     }
 }
 
-/// Only settings of the author: some models reject what others accept.
+/// The author's settings only: some models reject settings that others accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sampling {
     pub temperature: Option<f64>,
@@ -47,7 +47,7 @@ pub struct Sampling {
     pub max_output_tokens: Option<u32>,
 }
 
-/// Messages alternate as the protocols demand it: a user's, an assistant's, a user's.
+/// Messages alternate as the protocols require: user, assistant, user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
     /// User texts and tool results; results come first.
@@ -120,7 +120,7 @@ impl ToolInput {
         Self::Malformed(Malformed { text: text.into(), reason: reason.into() })
     }
 
-    /// The object, empty if the arguments could not be read, and what was wrong with them.
+    /// The object, and the error if the arguments could not be read; the object is empty then.
     pub fn into_parts(self) -> (Map<String, Value>, Option<Malformed>) {
         match self {
             Self::Object(object) => (object, None),

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A JSON Schema of an object, shared by all who mention it, and written out once: it is sent with
-/// every call of a model.
+/// A JSON Schema of an object. Clones share it, and it is serialized once: every call of a model sends
+/// it.
 #[derive(Debug, Clone)]
 pub struct Schema(Arc<Written>);
 

@@ -15,13 +15,13 @@ pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The first event: the provider took the request. It may come once more, with the id, where
-    /// arrives within the answer.
+    /// The first event: the provider accepted the request. It may come once more if the id arrives within
+    /// the answer.
     Started { request_id: Option<String> },
     /// More of a text.
     TextDelta(String),
-    /// The text that the deltas since the last text or call made up is complete. Not sent for a
-    /// text without a character, unless it carries state.
+    /// The text of the deltas since the last text or call is complete. Not sent for an empty text without
+    /// state.
     TextEnd { state: Option<ProviderState> },
     /// Thinking that the provider shows.
     ReasoningDelta(String),
@@ -31,7 +31,7 @@ pub enum Event {
     Finished { stop: StopReason, usage: Usage },
 }
 
-/// Why the model stopped, as far as the loop cares.
+/// The reason why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {

@@ -1,4 +1,4 @@
-//! Who asks, and what this connection may do.
+//! The caller of a request, and the tools of its connection.
 
 use app::Author;
 use http::request::Parts;
@@ -25,10 +25,10 @@ pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Under whose name a change is recorded: the user's for whom the client acts, and the client
-/// program's, as it introduced itself.
+/// The author of a change: the user for whom the client acts, and the client program as it
+/// introduced itself.
 pub(crate) fn author(context: &RequestContext<RoleServer>, user: Option<&str>) -> Author {
-    // A stateless request speaks for itself; what stands in for a handshake there is made up.
+    // A stateless request names its client itself; its handshake is a placeholder.
     let client = if context.meta.protocol_version().is_some() {
         context.meta.client_info()
     } else {

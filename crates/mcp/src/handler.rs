@@ -1,4 +1,4 @@
-//! The protocol's requests, each handed to the module that answers it.
+//! Dispatches the protocol's requests to their modules.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,17 +22,17 @@ use crate::subscriptions::{self, Watch};
 use crate::uri::ResourceUri;
 use crate::{caller, completion, info, prompts, resources, skills, tools};
 
-/// How the protocol is served.
+/// Options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct McpOptions {
     /// The tools of a connection that does not choose by itself.
     pub tools: ToolSelection,
-    /// For whom clients make their changes: whoever runs the server.
+    /// The author of clients' changes: the user who runs the server.
     pub user: Option<Arc<str>>,
 }
 
 /// The library as an MCP server. One is made for every session of the older era and for every
-/// request of the newer one, so that making one costs next to nothing.
+/// request of the newer one, so making one is cheap.
 #[derive(Debug)]
 pub struct Masque {
     library: Library,
@@ -40,7 +40,7 @@ pub struct Masque {
     user: Option<Arc<str>>,
     /// Cancelled when the client is gone; over HTTP every request carries its own.
     gone: CancellationToken,
-    /// What a session of the older era watches; set when it has a client to tell.
+    /// The subscriptions of a session of the older era. Set when its client is known.
     watch: OnceLock<Watch>,
 }
 
@@ -53,7 +53,7 @@ impl Masque {
         Self { library, tools, user, gone: CancellationToken::new(), watch: OnceLock::new() }
     }
 
-    /// Ends open streams when the token is cancelled, with a last word to their client.
+    /// Ends open streams regularly when the token is cancelled.
     pub(crate) fn until(self, gone: CancellationToken) -> Self {
         Self { gone, ..self }
     }
@@ -63,7 +63,7 @@ impl Masque {
     }
 }
 
-/// What results of the newer era carry beside their content.
+/// The metadata of results of the newer era.
 fn meta(context: &Context) -> Option<MetaObject> {
     caller::is_modern(context).then(info::meta)
 }
@@ -72,7 +72,7 @@ fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
     request.and_then(|request| request.cursor)
 }
 
-/// A list that has one page alone knows no cursor.
+/// Refuses a cursor for a list with one page.
 fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match cursor(request) {
         None => Ok(()),
@@ -231,8 +231,8 @@ impl ServerHandler for Masque {
     }
 }
 
-/// Why a request fits none of the protocol's: nobody knows its method, or its parameters are not
-/// those of its method.
+/// The error of a request outside the protocol: an unknown method, or parameters that do not match
+/// the method.
 fn misfit(request: &CustomRequest) -> ErrorData {
     const KNOWN: [&str; 5] =
         ["tools/call", "prompts/get", "resources/read", "completion/complete", "subscriptions/listen"];

@@ -1,5 +1,4 @@
-//! The protocol over HTTP: one endpoint for both eras, and what must hold before a request
-//! reaches it.
+//! The protocol over HTTP: one endpoint for both eras, and the checks before it.
 //!
 //! A request that carries its own protocol version is served by itself; an `initialize` starts a
 //! session. Everything that is refused here is refused as a JSON-RPC error.
@@ -35,12 +34,12 @@ use refusal::Refusal;
 mod sessions;
 use sessions::BoundedSessions;
 
-/// Put into a request's extensions by whoever runs the server: cancelled when it is to stop, so
-/// that open streams end with a last word instead of being cut off.
+/// Cancelled when the server stops, so that open streams end regularly. The server puts it into every
+/// request's extensions.
 #[derive(Debug, Clone)]
 pub struct Stopping(pub CancellationToken);
 
-/// The endpoint `/mcp`, guarded: nothing but loopback hosts and origins get through.
+/// The endpoint `/mcp` behind its guard, which lets only loopback hosts and origins through.
 pub fn router(library: Library, options: McpOptions) -> Router {
     mount(move || Masque::new(library.clone(), &options))
 }
@@ -49,7 +48,7 @@ pub fn router(library: Library, options: McpOptions) -> Router {
 pub fn mount<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
-        // Checked already, by the guard that every route shares.
+        // The shared guard has checked it already.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(BODY_BYTES);
     let sessions = Arc::new(BoundedSessions::new());
@@ -69,7 +68,7 @@ async fn answer<H: ServerHandler>(service: &Service<H>, request: Request) -> Res
     let (mut parts, body) = request.into_parts();
     let body = if parts.method == Method::POST {
         let bytes = read(&parts.headers, body).await?;
-        // Checked above in all its spellings; from here on there is one.
+        // All spellings were checked above. The library knows only one.
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         accept_both(&mut parts.headers);
         bytes
@@ -109,16 +108,16 @@ fn chosen_tools(uri: &Uri) -> Result<Option<ToolSelection>, Refusal> {
     }
 }
 
-/// Reads a body that says that it is JSON, is not too long and comes in time.
+/// Reads a JSON body. Fails on a wrong type, excess length or a time-out.
 async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if !media_type.eq_ignore_ascii_case("application/json") {
-        let message = "send the body as application/json, and say so in Content-Type";
+        let message = "send the body with Content-Type: application/json";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let too_long = || {
-        let message = format!("a body has at most {BODY_BYTES} bytes; send less at once");
+        let message = format!("the body is too long (at most {BODY_BYTES} bytes)");
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     };
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
@@ -134,7 +133,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     }
 }
 
-/// The protocol wants clients to name both forms of an answer; whoever takes anything takes both.
+/// The protocol requires clients to accept both forms of an answer. `*/*` accepts both.
 fn accept_both(headers: &mut HeaderMap) {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("*/*")) {
@@ -159,7 +158,7 @@ fn is_stream(response: &Response) -> bool {
     content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Ends a stream soon after the server was told to stop.
+/// Ends a stream soon after the server begins to stop.
 fn ending_with(response: Response, stopping: CancellationToken) -> Response {
     let ended = async move {
         stopping.cancelled().await;

@@ -1,4 +1,4 @@
-//! What the server says about itself.
+//! The server's description of itself.
 
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ static INFO: LazyLock<ServerConfig> = LazyLock::new(|| {
         .with_protocol_version(ProtocolVersion::LATEST)
 });
 
-/// Results of the stateless era carry the server's name: there was no handshake to learn it from.
+/// Results of the stateless era carry the server's name, since there is no handshake.
 static META: LazyLock<MetaObject> = LazyLock::new(|| {
     let mut meta = MetaObject::new();
     if let Ok(implementation) = serde_json::to_value(implementation()) {

@@ -1,11 +1,11 @@
-//! Mistakes in the files of personas, for whoever calls a tool while they are there.
+//! Errors in personas.toml files, for callers of tools.
 
 use app::{Library, Problem, ProblemLevel};
 
 use crate::limits::PROBLEMS;
 
-/// What an answer adds while a file has a mistake: a person may not be looking at the terminal
-/// that said so, and the model can tell them.
+/// The warning that follows an answer while a file has an error. The user may not see the terminal,
+/// but the model can tell them.
 pub(crate) fn warning(library: &Library) -> Option<String> {
     if !library.has_errors() {
         return None;
@@ -13,7 +13,7 @@ pub(crate) fn warning(library: &Library) -> Option<String> {
     worded(&library.problems())
 }
 
-/// The mistakes in words; none where nothing is kept from taking effect.
+/// The errors in words. None if every entry is in force.
 fn worded(problems: &[Problem]) -> Option<String> {
     let errors: Vec<&Problem> =
         problems.iter().filter(|problem| problem.level == ProblemLevel::Error).collect();
@@ -21,7 +21,7 @@ fn worded(problems: &[Problem]) -> Option<String> {
         return None;
     }
     let mut text =
-        "warning: a file of personas has mistakes; what was last good there counts until they are mended"
+        "warning: personas.toml has errors; entries with errors keep their last valid version until fixed"
             .to_owned();
     for problem in errors.iter().take(PROBLEMS) {
         text.push_str(&format!("\n{problem}"));
@@ -44,21 +44,21 @@ mod tests {
     }
 
     #[test]
-    fn only_mistakes_are_told() {
+    fn only_errors_are_worded() {
         assert_eq!(worded(&[]), None);
         assert_eq!(worded(&[problem("long", ProblemLevel::Warning)]), None);
         let mixed = [problem("wrong", ProblemLevel::Error), problem("long", ProblemLevel::Warning)];
-        let text = worded(&mixed).expect("a mistake");
+        let text = worded(&mixed).expect("an error");
         assert!(text.starts_with("warning: ") && text.ends_with("\npersonas.toml: wrong"), "{text}");
     }
 
     #[test]
-    fn many_mistakes_are_counted() {
+    fn many_errors_are_counted() {
         let many: Vec<Problem> =
             (1..=5).map(|number| problem(&format!("wrong {number}"), ProblemLevel::Error)).collect();
-        let text = worded(&many).expect("mistakes");
+        let text = worded(&many).expect("errors");
         assert!(text.ends_with("\npersonas.toml: wrong 3\nand 2 more"), "{text}");
-        let text = worded(&many[..3]).expect("mistakes");
+        let text = worded(&many[..3]).expect("errors");
         assert!(text.ends_with("\npersonas.toml: wrong 3"), "{text}");
     }
 }

@@ -71,14 +71,14 @@ pub(crate) async fn get(
     Ok(GetPromptResult::new(vec![message]).with_description(format!("The persona {name}")))
 }
 
-/// What a prompt and its arguments ask of the library.
+/// The library request of a prompt and its arguments.
 fn request(prompt: &str, arguments: &JsonObject) -> Result<GetPersona, String> {
     let known = ["name", "overrides", "detail"];
     if let Some(unknown) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
         return Err(format!("unknown argument {unknown:?}; use {}", known.join(", ")));
     }
     let name = match prompt {
-        WEAR => text(arguments, "name")?.ok_or("name is missing; say which persona to take on")?,
+        WEAR => text(arguments, "name")?.ok_or("name is missing; name the persona to take on")?,
         persona => persona,
     };
     let name = Name::parse(name).map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ fn request(prompt: &str, arguments: &JsonObject) -> Result<GetPersona, String> {
     Ok(GetPersona { detail, overrides, ..whole(&name) })
 }
 
-/// A text argument; blank counts as absent, since clients send what their form holds.
+/// A text argument. Blank counts as absent, since clients send empty form fields.
 fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, String> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -117,7 +117,7 @@ fn parse_overrides(text: &str) -> Result<BTreeMap<PartType, Name>, String> {
     for pair in pairs {
         let (part_type, name) = parse(pair)?;
         if overrides.insert(part_type, name).is_some() {
-            return Err(format!("overrides names {part_type} twice; once is enough"));
+            return Err(format!("overrides names {part_type} twice"));
         }
     }
     Ok(overrides)

@@ -22,7 +22,7 @@ use crate::wording;
 const JSON: &str = "application/json";
 const MARKDOWN: &str = skills::MIME_TYPE;
 
-/// One page of what can be read: first the personas, then the skills.
+/// One page of resources: first the personas, then the skills.
 pub(crate) async fn list(library: &Library, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let (kind, cursor) = cursor.map_or(Ok((Kind::Persona, None)), open_cursor)?;
     let query = List { tags: None, query: None, limit: Some(RESOURCE_PAGE), cursor, scope: None };
@@ -45,7 +45,7 @@ pub(crate) async fn list(library: &Library, cursor: Option<&str>) -> Result<List
     Ok(result)
 }
 
-/// A cursor says which list goes on, and where; clients must not read it.
+/// A cursor names the list and its position. Opaque to clients.
 fn seal_cursor(kind: Kind, cursor: Option<&str>) -> String {
     URL_SAFE_NO_PAD.encode(format!("{kind} {}", cursor.unwrap_or_default()))
 }
@@ -58,7 +58,7 @@ fn open_cursor(sealed: &str) -> Result<(Kind, Option<String>), ErrorData> {
             let kind = if kind == "skill" { Kind::Skill } else { Kind::Persona };
             Ok((kind, (!cursor.is_empty()).then(|| cursor.to_owned())))
         }
-        _ => Err(ErrorData::invalid_params("this cursor is not one of ours; start again without", None)),
+        _ => Err(ErrorData::invalid_params("invalid cursor; start again without one", None)),
     }
 }
 
@@ -101,15 +101,15 @@ fn skill_resource(item: &Item) -> Resource {
     };
     let file = SkillFile::of(&skill);
     let mut annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(0.5);
-    // A skill is all in one row. What a persona's resources say changes with its pieces too, so
-    // the time of its own last change would not be true for them.
+    // A skill is one row. A persona's resources also change with its pieces, so the time of its own
+    // last change would be wrong.
     if let Some(changed) = item.updated_at {
         annotations = annotations.with_timestamp(changed);
     }
     let resource = Resource::new(ResourceUri::Skill(skill.name).to_string(), file.name)
         .with_mime_type(MARKDOWN)
         .with_annotations(annotations);
-    // One that is derived from the content would have to be read for it.
+    // A derived description would require the content.
     match item.description {
         Some(_) => resource.with_description(file.description),
         None => resource,
@@ -203,29 +203,29 @@ pub(crate) fn whole(name: &Name) -> GetPersona {
     }
 }
 
-/// The request for what a name means now: an address names no scope.
+/// The request for a name in its strongest scope: an address names no scope.
 pub(crate) fn named(name: &Name) -> ByName {
     ByName { name: name.clone(), scope: None }
 }
 
-/// A resource is read by people too.
+/// Formats JSON for people, who read resources too.
 fn pretty<T: Serialize>(value: &T) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// An address of no form that we know.
+/// An address of unknown form.
 pub(crate) fn unknown(uri: &str) -> ErrorData {
-    let message = "nothing here has this uri; resources/templates/list shows the forms";
+    let message = "unknown uri; resources/templates/list shows the forms";
     not_found(uri, message.to_owned())
 }
 
-/// Older clients know this error by a code of its own, newer ones as invalid parameters; which
-/// of them is sent follows from the protocol version.
+/// Older clients expect a code of its own, newer ones invalid parameters. The protocol version
+/// decides.
 fn not_found(uri: &str, message: String) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
-/// An error of the library where only a protocol error can be answered.
+/// An error of the library as a protocol error.
 pub(crate) fn protocol_error(error: &app::Error) -> ErrorData {
     let report = error.report();
     let message = report.sentence(wording::remedy);

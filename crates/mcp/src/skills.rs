@@ -22,7 +22,7 @@ pub(crate) fn capability() -> ExtensionCapabilities {
     ExtensionCapabilities::from([("io.modelcontextprotocol/skills".to_owned(), JsonObject::new())])
 }
 
-/// A skill's `SKILL.md`, and what stands in its frontmatter.
+/// A skill's `SKILL.md` and its frontmatter.
 pub(crate) struct SkillFile {
     pub(crate) name: String,
     pub(crate) description: String,
@@ -129,7 +129,7 @@ async fn get(library: &Library, uri: &str) -> Result<Value, ErrorData> {
     Ok(json!({ "skill": entry(&skill), "ttlMs": READ_TTL_MS, "cacheScope": "private" }))
 }
 
-/// Whether a skill's lawful name is the real name of another, which then has the better claim.
+/// True if a skill's lawful name is the real name of another skill, which takes precedence.
 async fn is_shadowed(library: &Library, name: &Name) -> Result<bool, ErrorData> {
     let lawful = lawful_name(name);
     if lawful == name.as_str() {

@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::handler::{Masque, McpOptions};
 
-/// Why serving over standard input and output ended before its time.
+/// The error that ended serving over standard input and output.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
-    #[error("the client did not begin as the protocol demands: {0}")]
+    #[error("the client did not follow the protocol: {0}")]
     Beginning(#[source] Box<ServerInitializeError>),
     #[error("the server's task failed: {0}")]
     Task(#[from] tokio::task::JoinError),
@@ -45,14 +45,13 @@ where
     let masque = Masque::new(library, &options).until(gone);
     match serve_server(masque, (input, output)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(StdioError::Task),
-        // A client that leaves before it said anything did nothing wrong.
+        // A client that leaves before its first message made no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StdioError::Beginning(Box::new(error))),
     }
 }
 
-/// Input that tells when it has ended: a stream of changes that is still open then would keep
-/// the server waiting for it.
+/// Input that reports its end. Otherwise an open stream of changes would keep the server waiting.
 struct UntilEnd<R> {
     input: R,
     ended: CancellationToken,

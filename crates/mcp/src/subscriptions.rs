@@ -1,5 +1,5 @@
-//! Telling clients what changed: over a stream that they opened for it (since 2026-07-28), or
-//! through the session (before).
+//! Notifies clients of changes: over a stream that they open (since 2026-07-28), or through the
+//! session (before).
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::uri::ResourceUri;
 mod news;
 use news::News;
 
-/// What may be watched over a stream: both lists, and as many of our own addresses as we allow.
+/// The subscriptions of a stream: both lists, and our own addresses up to the limit.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     accepted.tools_list_changed = None;
@@ -67,7 +67,7 @@ async fn tell_stream(
     Ok(())
 }
 
-/// What a session of the older era watches. Dropped with its session, and then its task ends.
+/// The subscriptions of a session of the older era. Dropped with its session, which ends the task.
 #[derive(Debug)]
 pub(crate) struct Watch {
     uris: Arc<Mutex<BTreeSet<String>>>,
@@ -75,11 +75,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Starts to tell a session's client about changes.
+    /// Starts to notify a session's client.
     pub(crate) fn start(library: &Library, peer: Peer<RoleServer>) -> Self {
         let uris = Arc::new(Mutex::new(BTreeSet::new()));
         let ended = CancellationToken::new();
-        // Subscribed now, not when the task begins: nothing in between may be missed.
+        // Subscribes before the task begins, so that no change is missed.
         let changes = library.changes();
         tokio::spawn(forward(library.clone(), changes, peer, Arc::clone(&uris), ended.clone()));
         Self { uris, _task: ended.drop_guard() }
@@ -97,7 +97,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Removes an address, whether it was there or not.
+    /// Removes an address, if present.
     pub(crate) fn remove(&self, uri: &str) {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }

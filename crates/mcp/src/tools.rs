@@ -46,8 +46,8 @@ pub(crate) fn list(selection: ToolSelection) -> ListToolsResult {
         .with_cache_scope(CacheScope::Public)
 }
 
-/// What each selected tool costs an agent: its name, and the JSON of name, description and input
-/// schema.
+/// The text of each selected tool in an agent's context: its name, and the JSON of name, description
+/// and input schema.
 pub fn schema_text(selection: ToolSelection) -> Vec<(String, String)> {
     let text = |tool: &Tool| {
         serde_json::json!({
@@ -75,8 +75,7 @@ pub(crate) async fn call(
         Ok(result) => result,
         Err(refusal) => refused(name, &refusal),
     };
-    // A warning follows the answer, as text alone: programs read the structured content, which must
-    // fit its schema.
+    // A warning follows the answer as text only: the structured content must match its schema.
     result.content.extend(warning(context.library).map(ContentBlock::text));
     Ok(result)
 }
@@ -110,7 +109,7 @@ fn unknown_tool(name: &str, selection: ToolSelection) -> ErrorData {
     } else {
         match nearest(name, selection.names()).first() {
             Some(near) => format!("unknown tool {shown:?}; did you mean {near}?"),
-            None => format!("unknown tool {shown:?}; tools/list names those that exist"),
+            None => format!("unknown tool {shown:?}; see tools/list"),
         }
     };
     ErrorData::invalid_params(message, None)

@@ -1,10 +1,10 @@
-//! The addresses of what can be read: parsed once, printed in one form.
+//! Addresses of resources: parsed once, printed in one form.
 
 use std::fmt;
 
 use persona::{Kind, Name};
 
-/// What of a persona an address means.
+/// The view of a persona that an address names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aspect {
     /// The persona in full, as JSON.
@@ -38,7 +38,7 @@ pub(crate) enum ResourceUri {
 }
 
 impl ResourceUri {
-    /// Parses an address; `None` where nothing here could ever have it.
+    /// Parses an address. `None` if no resource can have it.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let (name, path) = match rest.split_once('/') {
@@ -90,7 +90,7 @@ impl fmt::Display for ResourceUri {
             Self::Trait(name) => write!(f, "trait://{name}"),
             Self::Guardrail(name) => write!(f, "guardrail://{name}"),
             // The last directory must be the skill's name as the Skills extension allows it;
-            // where ours is not lawful there, it becomes the directory above.
+            // a name that is not allowed there becomes the directory above.
             Self::Skill(name) => match lawful_name(name) {
                 lawful if lawful == name.as_str() => write!(f, "skill://{name}/SKILL.md"),
                 lawful => write!(f, "skill://{name}/{lawful}/SKILL.md"),
@@ -100,7 +100,7 @@ impl fmt::Display for ResourceUri {
 }
 
 /// A skill's name as the Skills extension allows it: lower-case letters, digits and single
-/// hyphens inside. Every name here starts with a letter or a digit, so that something is left.
+/// hyphens inside. Every name starts with a letter or a digit, so the result is not empty.
 pub(crate) fn lawful_name(name: &Name) -> String {
     let words = name.as_str().split(['-', '_']).filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")

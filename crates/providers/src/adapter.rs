@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::call::{Call, Outgoing};
 use crate::client::{Clients, Route, cause};
-use crate::failure::Said;
+use crate::failure::ErrorBody;
 use crate::settings::Kind;
 use crate::wire::{Decode, Target};
 use crate::{anthropic, chat, gemini, limits, models, responses, windows};
@@ -48,7 +48,7 @@ pub(crate) struct Parts {
     pub(crate) answered: AtomicBool,
 }
 
-/// A request as it goes out, and what will take the answer apart.
+/// A request, and the decoder of its answer.
 struct Prepared {
     url: Url,
     body: Vec<u8>,
@@ -90,7 +90,7 @@ impl Parts {
         self.named(Failure::new(FailureKind::Transport, message))
     }
 
-    /// A request that did not get as far as an answer.
+    /// The failure of a request without an answer.
     pub(crate) fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let origin = self.base.origin().ascii_serialization();
         if error.is_timeout() && error.is_connect() {
@@ -100,17 +100,17 @@ impl Parts {
         self.transport(format!("cannot reach {origin}: {}", cause(error)))
     }
 
-    /// An answer that is a refusal.
+    /// The failure of a refused request.
     pub(crate) async fn refusal(&self, mut response: Response) -> Failure {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let read = read_at_most(&mut response, limits::ERROR_BYTES);
         let (body, _) = timeout(self.idle_timeout, read).await.unwrap_or_default();
-        let said = Said::read(&String::from_utf8_lossy(&body));
+        let said = ErrorBody::read(&String::from_utf8_lossy(&body));
         self.named(said.with_status(status, &headers, SystemTime::now()))
     }
 
-    /// An address below the base, with the protocol's version where the base does not have it.
+    /// An address below the base, with the protocol's version unless the base has it.
     fn endpoint(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         let version = match self.kind {
@@ -182,7 +182,7 @@ fn body(body: &impl Serialize) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// The body as far as the limit, and whether it was longer.
+/// The body up to the limit, and true if it was longer.
 async fn read_at_most(response: &mut Response, limit: usize) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     while let Ok(Some(piece)) = response.chunk().await {
@@ -204,7 +204,7 @@ impl Adapter {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // A setting that cannot work is no fault of the network: another try would not help.
+        // An invalid setting is not a network fault: a retry would not help.
         let unusable = |problem| self.parts.named(Failure::new(FailureKind::Rejected, problem));
         let made = self.parts.clients.get(&self.parts.route).map_err(unusable)?;
         Ok(self.client.get_or_init(|| made))
@@ -275,7 +275,7 @@ impl llm::Provider for Adapter {
         Box::pin(async move {
             let listed = &self.parts.listed;
             let found = match self.list().await {
-                // A server without a list is why the models stand in the settings.
+                // Servers without a list of models have them in the settings.
                 Err(failure)
                     if !listed.is_empty()
                         && failure.status.is_some()

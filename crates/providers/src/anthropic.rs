@@ -1,6 +1,6 @@
 //! Anthropic Messages.
 //!
-//! State of a block: the thinking blocks that stand before it, as they came.
+//! State of a block: the thinking blocks before it, unchanged.
 
 pub(crate) mod request;
 pub(crate) mod stream;

@@ -40,7 +40,7 @@ pub(crate) struct Call {
     request_id: Option<String>,
     bytes: u64,
     deadline: Instant,
-    /// A place among the requests at the same time; given back with the last event.
+    /// A permit for one request, released with the last event.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -59,7 +59,7 @@ impl Call {
         }
     }
 
-    /// The next event; none after the last one and after a failure.
+    /// The next event. None after the last one and after a failure.
     pub(crate) async fn next(&mut self) -> Option<Result<Event, Failure>> {
         loop {
             if let Some(event) = self.decoder.answer().next() {
@@ -109,9 +109,8 @@ impl Call {
         Ok(response)
     }
 
-    /// Sends the request; once more if the connection was lost before a word came back and may have
-    /// been one of an earlier call. Some servers close it after an answer though they promised to
-    /// keep it, and the request may be on its way by then.
+    /// Sends the request, and once more if a reused connection is lost before the first byte of the
+    /// answer: some servers close kept connections while a request is on its way.
     async fn send(&self, post: RequestBuilder) -> Result<Response, Failure> {
         let parts = &self.parts;
         let again = parts.answered.load(Ordering::Relaxed).then(|| post.try_clone()).flatten();
@@ -185,7 +184,7 @@ impl Call {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Waits for so long, and not past the end of the call's time.
+    /// Waits, but not past the deadline of the call.
     async fn in_time<T>(&self, longest: Duration, work: impl Future<Output = T>) -> Result<T, Failure> {
         let remaining = self.remaining();
         timeout(longest.min(remaining), work).await.map_err(|_| {
@@ -204,8 +203,8 @@ fn too_long(what: &str) -> Failure {
     Failure::new(llm::FailureKind::Transport, message)
 }
 
-/// Reads what is left after the last event, so that the connection can be used again. Mostly that
-/// is nothing; a server that keeps the body open does not hold up the caller.
+/// Reads the rest of the body after the last event, so that the connection can be reused. Usually there
+/// is none; a server that keeps the body open does not delay the caller.
 async fn drain(mut response: Response) {
     async fn rest(response: &mut Response) {
         let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! HTTP clients: made when first needed, shared by all who take the same way to the network.
+//! HTTP clients: made when first needed, shared by providers with the same route.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -11,7 +11,7 @@ use reqwest::{Certificate, Client, ClientBuilder, Proxy, Url, redirect};
 
 use crate::limits;
 
-/// How to get to a provider. Two that agree on it share their connections.
+/// The route to a provider. Providers with the same route share connections.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Route {
     pub(crate) connect_timeout: Duration,
@@ -24,7 +24,7 @@ pub(crate) struct Route {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Via {
-    /// Whatever proxy the environment names for the address, and nothing for what it excepts.
+    /// The environment's proxy for the address, with its exceptions.
     Environment,
     Proxy(String),
     Direct,
@@ -72,7 +72,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// The client for a route, or a sentence on why there can be none.
+    /// The client for a route, or the reason why there is none.
     pub(crate) fn get(&self, route: &Route) -> Result<Client, String> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = made.get(route) {
@@ -100,7 +100,7 @@ impl Route {
             Via::Direct => builder.no_proxy(),
             Via::Proxy(proxy) => {
                 // The address may hold a password, so it is not repeated.
-                builder.proxy(Proxy::all(proxy).map_err(|_| "its proxy is no address of a proxy".to_owned())?)
+                builder.proxy(Proxy::all(proxy).map_err(|_| "its proxy is not a valid address".to_owned())?)
             }
         };
         builder = if self.encrypted {

@@ -11,9 +11,9 @@ use crate::limits;
 #[cfg(test)]
 mod tests;
 
-/// Reads an error object in any of the usual shapes.
+/// A provider's error object, in any of the usual shapes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ErrorBody {
     pub(crate) message: Option<String>,
     pub(crate) code: Option<String>,
     /// Some servers put the HTTP status into the object.
@@ -21,7 +21,7 @@ pub(crate) struct Said {
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Said {
+impl ErrorBody {
     /// Reads the body of an answer: `{"error": {…}}`, `{"error": "…"}`, `[{"error": …}]`, or the
     /// error's fields themselves.
     pub(crate) fn read(body: &str) -> Self {
@@ -73,14 +73,14 @@ impl Said {
         failure
     }
 
-    /// The failure that an answer with this status is.
+    /// The failure of an answer with this status.
     pub(crate) fn with_status(self, status: u16, headers: &HeaderMap, now: SystemTime) -> Failure {
         let code = self.code.as_deref().unwrap_or_default();
         let message = self.message.as_deref().unwrap_or_default();
         let kind = by_status(status, code, message);
         let said = if (300..400).contains(&status) {
-            "it wants to send the request elsewhere, and keys are not sent along; set base_url to the \
-             address that answers"
+            "it redirects the request, and keys are not sent along; set base_url to the address that \
+             answers"
                 .to_owned()
         } else if status == 404 && !message.to_lowercase().contains("model") {
             let said = sentence(message, code);
@@ -97,7 +97,7 @@ impl Said {
     }
 }
 
-/// The provider's own sentence, or its code where it says nothing.
+/// The provider's own message, or its code if there is none.
 fn sentence(message: &str, code: &str) -> String {
     let message = message.trim();
     let mut characters = message.chars();
@@ -108,7 +108,7 @@ fn sentence(message: &str, code: &str) -> String {
     match (text.is_empty(), code.is_empty()) {
         (false, _) => text,
         (true, false) => code.chars().take(limits::MESSAGE_CHARS).collect(),
-        (true, true) => "it does not say why".to_owned(),
+        (true, true) => "no reason given".to_owned(),
     }
 }
 
@@ -129,7 +129,7 @@ fn by_status(status: u16, code: &str, message: &str) -> FailureKind {
     }
 }
 
-/// By the code alone, which is all that an event in mid-stream has.
+/// Classifies by the code alone: an event in mid-stream has no status.
 fn by_code(code: &str, message: &str) -> Option<FailureKind> {
     Some(match code {
         "context_length_exceeded" | "exceed_context_size_error" | "request_too_large" => {
@@ -159,7 +159,7 @@ fn by_code(code: &str, message: &str) -> Option<FailureKind> {
     })
 }
 
-/// Several providers say it in their sentence only.
+/// Several providers report this in their message only.
 fn says_context_exceeded(message: &str) -> bool {
     let message = message.to_lowercase();
     let has = |text: &str| message.contains(text);

@@ -4,8 +4,8 @@
 //! Gemini, and the stream that comes back into [`llm::Event`]s. Each protocol is a pair of pure
 //! conversions (`request`, `stream`) that know nothing of HTTP; one adapter sends and reads for all.
 //!
-//! The client is a thin one of our own: what a model library hides (the stop reason as it was sent,
-//! a stream that was cut, the time after which to come back) decides what the loop does next.
+//! The client is our own and thin: model libraries hide facts that the loop needs (the original stop
+//! reason, a cut stream, the retry time).
 //! This crate must not know personas, sessions or how failures are escalated.
 
 mod limits;
@@ -17,7 +17,7 @@ mod error;
 pub use error::Error;
 
 mod registry;
-pub use registry::{Found, Key, Origin, Providers};
+pub use registry::{Key, Origin, ProviderInfo, Providers};
 
 mod local;
 
@@ -29,8 +29,8 @@ mod models;
 mod sse;
 mod windows;
 
-mod answer;
 mod call_ids;
+mod reply_events;
 mod wire;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) const EVENT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of one streamed answer. A text of 4 MiB in deltas of a word each is about half of it.
 pub(crate) const STREAM_BYTES: u64 = 256 * 1024 * 1024;
-/// Bytes that are read of an answer that says what went wrong.
+/// Bytes that are read of an error answer.
 pub(crate) const ERROR_BYTES: usize = 64 * 1024;
 /// Characters that are kept of a provider's own sentence.
 pub(crate) const MESSAGE_CHARS: usize = 500;
@@ -26,13 +26,13 @@ pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(3_600);
 pub(crate) const LONGEST_TIMEOUT_S: u64 = 86_400;
 /// For a list of models.
 pub(crate) const MODELS_TIMEOUT: Duration = Duration::from_secs(20);
-/// For the question whether there is a model on this machine.
+/// For probing local models.
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_millis(300);
 /// Idle connections close after this time.
 pub(crate) const POOL_IDLE: Duration = Duration::from_secs(90);
 
-/// After the last event the rest of the body is read, so that the connection can be used again:
-/// so long before the caller is told, and so long in the background.
+/// After the last event the rest of the body is read, so that the connection can be reused: this long
+/// before the caller gets the event, and this long in the background.
 pub(crate) const DRAIN_BEFORE: Duration = Duration::from_millis(2);
 pub(crate) const DRAIN_AFTER: Duration = Duration::from_secs(2);
 pub(crate) const DRAIN_BYTES: usize = 64 * 1024;

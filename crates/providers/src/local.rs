@@ -13,7 +13,7 @@ pub(crate) const LLAMACPP: &str = "llamacpp";
 const OLLAMA_URL: &str = "http://127.0.0.1:11434";
 const LLAMACPP_URL: &str = "http://127.0.0.1:8080";
 
-/// Where Ollama listens: `OLLAMA_HOST` is a host, a port, both, or a URL, as Ollama itself reads it.
+/// The address of Ollama: `OLLAMA_HOST` is a host, a port, both, or a URL, as Ollama itself reads it.
 pub(crate) fn ollama_url(host: Option<&str>) -> Option<Url> {
     let Some(host) = host.map(str::trim).filter(|host| !host.is_empty()) else {
         return OLLAMA_URL.parse().ok();
@@ -27,7 +27,7 @@ pub(crate) fn ollama_url(host: Option<&str>) -> Option<Url> {
     if !matches!(url.scheme(), "http" | "https") {
         return None;
     }
-    // The URL's own port 80 is not shown in it, so the text is looked at.
+    // A URL hides its default port 80, so the text decides.
     if !with_scheme && url.port().is_none() && !host.ends_with(":80") {
         url.set_port(Some(11434)).ok()?;
     }
@@ -42,7 +42,7 @@ pub(crate) fn llamacpp_url() -> Option<Url> {
     LLAMACPP_URL.parse().ok()
 }
 
-/// Asks both at the same time who is there; what is there comes with the address of its models.
+/// Probes both at the same time. Returns those that answer, with the addresses of their models.
 pub(crate) async fn find(ollama: Option<Url>, llamacpp: Option<Url>) -> Vec<(&'static str, Url)> {
     let Some(client) = client::probe() else { return Vec::new() };
     let (ollama, llamacpp) = join(
@@ -66,7 +66,7 @@ async fn is_ollama(client: &Client, url: &Url) -> bool {
     }
 }
 
-/// Anything may listen on port 8080: only what says that it is llama.cpp is taken for it.
+/// Anything may listen on port 8080: only a server that identifies itself as llama.cpp counts.
 async fn is_llamacpp(client: &Client, url: &Url) -> bool {
     let Some((server, body)) = get(client, url, &["v1", "models"]).await else { return false };
     let owner = body.pointer("/data/0/owned_by").and_then(Value::as_str);
@@ -81,7 +81,7 @@ fn below(url: &Url, path: &[&str]) -> Url {
     url
 }
 
-/// The `server` header and the JSON of an answer that is a success and not long.
+/// The `server` header and the JSON of a successful short answer.
 async fn get(client: &Client, url: &Url, path: &[&str]) -> Option<(String, Value)> {
     let mut response = client.get(below(url, path)).send().await.ok()?;
     if !response.status().is_success() {

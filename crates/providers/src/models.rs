@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::settings::Kind;
 
-/// Reads the answer of a list endpoint, or says what is wrong with it.
+/// Reads the answer of a list endpoint.
 pub(crate) fn read(kind: Kind, body: &[u8]) -> Result<Vec<Model>, &'static str> {
     let body: Value = serde_json::from_slice(body).map_err(|_| "its list of models cannot be read")?;
     let field = if kind == Kind::Gemini { "models" } else { "data" };
@@ -54,7 +54,7 @@ fn tokens(item: &Value, key: &str) -> Option<u32> {
     u32::try_from(item.get(key)?.as_u64()?).ok().filter(|tokens| *tokens > 0)
 }
 
-/// Those that the settings list, with what is known of them.
+/// The models of the settings, with their known fields.
 pub(crate) fn only(listed: &[String], found: Vec<Model>) -> Vec<Model> {
     let mut found = found;
     listed

@@ -1,5 +1,4 @@
-//! All providers: those of the configuration, those that the environment has a key for, and those
-//! on this machine.
+//! All providers: configured ones, those with a key in the environment, and those on this machine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,9 +34,9 @@ const USUAL: [(&str, Kind, Option<&str>); 3] = [
     ("gemini", Kind::Gemini, None),
 ];
 
-/// A provider, as people are told of it.
+/// A provider as fronts show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Found {
+pub struct ProviderInfo {
     pub name: String,
     pub kind: Kind,
     pub base_url: String,
@@ -51,7 +50,7 @@ pub struct Found {
     pub models: Vec<String>,
 }
 
-/// Where a provider comes from.
+/// The origin of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -75,14 +74,14 @@ pub enum Key {
 /// The configured providers. Making one is cheap: nothing is sent, and no client is made, before
 /// the first call.
 pub struct Providers {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ProviderEntry>,
     clients: Arc<Clients>,
     ollama_host: Option<String>,
 }
 
-struct Entry {
+struct ProviderEntry {
     adapter: Arc<Adapter>,
-    found: Found,
+    found: ProviderInfo,
 }
 
 impl std::fmt::Debug for Providers {
@@ -106,7 +105,7 @@ impl Providers {
         settings: BTreeMap<String, Settings>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, Error> {
-        // A variable that is set to nothing is not set.
+        // An empty variable counts as unset.
         let environment: Environment<'_> = &|name| environment(name).filter(|value| !value.trim().is_empty());
         let mut providers = Self {
             entries: BTreeMap::new(),
@@ -134,7 +133,7 @@ impl Providers {
         Ok(providers)
     }
 
-    /// Looks for Ollama and llama.cpp on this machine and adds what answers, unless the name is
+    /// Looks for Ollama and llama.cpp on this machine and adds those that answer, unless the name is
     /// taken. Takes up to 300 ms.
     pub async fn find_local(&mut self) {
         let ollama = local::ollama_url(self.ollama_host.as_deref());
@@ -164,7 +163,7 @@ impl Providers {
     }
 
     /// All providers with their origin, sorted by name.
-    pub fn found(&self) -> impl Iterator<Item = &Found> {
+    pub fn found(&self) -> impl Iterator<Item = &ProviderInfo> {
         self.entries.values().map(|entry| &entry.found)
     }
 
@@ -181,7 +180,7 @@ impl Providers {
             base_url(address).map_err(|problem| Error::new(format!("providers.{name}.base_url"), problem))?;
         let credentials = Credentials::of(settings, environment);
         let via = Via::new(settings.proxy.as_deref(), &base);
-        let found = Found {
+        let found = ProviderInfo {
             name: name.clone(),
             kind,
             base_url: base.to_string(),
@@ -213,7 +212,7 @@ impl Providers {
             listed: settings.models.clone(),
             answered: AtomicBool::new(false),
         };
-        self.entries.insert(name, Entry { adapter: Arc::new(Adapter::new(parts)), found });
+        self.entries.insert(name, ProviderEntry { adapter: Arc::new(Adapter::new(parts)), found });
         Ok(())
     }
 }
@@ -266,7 +265,7 @@ impl Credentials {
         credentials
     }
 
-    /// `what` says in words what the variable is to hold.
+    /// `what` names the value that the variable should hold.
     fn add(
         &mut self,
         header: HeaderName,
@@ -302,7 +301,7 @@ impl Credentials {
 
     fn miss(&mut self, what: &str, variable: &str, why: &str, advice: String) {
         self.problems.push(format!("no {what}: {variable} {why}"));
-        // The first one that is missing: the key itself, where that is.
+        // The first missing variable: the key itself, if that is missing.
         if !matches!(self.key, Key::Missing(_)) {
             self.key = Key::Missing(variable.to_owned());
         }

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 //!
-//! State of a block: `before`, the reasoning items that stand before it, as they came; and `phase`,
-//! which newer models put on a message and want to see again.
+//! State of a block: `before`, the reasoning items before it, unchanged; and `phase`, which newer models
+//! put on a message and expect back.
 
 pub(crate) mod request;
 pub(crate) mod stream;

@@ -101,10 +101,10 @@ pub struct Settings {
     /// Requests at the same time; the others wait.
     #[serde(default)]
     pub max_concurrent: Option<usize>,
-    /// How much its models hold, where that is not known or not true.
+    /// The context size of its models, if unknown or wrong.
     #[serde(default)]
     pub context_tokens: Option<u32>,
-    /// The most that an answer may have, where neither persona nor caller says.
+    /// The limit of an answer, if neither persona nor caller sets one.
     #[serde(default)]
     pub max_output_tokens: Option<u32>,
     /// Requests a model's encrypted reasoning and sends it back with the next request
@@ -114,10 +114,10 @@ pub struct Settings {
     /// A PEM file with certificate authorities that are trusted besides the system's.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
-    /// A proxy in place of the one that the environment names; `"none"` for no proxy at all.
+    /// Replaces the environment's proxy; `"none"` uses none.
     #[serde(default)]
     pub proxy: Option<String>,
-    /// The models to offer, where it does not list them or lists too many.
+    /// The models to offer, if it lists none or too many.
     #[serde(default)]
     pub models: Vec<String>,
 }
@@ -156,7 +156,7 @@ impl Settings {
         }
     }
 
-    /// Finds what cannot work. `name` is the provider's.
+    /// Checks the settings. `name` is the provider's.
     pub(crate) fn check(&self, name: &str) -> Result<(), Error> {
         let at = |field: &str| format!("providers.{name}.{field}");
         if name.trim().is_empty() || name.contains(['/', '.']) || name.chars().any(char::is_whitespace) {
@@ -207,14 +207,14 @@ impl Settings {
     fn check_headers(&self, at: &dyn Fn(&str) -> String) -> Result<(), Error> {
         for (header, value) in &self.headers {
             let place = || at(&format!("headers.{header}"));
-            HeaderName::try_from(header).map_err(|_| Error::new(place(), "this is no name of a header"))?;
+            HeaderName::try_from(header).map_err(|_| Error::new(place(), "invalid header name"))?;
             HeaderValue::try_from(value).map_err(|_| {
                 Error::new(place(), "the value has characters that no header can carry, such as a line end")
             })?;
         }
         for (header, variable) in &self.headers_env {
             let place = || at(&format!("headers_env.{header}"));
-            HeaderName::try_from(header).map_err(|_| Error::new(place(), "this is no name of a header"))?;
+            HeaderName::try_from(header).map_err(|_| Error::new(place(), "invalid header name"))?;
             check_variable(variable).map_err(|problem| Error::new(place(), problem))?;
         }
         Ok(())
@@ -236,7 +236,7 @@ impl Settings {
 /// An address that requests can be sent to.
 pub(crate) fn base_url(text: &str) -> Result<Url, String> {
     let example = "write it like https://models.example.org/v1";
-    let url: Url = text.trim().parse().map_err(|error| format!("this is no URL ({error}); {example}"))?;
+    let url: Url = text.trim().parse().map_err(|error| format!("invalid URL ({error}); {example}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(format!("the URL must begin with http:// or https://; {example}"));
     }
@@ -257,7 +257,7 @@ fn check_variable(name: &str) -> Result<(), String> {
         return Ok(());
     }
     // The value may be the key itself, so the message does not repeat it.
-    Err("write the name of an environment variable here, such as MY_KEY; the key itself stands in \
+    Err("write the name of an environment variable here, such as MY_KEY; the key itself belongs in \
          that variable"
         .to_owned())
 }

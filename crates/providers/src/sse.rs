@@ -1,4 +1,4 @@
-//! Server-sent events out of bytes, in whatever pieces they come, with limits.
+//! Decodes server-sent events from bytes in any pieces, with limits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use memchr::{memchr, memchr2};
 #[cfg(test)]
 mod tests;
 
-/// One event. An event without data is none.
+/// One event. Events without data are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Event<'a> {
-    /// Of the `event:` line; empty where there was none.
+pub(crate) struct SseEvent<'a> {
+    /// From the `event:` line; empty without one.
     pub(crate) name: &'a str,
     pub(crate) data: &'a str,
 }
@@ -23,7 +23,7 @@ pub(crate) struct TooLong;
 #[derive(Debug)]
 pub(crate) struct Decoder {
     limit: usize,
-    /// Bytes that came and are not yet lines; those before `read` are done with.
+    /// Bytes that are not lines yet; those before `read` are consumed.
     buffer: Vec<u8>,
     read: usize,
     /// Bytes of the current line that are known to hold no line end.
@@ -35,7 +35,7 @@ pub(crate) struct Decoder {
     name: String,
     /// The position of the event's data in the buffer. It is usually one line.
     line: Option<Range<usize>>,
-    /// Otherwise, what it holds so far.
+    /// Otherwise, the data so far.
     data: String,
     has_data: bool,
     /// The event in `name` and `data` was handed out.
@@ -72,7 +72,7 @@ impl Decoder {
     }
 
     /// The next whole event, if there is one.
-    pub(crate) fn next(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+    pub(crate) fn next(&mut self) -> Result<Option<SseEvent<'_>>, TooLong> {
         self.clear_handed_out();
         while let Some((start, end)) = self.next_line()? {
             if start == end {
@@ -87,7 +87,7 @@ impl Decoder {
     }
 
     /// The rest of a body that ends without the blank line after an event.
-    pub(crate) fn rest(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+    pub(crate) fn rest(&mut self) -> Result<Option<SseEvent<'_>>, TooLong> {
         self.clear_handed_out();
         let (start, end) = (self.read, self.buffer.len());
         self.read = end;
@@ -161,7 +161,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// At the end of an event: whether it is one.
+    /// Ends an event. Returns true if it has data.
     fn dispatch(&mut self) -> bool {
         self.handed_out = true;
         if !self.has_data {
@@ -174,11 +174,11 @@ impl Decoder {
         true
     }
 
-    fn event(&self) -> Event<'_> {
-        Event { name: &self.name, data: self.line_text().unwrap_or(&self.data) }
+    fn event(&self) -> SseEvent<'_> {
+        SseEvent { name: &self.name, data: self.line_text().unwrap_or(&self.data) }
     }
 
-    /// The one line of data, where it can be handed out as it is.
+    /// The single line of data, if it can be borrowed.
     fn line_text(&self) -> Option<&str> {
         self.line.clone().and_then(|line| str::from_utf8(&self.buffer[line]).ok())
     }

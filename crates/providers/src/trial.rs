@@ -60,8 +60,8 @@ pub(crate) fn failure(decoder: impl Decode, body: &str) -> Failure {
     play(decoder, body).1.expect_err(body)
 }
 
-/// Cuts a body at every byte: an answer is finished only if everything in it was told before, and
-/// what is not finished is a fault of the way.
+/// Cuts a body at every byte: an answer is finished only after all of its events, and an unfinished
+/// one is a transport failure.
 pub(crate) fn check_cuts<D: Decode>(decoder: impl Fn() -> D, body: &str) {
     let mut whole = events(decoder(), body);
     whole.pop();

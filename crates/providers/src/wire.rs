@@ -6,17 +6,17 @@ use llm::{Failure, FailureKind, ProviderState};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::reply_events::ReplyEvents;
 use crate::sse;
 
 /// The provider settings that a request depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
-    /// The configured name: state goes back to whom it came from.
+    /// The configured name: state goes back only to its own provider.
     pub(crate) provider: &'a str,
-    /// Served by the protocol's inventor, who takes what imitators do not.
+    /// Served by the protocol's inventor, who accepts more than imitators.
     pub(crate) official: bool,
-    /// Whether to request reasoning; `None` lets the model decide.
+    /// True requests reasoning; `None` lets the model decide.
     pub(crate) reasoning_items: Option<bool>,
     /// The default if the request sets none.
     pub(crate) max_output_tokens: Option<u32>,
@@ -31,12 +31,12 @@ impl Target<'_> {
 
 /// Takes an answer apart, event by event.
 pub(crate) trait Decode: Send + Sync {
-    fn answer(&mut self) -> &mut Answer;
+    fn answer(&mut self) -> &mut ReplyEvents;
 
     /// Takes one event of the wire. Unknown ones are ignored.
-    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure>;
+    fn event(&mut self, event: sse::SseEvent<'_>) -> Result<(), Failure>;
 
-    /// The body ended, as bodies should. An answer that is not complete was cut.
+    /// Handles the regular end of the body. An incomplete answer was cut.
     fn end(&mut self) -> Result<(), Failure> {
         Err(cut())
     }
@@ -46,7 +46,7 @@ pub(crate) fn cut() -> Failure {
     Failure::new(FailureKind::Transport, "the stream broke off before the answer was complete")
 }
 
-/// Reads the JSON of an event. What cannot be read was cut or garbled on the way.
+/// Reads the JSON of an event. Fails if it was cut or garbled on the way.
 pub(crate) fn read<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Failure> {
     serde_json::from_str(data).map_err(|error| {
         let problem = error.classify();
@@ -58,7 +58,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, Failure> 
 }
 
 /// The type of an event: its own field, or else the SSE event name.
-pub(crate) fn kind_of(event: sse::Event<'_>) -> Result<Cow<'_, str>, Failure> {
+pub(crate) fn kind_of(event: sse::SseEvent<'_>) -> Result<Cow<'_, str>, Failure> {
     #[derive(Deserialize)]
     struct Kind<'a> {
         #[serde(borrow, rename = "type", default)]

@@ -28,27 +28,27 @@ pub struct Cassette {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exchange {
-    pub(crate) request: Asked,
-    pub(crate) response: Answered,
+    pub(crate) request: RecordedRequest,
+    pub(crate) response: RecordedResponse,
 }
 
 /// A request, without headers: they hold keys, and clients change them with every release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     /// Keys are hidden.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) query: String,
-    /// Canonical: JSON without spaces, keys sorted. Empty where there was none.
+    /// Canonical: JSON without spaces, keys sorted. Empty without a body.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) body: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Answered {
+pub(crate) struct RecordedResponse {
     pub(crate) status: u16,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) content_type: String,
@@ -69,7 +69,7 @@ pub(crate) struct Chunk {
     pub(crate) at_ms: u64,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     text: String,
-    /// In place of the text, where the bytes are none: half a character, for one.
+    /// Replaces the text if the bytes are not UTF-8, such as half a character.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     base64: String,
 }
@@ -86,7 +86,7 @@ impl Chunk {
         }
     }
 
-    /// About what it takes in a file.
+    /// The approximate size in a file.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.base64.len() + 64
     }
@@ -103,7 +103,7 @@ impl Chunk {
 pub enum CassetteError {
     #[error("cannot {doing} {}: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is no cassette: {message}", path.display())]
+    #[error("{} is not a valid cassette: {message}", path.display())]
     Malformed { path: PathBuf, message: String },
     #[error("{}: a cassette's name ends in .toml or .json", path.display())]
     Name { path: PathBuf },
@@ -132,7 +132,7 @@ impl Cassette {
         Self { version: VERSION, exchanges }
     }
 
-    /// Reads a cassette; the name says whether it is TOML or JSON.
+    /// Reads a cassette: TOML or JSON, by its name.
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
         let format = Format::of(path)?;
         let failed = |source| CassetteError::Io { doing: "read", path: path.to_owned(), source };
@@ -161,13 +161,13 @@ impl Cassette {
             let number = index + 1;
             let body = &exchange.request.body;
             if !body.is_empty() && serde_json::from_str::<Value>(body).is_err() {
-                return Err(format!("the request of exchange {number} has a body that is no JSON"));
+                return Err(format!("the request of exchange {number} has a body that is not JSON"));
             }
             if !(100..=999).contains(&exchange.response.status) {
                 return Err(format!("the status of exchange {number} is none"));
             }
             if exchange.response.chunks.iter().any(|chunk| chunk.bytes().is_err()) {
-                return Err(format!("a chunk of exchange {number} is no base64"));
+                return Err(format!("a chunk of exchange {number} is not valid base64"));
             }
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Cassette {
         Format::of(path).map(drop)
     }
 
-    /// Writes the whole file beside the old one and then puts it in its place.
+    /// Writes a new file beside the old one and renames it into place.
     pub fn write(&self, path: &Path) -> Result<(), CassetteError> {
         let format = Format::of(path)?;
         let failed = |source| CassetteError::Io { doing: "write", path: path.to_owned(), source };
@@ -209,7 +209,7 @@ impl Cassette {
 }
 
 /// JSON in the one way in which equal values are equal texts: serde_json's maps are sorted here.
-/// Nothing for no body, and bytes that are no JSON become a JSON text.
+/// Empty for no body; bytes that are not JSON become a JSON text.
 pub(crate) fn canonical(body: &[u8]) -> String {
     if body.is_empty() {
         return String::new();

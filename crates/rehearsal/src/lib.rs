@@ -1,12 +1,11 @@
-//! A scripted model, over the real wire: for tests, for benchmarks, and for a first try without a key.
+//! A scripted model over the real wire: for tests, for benchmarks, and for a first try without a key.
 //!
-//! A [`Script`] says what to answer to what; a [`Rehearsal`] answers so on a port, in the protocol
-//! that it is asked in: Anthropic Messages, OpenAI Responses, chat completions or Gemini. A
-//! [`Recorder`] sits between a client and a real provider and writes a [`Cassette`]; a
-//! [`Replay`] plays it back.
+//! A [`Script`] maps requests to replies. A [`Rehearsal`] serves it on a port, in the protocol of each
+//! request: Anthropic Messages, OpenAI Responses, chat completions or Gemini. A [`Recorder`] is a proxy
+//! between a client and a real provider and writes a [`Cassette`]; a [`Replay`] plays it back.
 //!
-//! This crate must not know personas or sessions, nor the adapters (`providers`) that talk to it:
-//! it would then make their mistakes with them.
+//! This crate must not know personas, sessions, or the adapters (`providers`) that talk to it: it would
+//! share their mistakes.
 
 pub mod limits;
 
@@ -16,9 +15,9 @@ pub use protocol::{Protocol, ProtocolError};
 mod script;
 pub use script::{Script, ScriptError};
 
-mod heard;
+mod request_content;
 
-mod answer;
+mod rendered_reply;
 
 mod wire;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 /// The most replies of one script.
 pub const REPLIES: usize = 10_000;
-/// The most pieces that one reply says.
+/// The most pieces of one reply.
 pub const PIECES: usize = 1_000;
 /// The longest pattern of a `when`, in bytes.
 pub const PATTERN_BYTES: usize = 16 * 1024;

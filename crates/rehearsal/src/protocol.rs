@@ -39,7 +39,7 @@ impl Protocol {
 
 /// A word that names no protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no kind of provider; there are anthropic, openai-responses, openai-chat and gemini")]
+#[error("unknown provider kind {0:?} (expected anthropic, openai-responses, openai-chat or gemini)")]
 pub struct ProtocolError(String);
 
 impl FromStr for Protocol {
@@ -57,38 +57,39 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// The operation that a path names.
+/// The endpoint that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Endpoint {
     /// An answer of the model.
-    Reply(Call),
-    /// The models that there are, or one of them.
+    Reply(ReplyCall),
+    /// The list of models, or one of them.
     Models(Protocol, Option<String>),
 }
 
 /// The parts of a request that come from its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct ReplyCall {
     pub(crate) protocol: Protocol,
     /// Gemini names the model in the path.
     pub(crate) model: Option<String>,
     pub(crate) framing: Framing,
 }
 
-/// How an answer is cut into pieces on the wire.
+/// The form of an answer on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// As the body's `stream` says.
-    Asked,
+    AsRequested,
     Whole,
     Events,
     /// Gemini's stream without `alt=sse`: one JSON array, element by element.
     Array,
 }
 
-/// The operation of a request, or `None` for an unknown path.
-pub(crate) fn asked(is_post: bool, path: &str, query: &str, headers: &HeaderMap) -> Option<Asked> {
-    let reply = |protocol| Some(Asked::Reply(Call { protocol, model: None, framing: Framing::Asked }));
+/// The endpoint of a request, or `None` for an unknown path.
+pub(crate) fn endpoint(is_post: bool, path: &str, query: &str, headers: &HeaderMap) -> Option<Endpoint> {
+    let reply =
+        |protocol| Some(Endpoint::Reply(ReplyCall { protocol, model: None, framing: Framing::AsRequested }));
     match (is_post, path) {
         (true, "/v1/messages") => reply(Protocol::Anthropic),
         (true, "/v1/responses") => reply(Protocol::OpenaiResponses),
@@ -97,19 +98,19 @@ pub(crate) fn asked(is_post: bool, path: &str, query: &str, headers: &HeaderMap)
         (false, _) => {
             let (base, one) = match path.strip_prefix("/v1beta/models") {
                 Some(rest) => (Protocol::Gemini, rest),
-                None => (who_lists(query, headers), path.strip_prefix("/v1/models")?),
+                None => (list_protocol(query, headers), path.strip_prefix("/v1/models")?),
             };
             let one = match one {
                 "" => None,
                 one => Some(one.strip_prefix('/')?.to_owned()),
             };
-            Some(Asked::Models(base, one))
+            Some(Endpoint::Models(base, one))
         }
     }
 }
 
 /// Three protocols list their models under one path; their headers tell their clients apart.
-fn who_lists(query: &str, headers: &HeaderMap) -> Protocol {
+fn list_protocol(query: &str, headers: &HeaderMap) -> Protocol {
     if headers.contains_key("anthropic-version") {
         Protocol::Anthropic
     } else if headers.contains_key("x-goog-api-key") || query.split('&').any(|pair| pair.starts_with("key="))
@@ -120,8 +121,8 @@ fn who_lists(query: &str, headers: &HeaderMap) -> Protocol {
     }
 }
 
-/// Google's own client speaks of v1 by now, others of v1beta.
-fn gemini(path: &str, query: &str) -> Option<Asked> {
+/// Google's own client uses v1 by now, others v1beta.
+fn gemini(path: &str, query: &str) -> Option<Endpoint> {
     let rest = path.strip_prefix("/v1beta/models/").or_else(|| path.strip_prefix("/v1/models/"))?;
     let (model, method) = rest.rsplit_once(':')?;
     let framing = match method {
@@ -130,5 +131,5 @@ fn gemini(path: &str, query: &str) -> Option<Asked> {
         "streamGenerateContent" => Framing::Array,
         _ => return None,
     };
-    Some(Asked::Reply(Call { protocol: Protocol::Gemini, model: Some(model.to_owned()), framing }))
+    Some(Endpoint::Reply(ReplyCall { protocol: Protocol::Gemini, model: Some(model.to_owned()), framing }))
 }

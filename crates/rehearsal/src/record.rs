@@ -1,6 +1,6 @@
-//! Stands between a client and a real provider, passes everything on, and keeps it.
+//! A recording proxy between a client and a real provider.
 //!
-//! Keys go through in the client's headers and are never written.
+//! Keys pass through in the client's headers and are never written.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::cassette::{self, Answered, Asked, Cassette, CassetteError, Chunk, Exchange};
+use crate::cassette::{self, Cassette, CassetteError, Chunk, Exchange, RecordedRequest, RecordedResponse};
 use crate::limits;
 use crate::protocol::{self, Protocol};
 use crate::serve::{self, Listening, query_without_secrets};
@@ -33,7 +33,7 @@ const SAVE_SHARE: u32 = 20;
 pub struct RecordingOptions {
     /// The provider: an origin, or a base URL as clients are given it.
     pub upstream: String,
-    /// Only requests of this protocol are passed on; without, those of all four.
+    /// Passes on requests of this protocol only. None: all four.
     pub kind: Option<Protocol>,
     /// The path of the cassette; it ends in .toml or .json.
     pub cassette: PathBuf,
@@ -41,9 +41,7 @@ pub struct RecordingOptions {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    #[error(
-        "{upstream:?} is no address of a provider ({reason}); write one such as https://api.anthropic.com"
-    )]
+    #[error("invalid provider address {upstream:?} ({reason}); use one such as https://api.anthropic.com")]
     Upstream { upstream: String, reason: String },
     #[error(transparent)]
     Cassette(#[from] CassetteError),
@@ -61,7 +59,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts on a port. The file is written at once, so that a wrong place is known at once.
+    /// Starts on a port. Writes the file at once, so that a wrong path fails early.
     pub fn start(options: RecordingOptions, listener: TcpListener) -> Result<Self, RecordError> {
         Cassette::check_name(&options.cassette)?;
         let upstream = upstream(&options.upstream)?;
@@ -75,7 +73,7 @@ impl Recorder {
             .build()
             .map_err(RecordError::Client)?;
         let tape =
-            Arc::new(Tape { cassette: options.cassette, kept: Mutex::default(), writing: Mutex::default() });
+            Arc::new(Tape { cassette: options.cassette, state: Mutex::default(), writing: Mutex::default() });
         let proxy = Arc::new(Proxy { client, upstream, kind: options.kind, tape: Arc::clone(&tape) });
         let router = Router::new().fallback(pass).with_state(proxy);
         Ok(Self { listening: Listening::start(listener, router)?, tape })
@@ -89,12 +87,12 @@ impl Recorder {
         format!("http://{}", self.address())
     }
 
-    /// How many exchanges are kept so far.
+    /// The number of recorded exchanges.
     pub fn exchanges(&self) -> usize {
-        self.tape.kept().exchanges.iter().flatten().count()
+        self.tape.state().exchanges.iter().flatten().count()
     }
 
-    /// Ends all connections, writes the cassette, and says how many exchanges it has.
+    /// Ends all connections and writes the cassette. Returns the number of its exchanges.
     pub async fn stop(self) -> Result<usize, RecordError> {
         let Self { listening, tape } = self;
         listening.stop().await;
@@ -102,7 +100,7 @@ impl Recorder {
     }
 }
 
-/// The upstream without what the paths of requests repeat.
+/// The upstream without the version, which the paths of requests have.
 fn upstream(text: &str) -> Result<String, RecordError> {
     let wrong = |reason: &str| RecordError::Upstream { upstream: text.to_owned(), reason: reason.to_owned() };
     let url = reqwest::Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
@@ -121,56 +119,56 @@ fn upstream(text: &str) -> Result<String, RecordError> {
 #[derive(Debug)]
 struct Tape {
     cassette: PathBuf,
-    kept: Mutex<Kept>,
-    /// Held while the file is written: two writers would take each other's file away.
+    state: Mutex<TapeState>,
+    /// Held while the file is written: two writers would replace each other's file.
     writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    /// In the order of the requests; those that are still being answered are empty.
+struct TapeState {
+    /// In the order of the requests. None while the answer arrives.
     exchanges: Vec<Option<Exchange>>,
     bytes: usize,
     saved: Option<(Instant, Duration)>,
 }
 
 impl Tape {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, TapeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for an exchange that begins, if there is room.
+    /// Reserves a place for an exchange. None if the cassette is full.
     fn place(&self) -> Option<usize> {
-        let mut kept = self.kept();
-        let room = kept.exchanges.len() < limits::EXCHANGES && kept.bytes < limits::CASSETTE_BYTES / 2;
+        let mut state = self.state();
+        let room = state.exchanges.len() < limits::EXCHANGES && state.bytes < limits::CASSETTE_BYTES / 2;
         room.then(|| {
-            kept.exchanges.push(None);
-            kept.exchanges.len() - 1
+            state.exchanges.push(None);
+            state.exchanges.len() - 1
         })
     }
 
     fn keep(&self, place: usize, exchange: Exchange) {
-        let mut kept = self.kept();
-        kept.bytes += exchange.request.body.len();
-        kept.bytes += exchange.response.chunks.iter().map(Chunk::size).sum::<usize>();
-        if let Some(slot) = kept.exchanges.get_mut(place) {
+        let mut state = self.state();
+        state.bytes += exchange.request.body.len();
+        state.bytes += exchange.response.chunks.iter().map(Chunk::size).sum::<usize>();
+        if let Some(slot) = state.exchanges.get_mut(place) {
             *slot = Some(exchange);
         }
     }
 
     /// True if the next save is due.
     fn wants_saving(&self) -> bool {
-        let kept = self.kept();
-        kept.saved.is_none_or(|(when, took)| when.elapsed() >= took * SAVE_SHARE)
+        let state = self.state();
+        state.saved.is_none_or(|(when, took)| when.elapsed() >= took * SAVE_SHARE)
     }
 
     fn save(&self) -> Result<usize, CassetteError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
-        let exchanges: Vec<Exchange> = self.kept().exchanges.iter().flatten().cloned().collect();
+        let exchanges: Vec<Exchange> = self.state().exchanges.iter().flatten().cloned().collect();
         let count = exchanges.len();
         Cassette::new(exchanges).write(&self.cassette)?;
-        self.kept().saved = Some((Instant::now(), started.elapsed()));
+        self.state().saved = Some((Instant::now(), started.elapsed()));
         Ok(count)
     }
 }
@@ -184,10 +182,10 @@ struct Proxy {
 }
 
 /// A family of paths belongs to a kind: OpenAI's two share the list of models.
-fn belongs(kind: Protocol, asked: &protocol::Asked) -> bool {
-    match asked {
-        protocol::Asked::Reply(call) => call.protocol == kind,
-        protocol::Asked::Models(of, _) => {
+fn belongs(kind: Protocol, endpoint: &protocol::Endpoint) -> bool {
+    match endpoint {
+        protocol::Endpoint::Reply(call) => call.protocol == kind,
+        protocol::Endpoint::Models(of, _) => {
             let is_openai = |kind| matches!(kind, Protocol::OpenaiResponses | Protocol::OpenaiChat);
             *of == kind || is_openai(*of) && is_openai(kind)
         }
@@ -197,25 +195,28 @@ fn belongs(kind: Protocol, asked: &protocol::Asked) -> bool {
 async fn pass(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let (path, query) = (head.uri.path(), head.uri.query().unwrap_or_default());
-    let asked = match head.method {
+    let endpoint = match head.method {
         Method::GET | Method::POST => {
-            protocol::asked(head.method == Method::POST, path, query, &head.headers)
+            protocol::endpoint(head.method == Method::POST, path, query, &head.headers)
         }
         _ => None,
     };
-    let wanted = asked.is_some_and(|asked| proxy.kind.is_none_or(|kind| belongs(kind, &asked)));
+    let wanted = endpoint.is_some_and(|endpoint| proxy.kind.is_none_or(|kind| belongs(kind, &endpoint)));
     if !wanted {
         let message = format!("this recorder does not pass on {} {path}", head.method);
-        return told(StatusCode::NOT_FOUND, &message);
+        return error_response(StatusCode::NOT_FOUND, &message);
     }
     let Some(body) = serve::read(body).await else {
         let message = format!("a request has at most {} bytes", limits::BODY_BYTES);
-        return told(StatusCode::PAYLOAD_TOO_LARGE, &message);
+        return error_response(StatusCode::PAYLOAD_TOO_LARGE, &message);
     };
     let Some(place) = proxy.tape.place() else {
-        return told(StatusCode::INSUFFICIENT_STORAGE, "the cassette is full; record on another one");
+        return error_response(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the cassette is full; record on another one",
+        );
     };
-    let asked = Asked {
+    let request = RecordedRequest {
         method: head.method.to_string(),
         path: path.to_owned(),
         query: query_without_secrets(query),
@@ -230,11 +231,11 @@ async fn pass(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
         .send();
     let started = Instant::now();
     match sent.await {
-        Ok(response) => answer(&proxy, place, asked, started, response),
+        Ok(response) => answer(&proxy, place, request, started, response),
         Err(error) => {
             // The address is the user's own; the query, which may hold a key, is not shown.
             let error = error.without_url();
-            told(StatusCode::BAD_GATEWAY, &format!("{} did not answer: {error}", proxy.upstream))
+            error_response(StatusCode::BAD_GATEWAY, &format!("{} did not answer: {error}", proxy.upstream))
         }
     }
 }
@@ -243,7 +244,7 @@ async fn pass(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
 fn answer(
     proxy: &Proxy,
     place: usize,
-    request: Asked,
+    request: RecordedRequest,
     started: Instant,
     upstream: reqwest::Response,
 ) -> Response {
@@ -254,7 +255,7 @@ fn answer(
         let value = upstream.headers().get(name)?.to_str().ok()?;
         Some(value.to_owned())
     };
-    let answered = Answered {
+    let answered = RecordedResponse {
         status: upstream.status().as_u16(),
         content_type: text(&CONTENT_TYPE).unwrap_or_default(),
         headers: KEPT_HEADERS.iter().filter_map(|name| Some((name.to_string(), text(name)?))).collect(),
@@ -284,7 +285,7 @@ fn answer(
 const KEPT_HEADERS: [HeaderName; 3] =
     [RETRY_AFTER, HeaderName::from_static("request-id"), HeaderName::from_static("x-request-id")];
 
-/// An answer that is being passed on. However it ends, what arrived is kept.
+/// An answer on its way to the client. Whatever arrived is recorded, however it ends.
 struct Taping {
     tape: Arc<Tape>,
     place: usize,
@@ -360,7 +361,7 @@ fn forwarded(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
-fn told(status: StatusCode, message: &str) -> Response {
+fn error_response(status: StatusCode, message: &str) -> Response {
     let body = json!({ "type": "error", "error": { "type": "recorder_error", "message": message } });
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;

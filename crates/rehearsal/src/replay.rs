@@ -1,4 +1,4 @@
-//! Plays a cassette back, and says where a client does not do what it did when it was recorded.
+//! Plays a cassette back, and reports where a client differs from the recording.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,14 +14,14 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::cassette::{self, Answered, Asked, Cassette, Difference, difference};
+use crate::cassette::{self, Cassette, Difference, RecordedRequest, RecordedResponse, difference};
 use crate::limits;
 use crate::serve::{self, Ending, Listening, Player, Step, query_without_secrets};
 
-/// The most differences that are kept to be told at the end.
+/// The most differences that are reported at the end.
 const DIFFERENCES: usize = 100;
 
-/// How fast answers come.
+/// The speed of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tempo {
     /// With the pauses that the provider made.
@@ -52,7 +52,7 @@ impl Replay {
         format!("http://{}", self.address())
     }
 
-    /// How many exchanges were played.
+    /// The number of played exchanges.
     pub fn played(&self) -> usize {
         self.deck.state().next
     }
@@ -77,50 +77,50 @@ impl Replay {
 struct Deck {
     cassette: Cassette,
     tempo: Tempo,
-    state: Mutex<Progress>,
+    state: Mutex<ReplayState>,
 }
 
 #[derive(Debug, Default)]
-struct Progress {
+struct ReplayState {
     next: usize,
     differences: Vec<String>,
 }
 
 /// The answer to a request.
-enum Turn<'a> {
-    Plays(&'a Answered),
+enum ReplayStep<'a> {
+    Plays(&'a RecordedResponse),
     Differs(usize, Difference),
     IsOver,
 }
 
 impl Deck {
-    fn state(&self) -> MutexGuard<'_, Progress> {
+    fn state(&self) -> MutexGuard<'_, ReplayState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next exchange, if the request is its own. One that differs leaves its place open, so
-    /// that a client may be mended and asked again.
-    fn turn(&self, sent: &Asked) -> Turn<'_> {
+    /// The next exchange, if the request matches. A request that differs does not advance the cassette, so
+    /// a fixed client can try again.
+    fn turn(&self, sent: &RecordedRequest) -> ReplayStep<'_> {
         let mut state = self.state();
         let Some(exchange) = self.cassette.exchanges.get(state.next) else {
             state.note(format!("{} {}: the cassette has no more exchanges", sent.method, sent.path));
-            return Turn::IsOver;
+            return ReplayStep::IsOver;
         };
         let number = state.next + 1;
         match difference(&exchange.request, sent) {
             None => {
                 state.next = number;
-                Turn::Plays(&exchange.response)
+                ReplayStep::Plays(&exchange.response)
             }
             Some(found) => {
                 state.note(format!("exchange {number}: {}", found.sentence()));
-                Turn::Differs(number, found)
+                ReplayStep::Differs(number, found)
             }
         }
     }
 }
 
-impl Progress {
+impl ReplayState {
     fn note(&mut self, difference: String) {
         tracing::warn!("{difference}");
         if self.differences.len() < DIFFERENCES {
@@ -133,34 +133,34 @@ async fn play(State(deck): State<Arc<Deck>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Some(body) = serve::read(body).await else {
         let message = format!("a request has at most {} bytes", limits::BODY_BYTES);
-        return told(StatusCode::PAYLOAD_TOO_LARGE, &message, &Value::Null);
+        return error_response(StatusCode::PAYLOAD_TOO_LARGE, &message, &Value::Null);
     };
-    let sent = Asked {
+    let sent = RecordedRequest {
         method: head.method.to_string(),
         path: head.uri.path().to_owned(),
         query: query_without_secrets(head.uri.query().unwrap_or_default()),
         body: cassette::canonical(&body),
     };
     match deck.turn(&sent) {
-        Turn::Plays(answered) => answer(answered, deck.tempo).await,
-        Turn::Differs(number, found) => {
+        ReplayStep::Plays(answered) => answer(answered, deck.tempo).await,
+        ReplayStep::Differs(number, found) => {
             let message = format!("this is not request {number} of the cassette: {}", found.sentence());
             let mut detail = found.json();
             detail["exchange"] = number.into();
-            told(StatusCode::CONFLICT, &message, &detail)
+            error_response(StatusCode::CONFLICT, &message, &detail)
         }
-        Turn::IsOver => {
+        ReplayStep::IsOver => {
             let message = match deck.cassette.exchanges.len() {
                 1 => "the cassette has only 1 exchange".to_owned(),
                 exchanges => format!("the cassette has only {exchanges} exchanges"),
             };
-            told(StatusCode::CONFLICT, &message, &Value::Null)
+            error_response(StatusCode::CONFLICT, &message, &Value::Null)
         }
     }
 }
 
 /// The head comes with the first bytes, as when it was recorded.
-async fn answer(answered: &Answered, tempo: Tempo) -> Response {
+async fn answer(answered: &RecordedResponse, tempo: Tempo) -> Response {
     let (mut bytes, mut steps): (Vec<u8>, Vec<Step>) = (Vec::new(), Vec::new());
     let first = answered.chunks.first().map_or(0, |chunk| chunk.at_ms);
     for chunk in &answered.chunks {
@@ -187,7 +187,7 @@ async fn answer(answered: &Answered, tempo: Tempo) -> Response {
     response
 }
 
-fn told(status: StatusCode, message: &str, difference: &Value) -> Response {
+fn error_response(status: StatusCode, message: &str, difference: &Value) -> Response {
     let body = json!({
         "type": "error",
         "error": { "type": "replay_difference", "message": message, "difference": difference },

@@ -1,4 +1,4 @@
-//! An answer written out in full before its first byte is sent: the bytes, and where tokens begin.
+//! A reply as bytes, with the beginnings of its tokens.
 //!
 //! Playing it then takes a slice for each step, and neither encodes nor copies anything.
 
@@ -49,17 +49,17 @@ impl Score {
         self
     }
 
-    /// All tokens are written: only what ends the answer follows.
+    /// Marks the end of the tokens. Only the closing events follow.
     pub(crate) fn close(&mut self) {
         self.beats.push(self.bytes.len());
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(crate) fn tokens(&self) -> usize {
         self.beats.len().saturating_sub(1)
     }
 
-    /// The byte at which a token begins, or, past the last, that which ends the answer.
+    /// The byte at which a token begins; past the last one, the closing events.
     pub(crate) fn start_of(&self, token: usize) -> usize {
         let beat = self.beats.get(token).or(self.beats.last());
         beat.copied().unwrap_or(self.bytes.len())
@@ -73,8 +73,7 @@ impl Score {
     }
 }
 
-/// Cuts a text into what a model would send one after the other: a word with the space before it,
-/// long words in pieces.
+/// Splits a text into tokens: a word with the space before it, long words in pieces.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A script: an ordered list of replies, each with what it answers to.
+//! A script: an ordered list of replies with their conditions.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,13 +11,13 @@ mod pattern;
 pub(crate) use pattern::Pattern;
 
 mod template;
-pub(crate) use template::{InputTemplate, Template, Words};
+pub(crate) use template::{InputTemplate, Template, TemplateValues};
 
 mod when;
-pub(crate) use when::{Mode, NoTools, When};
+pub(crate) use when::{NoTools, PromptMode, When};
 
 mod fault;
-pub(crate) use fault::{Cut, Fault, Refused};
+pub(crate) use fault::{Cut, Fault, HttpError};
 
 mod raw;
 
@@ -29,31 +29,31 @@ mod tests;
 pub struct Script {
     /// Rejects requests without a matching reply.
     pub(crate) strict: bool,
-    /// The models that there are said to be; requests may name any.
+    /// The listed models; requests may name any.
     pub(crate) models: Vec<String>,
     pub(crate) replies: Vec<Reply>,
     /// The answer to other requests, unless the script is strict.
     pub(crate) otherwise: Reply,
 }
 
-/// One answer and when it is given.
+/// One reply and its condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     /// Its line in the script.
     pub(crate) line: usize,
     pub(crate) when: When,
-    pub(crate) pieces: Vec<SaidPiece>,
+    pub(crate) pieces: Vec<ScriptPiece>,
     /// Derived from the answer if the author set none.
     pub(crate) stop: Option<StopReason>,
-    pub(crate) usage: SaidUsage,
+    pub(crate) usage: ScriptUsage,
     pub(crate) pace: Pace,
-    /// How often it may be used; without, always.
+    /// How often it may be used. None: always.
     pub(crate) times: Option<u32>,
     pub(crate) fault: Option<Fault>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum SaidPiece {
+pub(crate) enum ScriptPiece {
     Reasoning(Template),
     Text(Template),
     Tool { name: String, id: Option<String>, input: InputTemplate },
@@ -61,7 +61,7 @@ pub(crate) enum SaidPiece {
 
 /// Usage set by the author; the rest is estimated. Input includes cached tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct SaidUsage {
+pub(crate) struct ScriptUsage {
     pub(crate) input: Option<u64>,
     pub(crate) output: Option<u64>,
     pub(crate) cache_read: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Pace {
 /// An error in a script, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ScriptError {
-    /// Counted from one; zero where it is about the whole script.
+    /// Counted from one; zero for the whole script.
     pub line: usize,
     pub column: usize,
     pub message: String,
@@ -117,7 +117,7 @@ impl Script {
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         if text.len() > limits::SCRIPT_BYTES {
             return Err(ScriptError::whole(format!(
-                "the script has {} bytes, and {} is the most; split it",
+                "the script is too long: {} bytes (at most {}); split it",
                 text.len(),
                 limits::SCRIPT_BYTES
             )));
@@ -125,10 +125,10 @@ impl Script {
         raw::read(text)
     }
 
-    /// The script that answers where no model is set up: it says so, and what to do about it.
+    /// The script that answers if no model is configured: it says so, and how to configure one.
     pub fn builtin() -> Self {
         Self::parse(include_str!("builtin.toml")).unwrap_or_else(|error| {
-            // A test reads the shipped script; should it ever break, it still says what it is.
+            // A test parses the shipped script, so this is only a safeguard.
             Self::empty(&format!(
                 "This is a rehearsal: no model answered, and its script is broken ({error}). \
                  `masque doctor` says how to set a model up."
@@ -141,7 +141,7 @@ impl Script {
         Self::empty(text)
     }
 
-    /// How many replies it has.
+    /// The number of replies.
     pub fn replies(&self) -> usize {
         self.replies.len()
     }
@@ -161,9 +161,9 @@ impl Reply {
         Self {
             line: 0,
             when: When::default(),
-            pieces: vec![SaidPiece::Text(text)],
+            pieces: vec![ScriptPiece::Text(text)],
             stop: None,
-            usage: SaidUsage::default(),
+            usage: ScriptUsage::default(),
             pace: Pace::default(),
             times: None,
             fault: None,

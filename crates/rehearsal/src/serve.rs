@@ -24,7 +24,7 @@ mod perform;
 mod stage;
 use stage::Stage;
 
-/// How a rehearsal is run.
+/// Options of a rehearsal.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Keeps requests for [`Rehearsal::requests`].
@@ -36,7 +36,7 @@ pub struct Options {
 /// A fixed source of ids in place of clock and chance: they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
-    /// Seconds since 1970, at which all answers are said to be made.
+    /// The time of all answers, in seconds since 1970.
     pub created: u64,
 }
 
@@ -79,7 +79,7 @@ impl Rehearsal {
         self.listening.address()
     }
 
-    /// `http://…`, without a path. Clients of OpenAI's protocols want `/v1` after it.
+    /// `http://…`, without a path. Clients of OpenAI's protocols need `/v1` after it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
@@ -94,7 +94,7 @@ impl Rehearsal {
         self.stage.requests_since(position)
     }
 
-    /// How many requests for an answer came, kept or not.
+    /// The number of requests for a reply, kept or not.
     pub fn request_count(&self) -> u64 {
         self.stage.request_count()
     }
@@ -109,7 +109,7 @@ impl Rehearsal {
         self.stage.streams.abandoned()
     }
 
-    /// Forgets what was asked, and lets every reply be used as often as at the start.
+    /// Forgets all requests, and makes every reply usable as often as at the start.
     pub fn clear(&self) {
         self.stage.clear();
     }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::answer::Answer;
-use crate::heard::Heard;
 use crate::protocol::Protocol;
+use crate::rendered_reply::RenderedReply;
+use crate::request_content::RequestContent;
 use crate::score::Score;
 
 mod anthropic;
@@ -22,7 +22,7 @@ const EVENT_BYTES: usize = 32;
 const OPENING_BYTES: usize = 4 * 1024;
 
 /// The answer as a stream of events.
-pub(crate) fn stream(heard: &Heard, answer: &Answer) -> Score {
+pub(crate) fn stream(heard: &RequestContent, answer: &RenderedReply) -> Score {
     let mut score = Score::with_capacity(OPENING_BYTES + answer.said_bytes() * EVENT_BYTES);
     match heard.protocol {
         Protocol::Anthropic => anthropic::stream(answer, &mut score),
@@ -34,7 +34,7 @@ pub(crate) fn stream(heard: &Heard, answer: &Answer) -> Score {
 }
 
 /// The answer as one JSON value.
-pub(crate) fn whole(heard: &Heard, answer: &Answer) -> Value {
+pub(crate) fn whole(heard: &RequestContent, answer: &RenderedReply) -> Value {
     match heard.protocol {
         Protocol::Anthropic => anthropic::whole(answer),
         Protocol::OpenaiResponses => responses::whole(heard, answer),
@@ -44,7 +44,13 @@ pub(crate) fn whole(heard: &Heard, answer: &Answer) -> Value {
 }
 
 /// Ends a stream with an error after so many tokens.
-pub(crate) fn fail(heard: &Heard, answer: &Answer, score: &mut Score, after: usize, code: &str) {
+pub(crate) fn fail(
+    heard: &RequestContent,
+    answer: &RenderedReply,
+    score: &mut Score,
+    after: usize,
+    code: &str,
+) {
     score.reopen(after);
     let message = error::in_stream(code);
     match heard.protocol {

@@ -1,4 +1,4 @@
-//! Where the server may listen.
+//! The addresses on which the server may listen.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,9 +16,9 @@ pub fn check_address(address: SocketAddr) -> Result<(), AddressError> {
     if is_loopback(address.ip()) { Ok(()) } else { Err(AddressError(address)) }
 }
 
-/// Whether nobody but this machine can reach an address.
+/// True if only this machine can reach an address.
 pub(crate) fn is_loopback(address: IpAddr) -> bool {
-    // An IPv4 address in IPv6 clothes reaches as far as it does without them.
+    // An IPv4-mapped IPv6 address reaches as far as its IPv4 address.
     address.to_canonical().is_loopback()
 }
 

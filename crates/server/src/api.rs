@@ -34,10 +34,10 @@ use crate::{conditional, problem_header};
 /// The front that changes made here are recorded under.
 const FRONT: &str = "http";
 
-/// Where the OpenAPI document is.
+/// The path of the OpenAPI document.
 const DESCRIPTION: &str = "/api/openapi.json";
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 struct ApiState {
     runtime: Runtime,
@@ -161,7 +161,7 @@ async fn respond(
         }
         Run::Stream(run) => {
             if let (true, Some(id)) = (endpoint.takes("after"), last_event_id(parts)) {
-                // A client that was cut off knows better than the address that it started with.
+                // A client that reconnects sends a newer id than its address has.
                 fields.insert("after".to_owned(), id.into());
             }
             let opening =

@@ -2,7 +2,7 @@
 //!
 //! The tag of an entity is its scope and revision, such as `"shared:3"`. A read adds a hash of its body
 //! (`"shared:3:9f86d081"`), since an entity shows new names of what it refers to without a revision of
-//! its own; `If-Match` ignores the hash. Anything else that is read has the hash alone.
+//! its own; `If-Match` ignores the hash. All other reads have the hash alone.
 
 use app::Error;
 use axum::response::{IntoResponse as _, Response};
@@ -105,7 +105,7 @@ impl Conditions {
         }
     }
 
-    /// True if the client already has what it asks for.
+    /// True if the client's copy is current.
     pub(crate) fn is_current(&self, operation: &Operation, tag: Option<&String>) -> bool {
         operation.effect == Effect::Read && tag.is_some_and(|tag| self.has(tag))
     }

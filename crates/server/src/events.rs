@@ -1,8 +1,8 @@
-//! `GET /api/events`: what changes in the library, as Server-Sent Events.
+//! `GET /api/events`: changes of the library as Server-Sent Events.
 //!
-//! There are three: `change` is one entity, `everything` means that all of it is to be read again,
-//! and `problems` is what is wrong with the files now. Each carries its place in a log that the
-//! process keeps, so that a client that comes back with the last one gets what it missed.
+//! There are three events: `change` is one entity, `everything` means that clients should read
+//! everything again, and `problems` lists the current errors in files. Each has its place in a log of
+//! this process, so that a client that reconnects with the last id gets the events it missed.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,22 +18,22 @@ use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY_AFTER_S, EVENT_STREAMS, EVENTS
 use crate::problem::Problem;
 
 mod log;
-use log::Log;
+use log::ChangeLog;
 mod problems;
 mod stream;
 use stream::Reader;
 
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Proxies that gather answers before they pass them on are asked not to.
+/// Asks proxies not to buffer the response.
 pub(crate) const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// What all streams of a server share.
+/// The state that all streams of a server share.
 #[derive(Debug)]
 pub(crate) struct Events {
     library: Library,
-    log: Arc<Log>,
+    log: Arc<ChangeLog>,
     slots: Arc<Semaphore>,
-    /// Set by the first stream: a server that nobody watches follows nothing.
+    /// Set by the first stream: a server without viewers follows nothing.
     follower: OnceLock<DropGuard>,
 }
 
@@ -41,20 +41,20 @@ impl Events {
     pub(crate) fn new(library: Library) -> Self {
         Self {
             library,
-            log: Arc::new(Log::new(rand::random(), EVENTS)),
+            log: Arc::new(ChangeLog::new(rand::random(), EVENTS)),
             slots: Arc::new(Semaphore::new(EVENT_STREAMS)),
             follower: OnceLock::new(),
         }
     }
 
-    /// Opens a stream of what comes after the event that the client saw last.
+    /// Opens a stream of the events after the last one that the client saw.
     pub(crate) fn open(&self, last: Option<&str>, stopping: CancellationToken) -> Response {
         let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else { return all_taken() };
         answer(self.followed(), last, stopping, Some(slot), EVENT_KEEP_ALIVE)
     }
 
-    /// Sees to it that the log is written from now on; returns it.
-    fn followed(&self) -> Arc<Log> {
+    /// Starts to write the log, if needed. Returns it.
+    fn followed(&self) -> Arc<ChangeLog> {
         self.follower.get_or_init(|| {
             let ended = CancellationToken::new();
             let changes = self.library.changes();
@@ -66,8 +66,8 @@ impl Events {
     }
 }
 
-/// Writes changes into the log until the server is gone.
-async fn follow(library: Library, mut changes: Changes, log: Arc<Log>, ended: CancellationToken) {
+/// Writes changes to the log until the server stops.
+async fn follow(library: Library, mut changes: Changes, log: Arc<ChangeLog>, ended: CancellationToken) {
     loop {
         let batch = tokio::select! {
             () = ended.cancelled() => return,
@@ -75,8 +75,7 @@ async fn follow(library: Library, mut changes: Changes, log: Arc<Log>, ended: Ca
         };
         let Some(batch) = batch else { return };
         batch.iter().for_each(|change| log.note(change));
-        // Problems have no changes of their own: they come and go with a change of their file, and a
-        // burst compares them once.
+        // Problems change only together with their file. A burst of changes compares them once.
         log.note_problems(|| problems::described(&library.problems()));
     }
 }
@@ -86,9 +85,9 @@ fn all_taken() -> Response {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(EVENT_RETRY_AFTER_S).into_response()
 }
 
-/// One stream: what the client missed, and then what comes.
+/// One stream: missed events first, then new ones.
 fn answer(
-    log: Arc<Log>,
+    log: Arc<ChangeLog>,
     last: Option<&str>,
     stopping: CancellationToken,
     slot: Option<OwnedSemaphorePermit>,

@@ -36,7 +36,7 @@ pub(crate) async fn fields(
     let fields = match route.method.has_body() {
         false if !body.is_end_stream() => {
             return Err(Problem::invalid(
-                "the fields of this request belong into the address, as in ?scope=shared, and not into a body",
+                "this request takes its fields from the address, such as ?scope=shared, not from a body",
             ));
         }
         false => query(&parts.uri, known).map_err(|wrong| wrong.problem(operation, &in_path))?,
@@ -57,7 +57,7 @@ fn with_path(mut fields: Fields, in_path: Vec<(&str, String)>) -> Result<Fields,
             Some(given) if !given.is_null() && given != *value => {
                 let given = shown(&given.to_string());
                 return Err(Problem::invalid(format!(
-                    "the path says that {field} is {value:?}, and the request says {given}; leave {field} out"
+                    "{field} is {value:?} in the path and {given} in the request; leave {field} out"
                 )));
             }
             _ => {}
@@ -66,7 +66,7 @@ fn with_path(mut fields: Fields, in_path: Vec<(&str, String)>) -> Result<Fields,
     Ok(fields)
 }
 
-/// The fields that a path fills. A kind or a session id that cannot exist is a path that does not.
+/// The fields that a path fills. An invalid kind or session id makes the path unknown.
 async fn path(route: Route, parts: &mut Parts) -> Result<Vec<(&'static str, String)>, Problem> {
     let params = RawPathParams::from_request_parts(parts, &()).await;
     let params = params.map_err(|error| Problem::invalid(format!("the address: {error}")))?;
@@ -96,7 +96,7 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().take(SHOWN_CHARS).collect()
 }
 
-/// Reads a query by the input's schema. Lists repeat their name; anything else stands once.
+/// Reads a query by the input's schema. Lists repeat their name; other fields appear once.
 fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
     let pairs: Query<Vec<(String, String)>> =
         Query::try_from_uri(uri).map_err(|error| QueryError::Wrong(format!("the address: {error}")))?;
@@ -111,7 +111,7 @@ fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
             continue;
         }
         if fields.contains_key(&name) {
-            let twice = format!("{:?} stands twice in the address; once is enough", shown(&name));
+            let twice = format!("{:?} is given twice; give it once", shown(&name));
             return Err(QueryError::Wrong(twice));
         }
         let value = value(&name, text, of_type)?;
@@ -120,7 +120,7 @@ fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
     Ok(fields)
 }
 
-/// Why a query is refused.
+/// The error of a query.
 #[derive(Debug)]
 enum QueryError {
     Wrong(String),
@@ -176,31 +176,31 @@ async fn json(headers: &HeaderMap, body: Body, is_needed: bool) -> Result<Fields
         return Err(Problem::invalid("the body is empty; send a JSON object"));
     }
     let value = serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::invalid(format!("the body is no JSON that can be read: {error}")))?;
+        .map_err(|error| Problem::invalid(format!("the body is not valid JSON: {error}")))?;
     match value {
         Value::Object(fields) => Ok(fields),
-        _ => Err(Problem::invalid("the body is JSON, but no object; send one, in {}")),
+        _ => Err(Problem::invalid("the body is not a JSON object")),
     }
 }
 
-/// Refuses a query where fields belong into the body: a scope that is silently ignored would write to
-/// another place.
+/// Refuses a query if the fields belong in the body: a silently ignored scope would write to another
+/// place.
 fn only_body(uri: &Uri) -> Result<(), Problem> {
     match uri.query().filter(|query| !query.is_empty()) {
         None => Ok(()),
         Some(query) => Err(Problem::invalid(format!(
-            "the fields of this request belong into its body, not into the address: {:?}",
+            "this request takes its fields from its body, not from the address: {:?}",
             shown(query)
         ))),
     }
 }
 
-/// Reads a body of the right type, length and speed. Pages of other sites cannot send this type
-/// without a preflight request.
+/// Reads a body. Fails on a wrong type, excess length or a time-out. Pages of other sites cannot send
+/// this type without a preflight request.
 async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
     check_type(headers)?;
     let too_long = || {
-        let detail = format!("a body has at most {BODY_BYTES} bytes; put what is longer into a file");
+        let detail = format!("the body is too long (at most {BODY_BYTES} bytes)");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     };
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
@@ -221,7 +221,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if media_type.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    let detail = "send the body as JSON, and say so in a header: Content-Type: application/json";
+    let detail = "send the body as JSON with Content-Type: application/json";
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
 }
 

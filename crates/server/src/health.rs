@@ -1,4 +1,4 @@
-//! Whether the server can do its work: it runs, its database answers, and its files are in order.
+//! The health of the server: it runs, its database answers, and its files are in order.
 
 use app::{Library, ProblemLevel};
 use axum::extract::State;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::limits::HEALTH_TIMEOUT;
 
-/// Put into a request's extensions by whoever runs the server: how far its address reaches.
+/// How far the server's address reaches. `serve` puts it into every request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listening {
     pub(crate) loopback: bool,
@@ -24,7 +24,7 @@ pub(crate) async fn healthz(
     let reason = match timeout(HEALTH_TIMEOUT, library.ping()).await {
         Ok(Ok(())) => {
             let mut body = json!({ "name": "masque", "status": "ok", "version": env!("CARGO_PKG_VERSION") });
-            // The paths of this machine are nobody else's business.
+            // Only clients on this machine see its paths.
             if listening.is_some_and(|Extension(listening)| listening.loopback) {
                 body["files"] = files(&library);
             }
@@ -40,8 +40,8 @@ pub(crate) async fn healthz(
     (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response()
 }
 
-/// The files that are served. A mistake in one does not make the server ill: what was last good
-/// there is still served.
+/// The files that are served. An error in one does not make the server unhealthy: it keeps serving
+/// the last valid version.
 fn files(library: &Library) -> Value {
     let problems = if library.has_errors() { library.problems() } else { Vec::new() };
     let open = Scope::ALL.iter().filter_map(|scope| Some((scope, library.path(*scope)?)));

@@ -1,4 +1,4 @@
-//! The HTTP server: which routes there are, how connections are run, and when it stops.
+//! The HTTP server: routes, connections, shutdown.
 //!
 //! Its routes come from the table of `operations`. This crate knows addresses, time-outs, health, how a
 //! request becomes the fields of an input, how an outcome becomes a response with its headers, and how

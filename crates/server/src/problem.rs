@@ -22,7 +22,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// A request that the server refuses by itself.
+    /// A request that the server itself refuses.
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let report = Report::new(code_of(status), detail);
         Self { status, report: Box::new(report), retry_after_s: None, current: None }
@@ -33,7 +33,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// A path that names no kind: below it there is nothing.
+    /// A path with an unknown kind.
     pub(crate) fn unknown_path(error: &ParseKindError) -> Self {
         Self { status: StatusCode::NOT_FOUND, ..error.report().into() }
     }
@@ -43,20 +43,20 @@ impl Problem {
         self.report.sentence(wording::remedy)
     }
 
-    /// It passes: says when to ask again.
+    /// A temporary refusal, with a retry time.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
     }
 }
 
 impl Problem {
-    /// Makes a failed condition of it, with the revision that is there.
+    /// Turns it into a failed condition, with the current revision.
     pub(crate) fn precondition_failed(self, revision: Option<i64>, tag: Option<String>) -> Self {
         Self { status: StatusCode::PRECONDITION_FAILED, current: Some((revision, tag)), ..self }
     }
 }
 
-/// The code of a refusal that has nothing but a status.
+/// The code of a refusal that has only a status.
 fn code_of(status: StatusCode) -> Code {
     match status {
         StatusCode::NOT_FOUND => Code::UnknownAddress,

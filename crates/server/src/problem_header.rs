@@ -1,5 +1,5 @@
-//! A header that every response of the library has while a file has a mistake: the response itself
-//! shows the last valid version, as if all were well.
+//! A header on every response while a file has an error: the response itself shows the last valid
+//! version.
 
 use app::{Library, Problem, ProblemLevel};
 use axum::extract::{Request, State};
@@ -14,7 +14,7 @@ const HEADER: HeaderName = HeaderName::from_static("masque-problem");
 
 pub(crate) async fn tell(State(library): State<Library>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    // Looked at afterwards: the request itself may have had the file read again.
+    // Read afterwards: the request itself may have reloaded the file.
     if library.has_errors() {
         for value in values(&library) {
             response.headers_mut().append(HEADER, value);
@@ -34,8 +34,7 @@ fn values(library: &Library) -> Vec<HeaderValue> {
     said.iter().filter_map(|said| HeaderValue::try_from(said).ok()).collect()
 }
 
-/// Scope, file, place and mistake, as far as a header can hold them. The directory is nobody else's
-/// business.
+/// Scope, file, position and error, as far as a header can hold them. The directory stays private.
 fn line(library: &Library, problem: &Problem) -> String {
     let is_of = |scope: &&Scope| library.path(**scope) == Some(problem.path.as_path());
     let scope = Scope::ALL.iter().find(is_of).map_or("", |scope| scope.as_str());

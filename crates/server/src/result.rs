@@ -21,7 +21,7 @@ pub(crate) async fn run_to_completion<T: Send + 'static>(
     }
 }
 
-/// Why a request has no answer.
+/// The failure of a request.
 #[derive(Debug)]
 pub(crate) enum Refused {
     Operation(Refusal),

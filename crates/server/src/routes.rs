@@ -1,4 +1,4 @@
-//! The routes, each behind the same guard.
+//! The routes, all behind the same guard.
 
 use app::{LintOptions, Runtime};
 use axum::Router;
@@ -14,18 +14,18 @@ use crate::api;
 use crate::health::healthz;
 use crate::problem::Problem;
 
-/// How the routes behave.
+/// Options of the routes.
 #[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
     /// The tools of MCP clients whose address does not choose (`/mcp?tools=load`).
     pub tools: ToolSelection,
-    /// Whose changes those are that arrive here; on loopback, whoever runs the server.
+    /// The author of changes that arrive here: on loopback, the user who runs the server.
     pub user: Option<String>,
-    /// What lint knows of the surroundings; what it looks at, each request says.
+    /// The environment that lint knows. Each request names its subject.
     pub lint: LintOptions,
 }
 
-/// Everything that the server answers.
+/// All routes of the server.
 pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
     let ServerOptions { tools, user, lint } = options;
     let library = runtime.library().clone();
@@ -37,7 +37,7 @@ pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
         .method_not_allowed_fallback(not_allowed)
         .fallback(not_found)
         .layer(from_fn(guard));
-    // MCP is guarded by itself, since it refuses in its own form.
+    // MCP has its own guard, since it refuses in its own form.
     plain.merge(mcp::http::router(library, McpOptions { tools, user: mcp_user }))
 }
 
@@ -54,13 +54,13 @@ async fn not_found(uri: Uri) -> Problem {
         StatusCode::NOT_FOUND,
         format!(
             "nothing is at {path}; MCP clients use /mcp, the library is under /api/library/persona and its \
-             other kinds, sessions are under /api/sessions, and /healthz says whether the server is well"
+             other kinds, sessions are under /api/sessions, and /healthz reports the state of the server"
         ),
     )
 }
 
 async fn not_allowed(method: Method, uri: Uri) -> Problem {
     let path: String = uri.path().chars().take(80).collect();
-    let detail = format!("{path} is not there for {method}; the header Allow says what it is there for");
+    let detail = format!("{path} does not accept {method}; the Allow header lists the methods");
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail)
 }

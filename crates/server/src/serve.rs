@@ -1,4 +1,4 @@
-//! Connections: accepted, bounded, timed, and let go gracefully.
+//! Accepts connections, limits them, and shuts down gracefully.
 
 use std::io;
 use std::pin::pin;
@@ -19,8 +19,8 @@ use crate::address::is_loopback;
 use crate::health::Listening;
 use crate::limits::{ACCEPT_PAUSE, CONNECTIONS, GRACE, HEAD_TIMEOUT};
 
-/// Serves until `shutdown` is done; then accepts nobody any more, lets open streams say their
-/// last word and running requests finish, and returns when they have or when the time is up.
+/// Serves until `shutdown` completes. Then accepts no more connections, ends open streams, lets
+/// running requests finish, and returns when they have finished or the time is up.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -48,8 +48,8 @@ pub async fn serve(
     Ok(())
 }
 
-/// Waits for a free slot and then for a client. `None` where a client left at once or the system
-/// had no room for one, which passes.
+/// Waits for a free slot, then for a client. `None` if the client left at once or the system has no
+/// room for now.
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
@@ -57,9 +57,8 @@ async fn accept(
     let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
     match listener.accept().await {
         Ok((stream, _)) => {
-            // Small answers are written in several pieces; with Nagle's algorithm each waits for
-            // the client's acknowledgement of the one before. A client that is gone already has
-            // no option to set, and is found out soon enough.
+            // Small answers are written in several pieces. With Nagle's algorithm each waits for the
+            // client's acknowledgement of the one before. Fails only for a client that has left.
             let _ = stream.set_nodelay(true);
             Ok(Some((stream, slot)))
         }

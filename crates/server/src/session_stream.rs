@@ -30,12 +30,12 @@ const STILL_HERE: &[u8] = b": still here\n\n";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening {
     Plain,
-    /// Says when to come back after it broke off.
+    /// Begins with the retry time.
     Resumable,
 }
 
-/// Answers with what a subscription hears, until it is over, the server stops or the client is gone.
-/// The subscription goes with the answer: whoever goes away watches no longer.
+/// Responds with a subscription's events until it is over, the server stops or the client leaves. A
+/// client that leaves drops the subscription.
 pub(crate) fn answer(
     subscription: Subscription,
     stopping: CancellationToken,
@@ -58,11 +58,11 @@ pub(crate) fn answer(
 /// The pieces in which events are sent.
 struct Pieces<S> {
     heard: Pin<Box<S>>,
-    /// What is to be sent next.
+    /// The next piece.
     buffer: BytesMut,
     interval: Duration,
-    /// When something was sent last. The timer is looked at when it fires, and not set with each
-    /// piece.
+    /// The time of the last piece. The timer compares it when it fires; setting the timer with each
+    /// piece would cost more.
     spoke: Instant,
     timer: Pin<Box<Sleep>>,
     is_over: bool,
@@ -79,7 +79,7 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
         Self { heard: Box::pin(heard), buffer, interval, spoke: now, timer, is_over: false }
     }
 
-    /// Gathers what is ready.
+    /// Collects all events that are ready.
     fn gather(&mut self, context: &mut Context<'_>) {
         while !self.is_over && self.buffer.len() < SESSION_PIECE_BYTES {
             match self.heard.as_mut().poll_next(context) {
@@ -95,13 +95,13 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
         }
     }
 
-    /// Ends the stream with what went wrong. It has no id: whoever comes back goes on before it.
+    /// Ends the stream with an error. It has no id, so a client that reconnects continues before it.
     fn fail(&mut self, error: &str) {
         self.is_over = true;
         tracing::error!(error, "a session's events could not be read");
-        let message = format!("the session's events could not be read: {error}; come back for the rest");
+        let message = format!("the session's events could not be read: {error}; reconnect for the rest");
         let event = Event::Error { code: ErrorCode::Storage, message };
-        // A code and a text can always be written.
+        // A code and a text always serialize.
         let data = serde_json::to_string(&event).unwrap_or_default();
         self.buffer.extend_from_slice(format!("event: {}\ndata: {data}\n\n", event.name()).as_bytes());
     }
@@ -133,7 +133,7 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Stream for Pieces<S> {
     }
 }
 
-/// One event. Its JSON has no line ends, so that it is one line of data.
+/// One event. Its JSON has no line ends, so its data is one line.
 fn write(buffer: &mut BytesMut, told: &Reported) -> serde_json::Result<()> {
     use std::fmt::Write as _;
     let start = buffer.len();

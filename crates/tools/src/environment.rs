@@ -1,4 +1,4 @@
-//! Which variables a started program gets to see.
+//! The environment of started programs.
 
 use std::ffi::{OsStr, OsString};
 
@@ -45,7 +45,7 @@ const HARMLESS: &[&str] = &[
     "GEM_HOME",
 ];
 
-/// Parts of names that tell of a secret.
+/// Parts of names that suggest a secret.
 const TELLING: &[&str] = &[
     "KEY",
     "TOKEN",
@@ -90,7 +90,7 @@ pub(crate) fn for_commands(all: impl Iterator<Item = Variable> + Clone, pass: &[
     harmless(all).into_iter().chain(named).collect()
 }
 
-/// True if a name looks like that of a key. Short parts must stand alone: `PAT` is one, `PATH` is not.
+/// True if a name looks like a key's. Short parts must be whole words: `PAT` is one, `PATH` is not.
 pub(crate) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     TELLING.iter().any(|telling| {

@@ -29,11 +29,11 @@ mod tests;
 #[serde(deny_unknown_fields, default)]
 pub struct FetchSettings {
     pub enabled: bool,
-    /// Hosts that may be reached, such as `docs.rs` or `*.example.org`; all public ones where there is none.
+    /// Allowed hosts, such as `docs.rs` or `*.example.org`. Empty: all public ones.
     pub allow_hosts: Vec<String>,
 }
 
-/// The set `fetch`: `fetch_url`; nothing where it is not enabled.
+/// The set `fetch`: `fetch_url`, if enabled.
 pub fn fetch(settings: &FetchSettings) -> Vec<Registered> {
     fetch_from(settings, Arc::new(Public))
 }

@@ -44,8 +44,8 @@ pub fn kept_command(arguments: impl IntoIterator<Item = OsString>) -> Option<OsS
     arguments.next().filter(|_| is_keeper)
 }
 
-/// Runs a command line with sh; ends with it and with all that it started, or when standard input
-/// ends, which tells that nobody wants it any more. Standard input is a socket and gets the report.
+/// Runs a command line with sh. Ends with it and with everything that it started, or when standard
+/// input ends because Masque has gone. Standard input is a socket and gets the report.
 pub fn keep(line: &OsStr) -> ExitCode {
     let orphans = set_child_subreaper(Some(getpid()));
     let mut command = std::process::Command::new("sh");
@@ -73,7 +73,7 @@ pub fn keep(line: &OsStr) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Waits until nothing is left; not for long, since what has become another user's cannot be killed.
+/// Waits for the killed processes, but not for long: those of another user cannot be killed.
 fn bury() {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -140,7 +140,7 @@ fn parents() -> BTreeMap<i32, i32> {
     ids.filter_map(|id| Some((id, parent_of(id)?))).collect()
 }
 
-/// None for one that is dead and only waits to be buried.
+/// None for a zombie.
 fn parent_of(id: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     // The name, in brackets, may hold anything, brackets included.

@@ -1,4 +1,4 @@
-//! Tools and what runs them: files, commands, addresses and MCP servers.
+//! Tools and their handlers: files, commands, addresses and MCP servers.
 //!
 //! A tool is a description (`agent::Tool`) and a [`Handler`]; a [`ToolSource`] provides the tools of a
 //! run. This crate checks a model's input, runs the handler within its limits and cuts long output; a

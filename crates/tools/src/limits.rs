@@ -1,4 +1,4 @@
-//! Every limit of a tool, in one place. What an answer may weigh is in `agent::limits`.
+//! Every limit of a tool. The size of an answer is in `agent::limits`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub const PATTERN_BYTES: usize = 1024 * 1024;
 pub const FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Bytes of a file that can be written; a model's reply is smaller.
 pub const WRITTEN_BYTES: usize = 4 * 1024 * 1024;
-/// Lines that one call of `read_file` shows where it asks for no other number.
+/// Lines that `read_file` shows by default.
 pub const READ_LINES: u64 = 2_000;
 /// The first bytes of a file, in which a NUL tells that it is binary.
 pub const BINARY_PROBE_BYTES: usize = 8 * 1024;
@@ -31,9 +31,9 @@ pub const WALK_DEPTH: usize = 64;
 pub const IGNORE_RULES_BYTES: u64 = 256 * 1024;
 /// Entries that `list_files` shows.
 pub const LISTED_ENTRIES: usize = 1_000;
-/// Depth to which `list_files` goes where it asks for no other and names no glob.
+/// The default depth of `list_files` without a glob.
 pub const LIST_DEPTH: usize = 2;
-/// Matching lines that `search_files` shows where it asks for no other number.
+/// Matching lines that `search_files` shows by default.
 pub const SEARCH_MATCHES: u64 = 100;
 /// The most matching lines that it shows.
 pub const MOST_SEARCH_MATCHES: u64 = 1_000;
@@ -45,7 +45,7 @@ pub const SEARCH_LINE_CHARS: usize = 400;
 pub const SEARCH_PATTERN_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of one line that is searched.
 pub const SEARCH_LINE_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes that an answer about files may fill; what is left is for its notes.
+/// Bytes of an answer about files; the rest is for its notes.
 pub const FILES_ANSWER_BYTES: usize = agent::limits::TOOL_OUTPUT_BYTES - 1_024;
 /// Lines of a file that are compared for a near match.
 pub const NEAR_LINES: usize = 20_000;
@@ -54,7 +54,7 @@ pub const NEAR_CHARS: usize = 120;
 /// Places that an error about a match names.
 pub const NAMED_PLACES: usize = 20;
 
-/// Time that a command may take where it asks for no other.
+/// The default time limit of a command.
 pub const COMMAND_TIME: Duration = Duration::from_secs(120);
 /// The most time that a command may ask for.
 pub const MOST_COMMAND_TIME: Duration = Duration::from_secs(600);
@@ -79,7 +79,7 @@ pub const SERVER_START_TIME: Duration = Duration::from_secs(30);
 pub const SERVER_CALL_TIME: Duration = Duration::from_secs(120);
 /// The most that either may be set to.
 pub const MOST_SERVER_TIME: Duration = Duration::from_secs(3_600);
-/// Time in which a server that is told to close has to end by itself.
+/// Time for a server to end by itself after it was closed.
 pub const SERVER_CLOSE_TIME: Duration = Duration::from_secs(2);
 /// Tools of one server; the others are left out.
 pub const SERVER_TOOLS: usize = 512;
@@ -103,9 +103,9 @@ pub const SERVER_PAUSE: Duration = Duration::from_secs(60);
 pub const SERVER_LOG_LINE_BYTES: usize = 1_024;
 /// Lines of a server's standard error that are logged; the rest is read and dropped.
 pub const SERVER_LOG_LINES: usize = 1_000;
-/// How often a server may want to be asked again before it answers a call.
+/// How often a server may ask for a call again before it answers.
 pub const SERVER_ROUNDS: u32 = 8;
-/// How long it is left in peace before that, longer by this much each time.
+/// The pause before that, longer by this much each time.
 pub const SERVER_ROUND_PAUSE: Duration = Duration::from_millis(250);
 /// Bytes of one message of a server.
 pub const SERVER_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -116,7 +116,7 @@ pub const FETCH_TIME: Duration = Duration::from_secs(30);
 pub const FETCH_CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Redirects that are followed.
 pub const FETCH_REDIRECTS: usize = 5;
-/// Bytes of a page that are read where no other number is asked for.
+/// Bytes of a page that are read by default.
 pub const FETCH_BYTES: usize = 1024 * 1024;
 /// The most bytes that are read.
 pub const MOST_FETCH_BYTES: usize = 5 * 1024 * 1024;

@@ -21,14 +21,14 @@ mod result;
 mod server;
 use server::Server;
 
-/// All servers of the user's settings. None is started before its tools are asked for; all that were
-/// are killed when the last clone of this is dropped.
+/// All servers of the user's settings. A server starts when its tools are first listed, and is killed
+/// when the last clone of this is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct McpServers {
     servers: Arc<[Arc<Server>]>,
 }
 
-/// Something of a server that is not as it should be. The others are not touched by it.
+/// A problem of one server. The others keep working.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerProblem {
     pub server: String,
@@ -56,7 +56,7 @@ impl McpServers {
         self.servers.is_empty()
     }
 
-    /// How the names of all their tools begin.
+    /// The prefix of all their tools' names.
     pub const PREFIX: &str = "mcp__";
 
     /// Lists the tools of all servers. Starts, in parallel, those that do not run. Answers from memory
@@ -71,8 +71,8 @@ impl McpServers {
         (tools, problems)
     }
 
-    /// Ends all servers, letting each close by itself for a moment. One that is needed again is
-    /// started again.
+    /// Ends all servers and gives each a moment to close by itself. A server that is needed later starts
+    /// again.
     pub async fn close(&self) {
         join_all(self.servers.iter().map(|server| server.close())).await;
     }

@@ -1,4 +1,4 @@
-//! What a tool is given, and what it gives back.
+//! A tool's invocation and its outcome.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub effect: Option<Effect>,
 }
 
-/// What a call does to its run besides answering it.
+/// The effect of a call on its run besides its result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Hands a plan to the user. The run ends after the calls of the same reply.
@@ -60,7 +60,7 @@ impl From<Refused> for Outcome {
 #[derive(Debug, Clone, Default)]
 pub struct Invocation {
     pub call: ToolCall,
-    /// Cancelled when nobody waits for the result any more. A handler may also simply be dropped.
+    /// Cancelled when the result is no longer needed. A handler may also simply be dropped.
     pub cancelled: CancellationToken,
     /// For events during the call.
     pub events: EventSender,
@@ -81,7 +81,7 @@ pub struct ToolEvent {
     pub event: Value,
 }
 
-/// Sends the events of calls to whoever drives them. Drops events that nobody receives and, above
+/// Sends the events of calls to the run. Drops events without a receiver and, above
 /// [`limits::WAITING_EVENTS`], those that are not received in time.
 #[derive(Debug, Clone, Default)]
 pub struct EventSender(Option<mpsc::Sender<ToolEvent>>);

@@ -27,7 +27,7 @@ pub(crate) struct Family {
 /// A keeper's report, when everything has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// The command's, as the system tells it.
+    /// The command's exit status.
     pub(crate) status: i32,
     /// True if the keeper had to kill processes after the command had ended.
     pub(crate) left_over: bool,
@@ -47,8 +47,8 @@ impl Report {
 }
 
 impl Family {
-    /// Starts the command as the leader of a session of its own. What comes back is the program
-    /// itself: waiting for it does not wait for those that it started.
+    /// Starts the command as the leader of a new session. Waiting for the returned program does not wait
+    /// for its descendants.
     pub(crate) fn spawn(mut command: Command) -> io::Result<(Self, Box<dyn ChildWrapper>)> {
         let mark = uuid::Uuid::now_v7().simple().to_string();
         command.env(MARK, &mark);
@@ -69,8 +69,8 @@ impl Family {
         Ok((family, child))
     }
 
-    /// Has a keeper end what is left, waits for that, and hears how the command itself ended. None
-    /// where there is no keeper, or where it was killed.
+    /// Has the keeper end everything, and returns its report. None if there is no keeper, or if it was
+    /// killed.
     pub(crate) async fn let_go(&mut self, child: &mut dyn ChildWrapper) -> Option<Report> {
         let mut keeper = self.keeper.take()?;
         let mut bytes = [0; Report::BYTES];
@@ -83,7 +83,7 @@ impl Family {
         Some(Report::of_bytes(bytes))
     }
 
-    /// Kills whatever is left, and tells whether there was anything.
+    /// Kills all remaining processes. Returns true if there were any.
     pub(crate) fn kill(&self) -> bool {
         let mut found = self.leader.is_some_and(|leader| kill_process_group(leader, Signal::KILL).is_ok());
         // One that is just being started is seen in the next round.
@@ -99,7 +99,7 @@ impl Family {
 
 impl Drop for Family {
     fn drop(&mut self) {
-        // A keeper hears that this is gone, and must live to do its work.
+        // The keeper notices the end of this process and must live to clean up.
         if self.keeper.is_none() {
             self.kill();
         }

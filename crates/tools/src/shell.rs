@@ -33,13 +33,13 @@ use output::Output;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellSettings {
-    /// Names of variables that commands get besides the harmless ones. A name that looks like that of
-    /// a key is not passed on even so: whatever a command prints, the model reads.
+    /// Names of variables that commands get besides the harmless ones. A name that looks like a key is
+    /// never passed on: the model reads everything that a command prints.
     pub env_pass: Vec<String>,
-    /// Seconds that a command may take where it asks for no other time; 120, and at most 600.
+    /// The default time limit of a command in seconds: 120, at most 600.
     pub timeout_s: Option<u64>,
-    /// A program that calls `kept_command` and `keep` first of all, and so holds together all that a
-    /// command starts. Without it, a program that does not want to be found is not.
+    /// A program that calls `kept_command` and `keep` first, so that everything that a command starts ends
+    /// with it. Without it, a daemon can escape.
     #[cfg(target_os = "linux")]
     #[serde(skip)]
     pub keeper: Option<PathBuf>,
@@ -114,7 +114,7 @@ impl Handler for RunCommand {
 }
 
 impl ShellSettings {
-    /// The keeper of a command line, where there is one.
+    /// The keeper of a command line, if configured.
     fn keeper(&self, line: &str) -> Option<Command> {
         #[cfg(target_os = "linux")]
         return self.keeper.as_ref().map(|program| crate::keeper::command(program, line));
@@ -140,7 +140,7 @@ impl RunCommand {
             .env_clear()
             .envs(environment::for_commands(variables.into_iter(), &self.settings.env_pass))
             .env("PWD", self.root.path())
-            // Nobody is there to turn a page or to type a password.
+            // No user can turn a page or type a password.
             .env("PAGER", "cat")
             .env("GIT_TERMINAL_PROMPT", "0")
             .stdin(Stdio::null())
@@ -156,7 +156,7 @@ impl RunCommand {
     }
 }
 
-/// A command under way. Dropping it kills the command and all that it started.
+/// A running command. Dropping it kills the command and everything that it started.
 struct Running {
     family: Family,
     child: Box<dyn ChildWrapper>,

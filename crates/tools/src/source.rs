@@ -1,4 +1,4 @@
-//! Where the tools of a run come from.
+//! Sources of a run's tools.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,13 +16,12 @@ pub trait ToolSource: fmt::Debug + Send + Sync {
     fn tools<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Provided>;
 }
 
-/// What a source may know of the run that asks.
+/// The run that asks, as far as a source may know it.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
     /// The directory that the run may see.
     pub root: Option<&'a str>,
-    /// True if the run can use tools whose names begin like this. A source need not start what nobody
-    /// can call.
+    /// True if the run can use tools whose names begin like this. A source need not start others.
     pub admits: &'a (dyn Fn(&str) -> bool + Send + Sync),
 }
 

@@ -1,4 +1,4 @@
-//! Makes text from elsewhere presentable.
+//! Cleans foreign text.
 
 use agent::limits::TOOL_OUTPUT_BYTES;
 
@@ -12,7 +12,7 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
     }
 }
 
-/// Makes a text fit to store and send: without NUL, which no database takes, and within the limit.
+/// Makes a text fit to store and send: without NUL, which databases reject, and within the limit.
 pub(crate) fn presentable(mut text: String) -> String {
     if text.contains('\0') {
         text = text.replace('\0', "\u{FFFD}");

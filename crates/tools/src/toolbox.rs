@@ -72,9 +72,9 @@ impl Toolbox {
     fn unknown(&self, name: &str) -> String {
         let name = crate::text::shortened(name, 80);
         if self.is_empty() {
-            return format!("There is no tool {name:?}, and no other: answer without tools.");
+            return format!("Unknown tool {name:?}; no tools are available; answer without them.");
         }
         let names: Vec<&str> = self.names().take(64).collect();
-        format!("There is no tool {name:?}. There are: {}.", names.join(", "))
+        format!("Unknown tool {name:?}; available tools: {}.", names.join(", "))
     }
 }

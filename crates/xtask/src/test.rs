@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(process::exit_code(status))
 }
 
-/// `--live`: the loop against a real model, one test at a time, with what was said. Not in CI.
+/// `--live`: the loop against a real model, one test at a time, with its output. Not in CI.
 fn live(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     if std::env::var_os(LIVE_VARIABLE).is_none() {
         bail!("set {LIVE_VARIABLE} to the address of a model server, such as http://127.0.0.1:8089");
@@ -67,7 +67,7 @@ fn live(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     let mut tests = cargo();
     tests
         .current_dir(&workspace.root)
-        .args(["test", "--package", "app", "--test", "it", "live::", "--"])
+        .args(["test", "--package", "app", "--features", "live-tests", "--test", "it", "live::", "--"])
         .args(["--nocapture", "--test-threads=1"])
         .args(rest);
     Ok(process::exit_code(process::status(&mut tests)?))

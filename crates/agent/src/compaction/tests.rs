@@ -15,7 +15,7 @@ fn check_shown(script: &str, expected: &str) {
 }
 
 #[test]
-fn a_summary_stands_first_and_for_what_it_covers() {
+fn a_summary_comes_first_and_replaces_the_turns_it_covers() {
     check_shown("", "");
     check_shown("u:a t:b", "u:a t:b");
     check_shown("u:a t:b s1:x", "s:x t:b");
@@ -40,7 +40,7 @@ fn summed_up(turns: &[Turn], through: Uuid) -> Vec<Turn> {
     turns
 }
 
-/// What is shown after room was made; `-` where there was nothing to sum up.
+/// Checks the shown turns after a cut; `-` if there was nothing to sum up.
 #[track_caller]
 fn check(keep: usize, script: &str, expected: &str) {
     let turns = turns(script);
@@ -122,7 +122,7 @@ fn a_transcript_has_results_in_the_order_of_their_calls() {
     assert!(ordered.contains("Tool answered: ok\n\nTool failed: no\n\nTool answered: ok"), "{ordered}");
 }
 
-/// What runs leave behind: messages, then rounds, of which the very last may be cut anywhere.
+/// Turns as runs leave them: messages, then rounds. The last round may be cut anywhere.
 fn any_log() -> impl Strategy<Value = Vec<Turn>> {
     let round = (any::<bool>(), 1..4_usize, any::<bool>());
     let run = (prop::collection::vec(round, 0..4), any::<bool>());
@@ -158,7 +158,7 @@ fn ids(turns: &[&Turn], results: bool) -> Vec<String> {
     turns.iter().filter_map(id).collect()
 }
 
-/// What is left after a cut: the new summary, and exactly what it does not cover.
+/// Checks a cut: the new summary is shown, and exactly the turns that it does not cover.
 fn one_cut(log: &[Turn], through: Uuid) -> Result<Vec<Turn>, TestCaseError> {
     let before: Vec<&Turn> = in_force(log).collect();
     let at = before.iter().position(|turn| turn.id == through);
@@ -177,7 +177,7 @@ fn one_cut(log: &[Turn], through: Uuid) -> Result<Vec<Turn>, TestCaseError> {
         prop_assert!(ids(gone, true).contains(&call), "{} without its result: {}", call, words(&log));
     }
 
-    // What nobody has answered yet stays.
+    // Unanswered calls stay.
     let is_user = |turn: &&Turn| matches!(turn.body, TurnBody::User { .. });
     let is_result = |turn: &&Turn| matches!(turn.body, TurnBody::ToolResult { .. });
     prop_assert!(!kept.is_empty());

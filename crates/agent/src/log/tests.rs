@@ -1,4 +1,4 @@
-//! What is kept of notes: it has to be readable for as long as a session is.
+//! The stored form of notes: it must stay readable as long as its session.
 
 use serde_json::json;
 

@@ -7,11 +7,11 @@ use crate::turn::tests::{id, turns};
 
 mod random;
 
-/// Drives a run as `app` does: keeps what it is told to keep, in order.
+/// Drives a run as `app` does, and stores its turns in order.
 struct Driver {
     run: Run,
     kept: Vec<Turn>,
-    /// Where the reply that is arriving begins.
+    /// The index of the current reply's first turn.
     reply: usize,
     calls: u32,
     pauses: u32,
@@ -125,7 +125,7 @@ impl Driver {
         }
     }
 
-    /// What was kept after the user's message, a word each, and where the run stands.
+    /// The turns after the user's message, a word each, and the run's step.
     fn shown(&self) -> String {
         let words = self.kept[1..].iter().map(|turn| match &turn.body {
             TurnBody::User { .. } => "user",
@@ -315,7 +315,7 @@ fn cancelling_keeps_what_is_there_and_leaves_no_call_open() {
     check("tool limit cancel", "call error => max_tokens");
     check("fail cancel", "=> failed");
     check("cancel fail cancel", "=> cancelled");
-    // What still comes out of the wire is heard no more.
+    // Late events are ignored.
     check("cancel text tool end", "=> cancelled");
     check("text tool cancel tool calls |", "text call error => cancelled");
     check("text end text tool calls |", "text => end_turn");
@@ -409,7 +409,7 @@ fn a_run_is_found_again_where_it_stopped() {
     check_resumed("u:go c:a r:a c:a", "a rounds 2 repeats 2");
     check_resumed("u:go c:a c:a r:a", "a rounds 1 repeats 1");
     check_resumed("u:go c:a r:a c:b c:a r:a", "b rounds 2 repeats 1");
-    // What was before the last message is another run.
+    // Turns before the last message belong to another run.
     check_resumed("u:go c:a r:a t:x u:on", " rounds 0 repeats 0");
     check_resumed("u:go c:a u:on", " rounds 0 repeats 0");
     check_resumed("u:go c:a r:a u:on c:b", "b rounds 1 repeats 1");
@@ -417,7 +417,7 @@ fn a_run_is_found_again_where_it_stopped() {
     check_resumed("u:go c:a r:a s3:short c:b", "b rounds 2 repeats 2");
 }
 
-/// What a run does that is found again: at once, and when the given call has its result as well.
+/// The step of a resumed run: at once, and after the result of the given call.
 #[track_caller]
 fn check_planned(script: &str, answered: &str, expected: [Step; 2]) {
     let mut run = Run::resume(50, &turns(script));

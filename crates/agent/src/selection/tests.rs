@@ -76,7 +76,7 @@ fn name() -> Name {
 
 const FREE: Chosen<'_> = Chosen { mode: Mode::Build, preset: None, bias: None, deny: &[], auto_counts: true };
 
-/// What is offered, in order; `?` stands behind what asks first.
+/// The offered tools, in order; `?` marks those that ask first.
 fn offered(selected: &[Selected]) -> String {
     let word = |it: &Selected| match it.permission {
         Permission::Allow => it.tool.name.clone(),
@@ -195,7 +195,7 @@ fn a_guardrail_beats_everything() {
 }
 
 #[test]
-fn somebody_elses_auto_does_not_count() {
+fn a_foreign_auto_does_not_count() {
     let all = preset("all: *=auto; sure: read_file=ask run_command=deny");
     let chosen = Chosen { preset: Some(&all), auto_counts: false, ..FREE };
     check(
@@ -299,7 +299,7 @@ fn hints_stand_where_the_parameter_is_described() {
     assert_eq!(plain.input_schema, tool("files/read_file").input_schema);
 }
 
-/// Whether a pattern fits, said as plainly as possible.
+/// A plain reference implementation of patterns.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     match pattern {
         [] => name.is_empty(),

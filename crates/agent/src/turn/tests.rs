@@ -151,13 +151,13 @@ fn calls_without_a_result_are_open() {
     check_open("u:go t:x c:a t:y c:b", &["a", "b"]);
     check_open("u:go c:a c:b c:c r:b", &["a", "c"]);
     check_open("u:go c:a c:b e:b r:a", &[]);
-    // Also those of runs before the last message, and of turns that a summary stands for.
+    // Calls of earlier runs and of summed-up turns count too.
     check_open("u:go c:a u:on c:b r:b", &["a"]);
     check_open("u:go c:a r:a c:b s4:short", &["b"]);
     // An older result does not answer a newer call.
     check_open("u:go c:a r:a c:a", &["a"]);
     check_open("u:go c:a c:a r:a", &["a"]);
     check_open("u:go c:a r:a c:a e:a", &[]);
-    // A result of no call is nobody's.
+    // A result without a call answers none.
     check_open("u:go r:a c:a", &["a"]);
 }

@@ -10,7 +10,7 @@ use crate::selection::tests::{TOOLS, preset, tools};
 use crate::turn::tests::call;
 use crate::{Chosen, select_below};
 
-/// What a script sets up before its call.
+/// The set-up of a script, before its call.
 #[derive(Default)]
 struct Scene {
     mode: Mode,
@@ -173,7 +173,7 @@ fn policies() {
     check("policy ask_viewer | call write_file", "refused: nobody to ask");
     check("policy ask_viewer | watched | call write_file", "ask");
     check("policy refuse | watched | call write_file", "refused: nobody to ask");
-    // What a preset allows needs no policy.
+    // A preset's approval needs no policy.
     check("preset auto | policy refuse | call write_file", "run");
     // No policy brings back what a preset hides.
     check("preset deny | policy all | call write_file", "refused: not offered");

@@ -4,29 +4,25 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agent::{
-    Approval, ApprovalPolicy, End, Note, Refusal, RunOptions, Session, SessionStatus, ToolCall, Turn,
-    TurnBody,
-};
+use agent::{Approval, ApprovalPolicy, End, Note, Refusal, RunOptions, Session, ToolCall, Turn, TurnBody};
 use futures::future::BoxFuture;
 use persona::{Name, Request, View};
-use sessions::{Parent, SessionFilter};
 use tokio_util::sync::CancellationToken;
 use tools::{Handler, Invocation, Outcome};
 
 use super::SessionRunner;
-use super::begin::{Begin, Starting};
 use super::drive::Driven;
-use super::live::Live;
+use super::live::LiveSession;
 use super::own_tools::text;
 use super::record::last_text;
 use super::sessions::new_session;
+use super::starter::{Begin, Starting};
 use crate::Result;
 
 /// Handles the calls of `delegate` of one run.
 pub(super) struct Delegate {
     pub(super) runner: Arc<SessionRunner>,
-    pub(super) live: Arc<Live>,
+    pub(super) live: Arc<LiveSession>,
     pub(super) session: Session,
     pub(super) policy: ApprovalPolicy,
 }
@@ -55,7 +51,7 @@ impl Delegate {
             (Ok(persona), Ok(task)) => (persona, task),
             (Err(outcome), _) | (_, Err(outcome)) => return Ok(outcome),
         };
-        if let Some(below) = self.find_below(call).await? {
+        if let Some(below) = self.runner.tree.started_by(self.session.id, &call.id).await? {
             return self.outcome_of(&below).await;
         }
         let persona = match Name::parse(persona) {
@@ -74,7 +70,7 @@ impl Delegate {
             depth: self.session.depth + 1,
             ..new_session(persona, None, BTreeMap::new())
         };
-        self.runner.store().create_session(&below).await?;
+        self.runner.sessions.create_session(&below).await?;
         let starting = Starting {
             begin: Begin::Message {
                 content: task.to_owned(),
@@ -95,31 +91,17 @@ impl Delegate {
         }
     }
 
-    /// The session that this call started earlier.
-    async fn find_below(&self, call: &ToolCall) -> Result<Option<Session>> {
-        let mut filter = SessionFilter { parent: Parent::Of(self.session.id), ..SessionFilter::default() };
-        loop {
-            let page = self.runner.store().sessions(&filter).await?;
-            let is_it = |session: &Session| session.parent_call.as_deref() == Some(&call.id);
-            match (page.items.into_iter().find(is_it), page.next) {
-                (Some(found), _) => return Ok(Some(found)),
-                (None, None) => return Ok(None),
-                (None, next) => filter.cursor = next,
-            }
-        }
-    }
-
     /// The outcome of a delegate's work so far.
     async fn outcome_of(&self, below: &Session) -> Result<Outcome> {
-        let active = self.runner.active_below(self.session.id).await?;
+        let active = self.runner.tree.active_below(self.session.id).await?;
         if let Some(below) = active.iter().find(|active| active.id == below.id) {
-            let pending = self.runner.pending(below).await?;
-            return Ok(Outcome::wait(pending.into_iter().map(request).collect()));
+            let open = self.runner.tree.open_approvals(below).await?;
+            return Ok(Outcome::wait(open.into_iter().map(request).collect()));
         }
-        let end = self.runner.last_end(below.id).await?;
-        let turns = self.runner.store().turns(below.id).await?;
+        let end = self.runner.log.last_end(below.id).await?;
+        let turns = self.runner.sessions.turns(below.id).await?;
         // A delegate's plan is its report.
-        let found = self.runner.store().session(below.id).await?;
+        let found = self.runner.sessions.session(below.id).await?;
         let plan = found.and_then(|found| found.plan).map(|plan| plan.content);
         let report = plan.or_else(|| last_text(&turns).map(str::to_owned));
         let refusal = has_refused(&turns).then_some(Refusal::NobodyToAsk);
@@ -129,13 +111,13 @@ impl Delegate {
                     report.unwrap_or_else(|| "The task was worked on; there is no report.".to_owned());
                 if refusal.is_some() {
                     report.push_str(
-                        "\n\n(Some calls were not run: they need approval, and nobody is there to give it.)",
+                        "\n\n(Some calls were not run: they need approval, and there was no user to ask.)",
                     );
                 }
                 Outcome { refusal, ..Outcome::text(report) }
             }
             (end, report) => {
-                let error = self.runner.last_error(below.id).await?;
+                let error = self.runner.log.last_error(below.id).await?;
                 let why = error.map(|error| format!(": {error}")).unwrap_or_default();
                 let end = end.map_or("interrupted", End::as_str);
                 let report = report.map(|report| format!(" Its last text:\n\n{report}"));
@@ -147,25 +129,11 @@ impl Delegate {
     }
 }
 
-/// True if a call was refused because nobody could be asked.
+/// True if a call was refused because there was no user to ask.
 fn has_refused(turns: &[Turn]) -> bool {
     turns
         .iter()
         .any(|turn| matches!(turn.body, TurnBody::ToolResult { refusal: Some(Refusal::NobodyToAsk), .. }))
-}
-
-impl SessionRunner {
-    /// The open approval requests of a session, its delegates and theirs.
-    pub(super) async fn pending(&self, session: &Session) -> Result<Vec<Approval>> {
-        if session.status != SessionStatus::Waiting {
-            return Ok(Vec::new());
-        }
-        let mut pending = self.store().approvals(session.id, true).await?;
-        for below in self.active_below(session.id).await? {
-            pending.extend(Box::pin(self.pending(&below)).await?);
-        }
-        Ok(pending)
-    }
 }
 
 fn request(Approval { session, call, .. }: Approval) -> Note {

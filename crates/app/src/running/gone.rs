@@ -1,10 +1,10 @@
-//! SessionRunner whose process is gone. The next process that comes across one stores its end.
+//! Sessions whose process is gone. The next process that comes across one stores its end.
 
 use std::sync::Arc;
 
-use agent::{End, Entry, ErrorCode, Event, Note, Session, SessionStatus, Turn};
+use agent::{End, Entry, ErrorCode, Note, Session, SessionStatus, Turn};
 use chrono::Utc;
-use sessions::{After, Began, RunChange};
+use sessions::Began;
 use uuid::Uuid;
 
 use super::SessionRunner;
@@ -19,10 +19,10 @@ impl SessionRunner {
     /// Ends the run of a session whose process is gone, and its delegates. Returns false if the session
     /// is none.
     pub(super) async fn end_gone(self: &Arc<Self>, id: Uuid) -> Result<bool> {
-        if self.live.is_running(id) || self.store().expired_runs(&[id], Utc::now()).await?.is_empty() {
+        if self.live.is_running(id) || self.sessions.expired_runs(&[id], Utc::now()).await?.is_empty() {
             return Ok(false);
         }
-        let Began::Started(started) = self.store().recover_run(id, &self.leases.lease()).await? else {
+        let Began::Started(started) = self.sessions.recover_run(id, &self.leases.lease()).await? else {
             return Ok(false);
         };
         // A user may have cancelled it when its process was gone already.
@@ -33,7 +33,7 @@ impl SessionRunner {
                 (End::Failed, Some(error))
             }
         };
-        self.end_taken(id, end, error).await?;
+        self.log.end_run(id, self.leases.node(), end, error).await?;
         self.cancel_below(id).await;
         Ok(true)
     }
@@ -44,7 +44,7 @@ impl SessionRunner {
             return Ok(session);
         }
         match self.end_gone(session.id).await {
-            Ok(true) => Ok(self.store().session(session.id).await?.unwrap_or(session)),
+            Ok(true) => Ok(self.sessions.session(session.id).await?.unwrap_or(session)),
             Ok(false) => Ok(session),
             // A reader gets the session as it is.
             Err(error) => {
@@ -57,26 +57,13 @@ impl SessionRunner {
     /// A session that is about to be changed. Ends first what a process that is gone has left running
     /// or waiting.
     pub(super) async fn at_rest(self: &Arc<Self>, id: Uuid) -> Result<Session> {
-        let session = self.store().session(id).await?.ok_or_else(|| missing(id))?;
+        let session = self.sessions.session(id).await?.ok_or_else(|| missing(id))?;
         match session.status {
             SessionStatus::Idle => return Ok(session),
             SessionStatus::Running => drop(self.end_gone(id).await?),
             SessionStatus::Waiting => self.end_if_cut_off(&session).await?,
         }
-        self.store().session(id).await?.ok_or_else(|| missing(id))
-    }
-
-    /// Ends the run of a session that this process holds and does not drive.
-    pub(super) async fn end_taken(&self, id: Uuid, end: End, error: Option<Note>) -> Result<()> {
-        let turns = self.store().turns(id).await?;
-        let entries = last_entries(&turns, end, error);
-        let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
-        let appended = self.store().append(id, self.leases.node(), &entries, &change).await?;
-        if let Some(live) = self.live.find(id) {
-            let first = appended.seq + 1 - entries.len() as i64;
-            live.report_all(first, entries.iter().map(Event::from));
-        }
-        Ok(())
+        self.sessions.session(id).await?.ok_or_else(|| missing(id))
     }
 }
 

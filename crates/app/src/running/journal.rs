@@ -1,4 +1,4 @@
-//! Where a run's log is written: the store, or memory.
+//! The destination of a run's log: the database, or memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,16 +16,16 @@ pub(super) trait Journal: Send + Sync {
         change: &'a RunChange,
     ) -> BoxFuture<'a, sessions::Result<Appended>>;
 
-    /// The turns as they stand in the log.
+    /// The turns of the log.
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>>;
 
-    /// What users have decided about calls of the session and of those above it.
+    /// Users' decisions about calls of the session and of those above it.
     fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>>;
 }
 
 /// The log of a session that this process holds by a lease.
 pub(super) struct StoredJournal {
-    pub(super) store: Sessions,
+    pub(super) sessions: Sessions,
     pub(super) node: String,
     pub(super) session: Uuid,
     pub(super) parent: Option<Uuid>,
@@ -37,22 +37,21 @@ impl Journal for StoredJournal {
         entries: &'a [Entry],
         change: &'a RunChange,
     ) -> BoxFuture<'a, sessions::Result<Appended>> {
-        Box::pin(self.store.append(self.session, &self.node, entries, change))
+        Box::pin(self.sessions.append(self.session, &self.node, entries, change))
     }
 
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
-        Box::pin(self.store.turns(self.session))
+        Box::pin(self.sessions.turns(self.session))
     }
 
     fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>> {
         Box::pin(async move {
-            let store = &self.store;
             let mut decisions = Decisions::default();
-            decisions.add_own(store.approvals(self.session, false).await?);
+            decisions.add_own(self.sessions.approvals(self.session, false).await?);
             let mut above = self.parent;
             while let Some(id) = above {
-                decisions.add_inherited(store.approvals(id, false).await?);
-                above = store.session(id).await?.and_then(|session| session.parent);
+                decisions.add_inherited(self.sessions.approvals(id, false).await?);
+                above = self.sessions.session(id).await?.and_then(|session| session.parent);
             }
             Ok(decisions)
         })

@@ -13,7 +13,7 @@ use super::live_sessions::LiveSessions;
 use super::record::{entry, interrupted_calls, noted};
 use crate::{Error, Result, SessionError};
 
-/// How long a session stays with a process that is not heard of.
+/// How long a session stays with a process that does not renew its lease.
 pub(super) const LEASE: Duration = Duration::from_secs(4);
 /// How often this process renews its leases.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -25,7 +25,7 @@ const READ_AGAIN: usize = 10;
 /// This process's leases.
 #[derive(Debug)]
 pub(super) struct Leases {
-    store: Sessions,
+    sessions: Sessions,
     /// This process, as the database knows it. A new name each time it starts.
     node: String,
     live: Arc<LiveSessions>,
@@ -42,8 +42,8 @@ pub(super) struct NewMessage {
 }
 
 impl Leases {
-    pub(super) fn new(store: Sessions, live: Arc<LiveSessions>) -> Self {
-        Self { store, node: Uuid::now_v7().to_string(), live, beats: AtomicBool::new(false) }
+    pub(super) fn new(sessions: Sessions, live: Arc<LiveSessions>) -> Self {
+        Self { sessions, node: Uuid::now_v7().to_string(), live, beats: AtomicBool::new(false) }
     }
 
     pub(super) fn node(&self) -> &str {
@@ -70,14 +70,14 @@ impl Leases {
             let open = interrupted_calls(turns);
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let (lease, title) = (self.lease(), title.as_deref());
-            match self.store.begin_run(session.id, &lease, after, &entries, title, options).await? {
+            match self.sessions.begin_run(session.id, &lease, after, &entries, title, options).await? {
                 Began::Started(started) => return Ok((started, entries)),
                 Began::Missing => return Err(missing(session.id)),
                 Began::Waiting | Began::Idle => return Err(waits(session.id)),
                 // Calls may have been answered since the turns were read.
                 Began::Moved { seq } if reads < READ_AGAIN => {
                     (after, reads) = (seq, reads + 1);
-                    *turns = self.store.turns(session.id).await?;
+                    *turns = self.sessions.turns(session.id).await?;
                 }
                 // The lease of a dead process expires; a live one renews it meanwhile.
                 Began::Busy { until }
@@ -94,7 +94,7 @@ impl Leases {
 
     /// Takes a session that waits for nothing any more.
     pub(super) async fn resume(&self, id: Uuid) -> Result<Started> {
-        match self.store.resume_run(id, &self.lease()).await? {
+        match self.sessions.resume_run(id, &self.lease()).await? {
             Began::Started(started) => Ok(started),
             Began::Missing => Err(missing(id)),
             Began::Waiting => Err(waits(id)),
@@ -121,7 +121,7 @@ impl Leases {
                         return;
                     }
                 }
-                match leases.store.renew_leases(&leases.node, &running, Utc::now() + LEASE).await {
+                match leases.sessions.renew_leases(&leases.node, &running, Utc::now() + LEASE).await {
                     Ok(requests) => requests.iter().for_each(|request| leases.obey(request)),
                     Err(error) => tracing::warn!(%error, "the leases of running sessions were not renewed"),
                 }
@@ -135,7 +135,7 @@ impl Leases {
             live.plan();
         }
         if *cancel_requested {
-            live.cancel();
+            live.run.cancel();
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Which models may answer, in which order.
+//! The models that may answer, in order.
 
-use async_recursion::async_recursion as boxed;
-use std::collections::BTreeMap;
+mod fallback;
+mod listing;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +11,17 @@ use agent::{ErrorCode, Mode, SelectionReason, Session, cooled_down};
 use chrono::Utc;
 use llm::{Failure, FailureKind, ModelRef, Provider, Sampling};
 use persona::PreferredModel;
-use providers::{Found, Key, Kind, Origin, Providers, Settings};
-use rehearsal::{Rehearsal, Script};
-use schemars::JsonSchema;
-use serde::Serialize;
-use tokio::sync::OnceCell;
+use providers::{Key, Kind, Origin, ProviderInfo, Providers};
 
+use super::Lookup;
 use super::prepare::Prepared;
-use super::{Lookup, Runtime};
 use crate::{Error, ModelError, Result};
+use fallback::Fallback;
+pub use listing::{ModelList, ProviderModels};
 
-/// The provider and the model that answer where nothing is configured.
+/// The provider and the model that answer if nothing is configured.
 const REHEARSAL: &str = "rehearsal";
-/// The variable that says where Ollama listens.
-const OLLAMA_HOST: &str = "OLLAMA_HOST";
-/// How long a provider may take to say which models it has.
+/// How long a provider may take to list its models.
 const MODELS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A model that may answer.
@@ -36,7 +33,7 @@ pub(super) struct Candidate {
     pub(super) provider: Arc<dyn Provider>,
 }
 
-/// Why no model can be asked.
+/// The reason why no model can be called.
 #[derive(Debug)]
 pub(super) struct NoModel {
     pub(super) code: ErrorCode,
@@ -62,7 +59,6 @@ impl From<Failure> for NoModel {
 /// The models that can answer.
 pub(super) struct Models {
     pub(super) providers: Providers,
-    environment: Lookup,
     cooldown: Duration,
     fallback: Fallback,
 }
@@ -75,7 +71,7 @@ impl fmt::Debug for Models {
 
 impl Models {
     pub(super) fn new(providers: Providers, environment: Lookup, cooldown: Duration) -> Self {
-        Self { providers, environment, cooldown, fallback: Fallback::default() }
+        Self { providers, cooldown, fallback: Fallback::new(environment) }
     }
 
     /// First choice first. Never empty: the rehearsal answers if nothing is configured.
@@ -138,7 +134,7 @@ impl Models {
         }
     }
 
-    /// The model that a message goes to first; none where that is not known yet.
+    /// The model that a message goes to first. None if that is not known yet.
     pub(super) async fn first_model_of(
         &self,
         session: &Session,
@@ -159,90 +155,16 @@ fn sampling(preferred: &PreferredModel) -> Sampling {
     Sampling { temperature: *temperature, top_p: *top_p, max_output_tokens: *max_output_tokens }
 }
 
-/// What answers where the user has configured nothing: a model on this machine, else a rehearsal.
-#[derive(Debug, Default)]
-pub(super) struct Fallback {
-    /// None where they cannot even be looked for.
-    local: OnceCell<Option<Providers>>,
-    rehearsal: OnceCell<(Rehearsal, Arc<dyn Provider>)>,
-}
-
-/// A provider with the models that it says it has.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ProviderModels {
-    #[serde(flatten)]
-    pub provider: Found,
-    pub models: Vec<llm::Model>,
-    /// Why it does not answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// Every provider with its models.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ModelList {
-    pub items: Vec<ProviderModels>,
-}
-
-impl Runtime {
-    /// The providers that are set up, whether they can be called or not.
-    pub fn providers(&self) -> impl Iterator<Item = &Found> {
-        self.0.models.providers.found()
-    }
-
-    /// Why none of the providers that are set up can be called, where that is so.
-    pub fn without_key(&self) -> Option<String> {
-        self.0.models.without_key()
-    }
-
-    /// The providers on this machine that nobody had to set up.
-    pub async fn local_providers(&self) -> Vec<&str> {
-        self.0.models.local().await.into_iter().flat_map(Providers::names).collect()
-    }
-
-    /// Every provider that is configured or found on this machine, and what it has.
-    #[boxed]
-    pub async fn models(&self) -> Vec<ProviderModels> {
-        let local = self.0.models.local().await;
-        let all = self.providers().chain(local.into_iter().flat_map(Providers::found));
-        let asked = all.map(|found| async move {
-            let configured = self.0.models.providers.get(&found.name);
-            let provider = configured.or_else(|| local.and_then(|local| local.get(&found.name)));
-            let answer = match provider {
-                Some(provider) => models_of(provider.as_ref()).await,
-                None => Ok(Vec::new()),
-            };
-            let (models, error) = match answer {
-                Ok(models) => (models, None),
-                Err(failure) => (Vec::new(), Some(failure.message)),
-            };
-            // What the settings list is among what it says it has.
-            ProviderModels { provider: Found { models: Vec::new(), ..found.clone() }, models, error }
-        });
-        futures::future::join_all(asked).await
-    }
-}
-
 impl Models {
-    async fn local(&self) -> Option<&Providers> {
-        let find = || async {
-            let lookup = |name: &str| (name == OLLAMA_HOST).then(|| (self.environment)(name)).flatten();
-            let mut local = Providers::build(BTreeMap::new(), &lookup).ok()?;
-            local.find_local().await;
-            Some(local)
-        };
-        self.fallback.local.get_or_init(find).await.as_ref()
-    }
-
-    /// The provider of that name, or an error that says which there are.
+    /// The provider of that name, or an error with the known names.
     pub(super) async fn provider(&self, name: &str) -> Result<Arc<dyn Provider>> {
         if let Some(provider) = self.providers.get(name) {
             return Ok(provider);
         }
         if name == REHEARSAL {
-            return self.rehearsal().await;
+            return self.fallback.rehearsal().await;
         }
-        let local = self.local().await;
+        let local = self.fallback.local().await;
         local.and_then(|local| local.get(name)).ok_or_else(|| {
             let name = name.to_owned();
             if Providers::LOCAL.contains(&name.as_str()) {
@@ -253,16 +175,15 @@ impl Models {
         })
     }
 
-    /// One that a persona prefers, if it could answer. Nobody looks around on this machine for one that
-    /// cannot be there.
+    /// A provider that a persona prefers, if it can answer. Searches this machine only for local ones.
     async fn preferred(&self, name: &str) -> Option<Arc<dyn Provider>> {
         if self.providers.get(name).is_none() && Providers::LOCAL.contains(&name) {
-            return self.local().await?.get(name);
+            return self.fallback.local().await?.get(name);
         }
         self.usable(name)
     }
 
-    /// A provider that is set up and could answer.
+    /// A configured provider that can answer.
     fn usable(&self, name: &str) -> Option<Arc<dyn Provider>> {
         let found = self.providers.found().find(|found| found.name == name)?;
         match found.key {
@@ -271,32 +192,31 @@ impl Models {
         }
     }
 
-    /// Why none of the providers that are set up can be called; none where one can, or where there are
-    /// none.
+    /// The reason why no configured provider can be called. None if one can, or none is configured.
     fn without_key(&self) -> Option<String> {
         let problems: Option<Vec<String>> = (self.providers.found())
             .map(|found| Some(format!("[providers.{}]: {}", found.name, found.problem.as_ref()?)))
             .collect();
         let problems = problems.filter(|problems| !problems.is_empty())?;
         Some(format!(
-            "no provider that is set up can be called. {}. Set the variable, or take the provider out of \
+            "no configured provider can be called. {}. Set the variable, or remove the provider from \
              config.toml",
             problems.join(". ")
         ))
     }
 
-    /// The first provider that could answer, then a local one. The rehearsal is for those who have not
-    /// set up anything: whoever has must not take it for an answer.
+    /// The first configured provider that can answer, then a local one. The rehearsal answers only if
+    /// nothing is configured: users must not take it for a model's answer.
     async fn default_candidate(&self) -> std::result::Result<Candidate, NoModel> {
         let configured = self.providers.found().filter(|found| self.usable(&found.name).is_some());
-        // What the user wrote down comes before what merely has a key.
+        // Providers of config.toml come before those found by their keys.
         let first = configured.min_by_key(|found| found.from != Origin::Config);
         if let Some(found) = first
             && let Some(provider) = self.providers.get(&found.name)
         {
             return self.first_model(found, provider).await;
         }
-        if let Some(local) = self.local().await {
+        if let Some(local) = self.fallback.local().await {
             for found in local.found() {
                 if let Some(provider) = local.get(&found.name) {
                     return self.first_model(found, provider).await;
@@ -306,16 +226,16 @@ impl Models {
         if let Some(message) = self.without_key() {
             return Err(NoModel { code: ErrorCode::Unauthorized, message });
         }
-        let provider = self.rehearsal().await?;
+        let provider = self.fallback.rehearsal().await?;
         let model = ModelRef { provider: REHEARSAL.to_owned(), model: REHEARSAL.to_owned() };
         Ok(Candidate { model, sampling: Sampling::default(), reason: SelectionReason::Rehearsal, provider })
     }
 
-    /// A provider's model for personas that name none: the first of its settings, the usual one of
-    /// its kind, or whatever it has.
+    /// A provider's model for personas that name none: the first of its settings, the usual one of its
+    /// kind, or the first that it lists.
     async fn first_model(
         &self,
-        found: &Found,
+        found: &ProviderInfo,
         provider: Arc<dyn Provider>,
     ) -> std::result::Result<Candidate, NoModel> {
         let model = match (found.models.first(), usual_model(found)) {
@@ -325,7 +245,10 @@ impl Models {
                 let models = models_of(provider.as_ref()).await?;
                 let first = models.into_iter().next().ok_or_else(|| NoModel {
                     code: ErrorCode::UnknownModel,
-                    message: format!("{} has no models; install one, or name one with --model", found.name),
+                    message: format!(
+                        "{} has no models; install one, or choose a model of another provider",
+                        found.name
+                    ),
                 })?;
                 first.id
             }
@@ -333,30 +256,9 @@ impl Models {
         let model = ModelRef { provider: found.name.clone(), model };
         Ok(Candidate { model, sampling: Sampling::default(), reason: SelectionReason::Default, provider })
     }
-
-    /// The scripted model of this process, started when it is first needed.
-    async fn rehearsal(&self) -> Result<Arc<dyn Provider>> {
-        let start = || async {
-            let rehearsal = Rehearsal::start_local(Script::builtin()).await;
-            let rehearsal = rehearsal.map_err(|error| ModelError::Rehearsal { source: error.into() })?;
-            let mut settings = Settings::new(Kind::OpenaiChat);
-            settings.base_url = Some(format!("{}/v1", rehearsal.url().trim_end_matches('/')));
-            // It answers on this machine: whatever proxy there is leads elsewhere.
-            settings.proxy = Some("none".to_owned());
-            let made = Providers::build(BTreeMap::from([(REHEARSAL.to_owned(), settings)]), &|_| None);
-            let made = made.map_err(|error| ModelError::Rehearsal { source: error.into() })?;
-            let provider = made.get(REHEARSAL).ok_or_else(|| ModelError::UnknownProvider {
-                name: REHEARSAL.to_owned(),
-                known: Vec::new(),
-            })?;
-            Ok::<_, Error>((rehearsal, provider))
-        };
-        let (_, provider) = self.fallback.rehearsal.get_or_try_init(start).await?;
-        Ok(Arc::clone(provider))
-    }
 }
 
-/// What a provider says it has, as long as it does not take too long over it.
+/// A provider's models. Fails if it does not answer in time.
 async fn models_of(provider: &dyn Provider) -> std::result::Result<Vec<llm::Model>, Failure> {
     tokio::time::timeout(MODELS_TIMEOUT, provider.models()).await.unwrap_or_else(|_| {
         let message = format!("{}: no answer within {} s", provider.name(), MODELS_TIMEOUT.as_secs());
@@ -364,7 +266,7 @@ async fn models_of(provider: &dyn Provider) -> std::result::Result<Vec<llm::Mode
     })
 }
 
-fn usual_model(found: &Found) -> Option<&'static str> {
+fn usual_model(found: &ProviderInfo) -> Option<&'static str> {
     let is_official = matches!(found.key, Key::Present(_));
     match found.kind {
         Kind::Anthropic if is_official => Some("claude-sonnet-4-5"),

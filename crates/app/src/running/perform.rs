@@ -4,22 +4,22 @@ use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent::{
-    ApprovalPolicy, End, Entry, ErrorCode, Mode, NewTurn, Note, Run, Session, Turn, TurnBody, limits,
-};
+use agent::{ApprovalPolicy, End, Entry, ErrorCode, Mode, NewTurn, Note, Run, Session, Turn, TurnBody};
 use llm::{ModelRef, Usage};
 use persona::{Name, PartType, Scope};
 use sessions::RunChange;
 use tokio_util::sync::CancellationToken;
 use tools::ToolSource;
 
+use super::active_run::ActiveRun;
 use super::drive::{Driven, Driver};
 use super::journal::MemoryJournal;
-use super::live::Live;
+use super::live::LiveSession;
 use super::record::{NotStored, Record, entry, last_text};
-use super::sessions::{check_message, new_session};
-use super::toolset::{Toolset, collect};
-use super::{Runtime, SessionRunner, own_tools};
+use super::send::check_message;
+use super::sessions::new_session;
+use super::starter::{Equipment, RunStarter};
+use super::{Runtime, own_tools};
 use crate::Result;
 
 /// A run that leaves nothing behind.
@@ -35,9 +35,9 @@ pub struct Performance {
     /// The conversation so far.
     pub history: Vec<Turn>,
     pub message: String,
-    /// Where the tools come from, besides the persona's skills and the exit from plan mode.
+    /// Sources of tools besides the persona's skills and the exit from plan mode.
     pub sources: Vec<Arc<dyn ToolSource>>,
-    /// Nobody can be asked: `Ask` and `AskViewer` refuse.
+    /// `Ask` and `AskViewer` refuse: there is no user.
     pub policy: ApprovalPolicy,
     /// Replaces the persona's own limit.
     pub max_tool_rounds: Option<u32>,
@@ -63,13 +63,13 @@ impl Performance {
     }
 }
 
-/// What came of a performance.
+/// The outcome of a performance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performed {
     pub end: End,
     /// The message and everything after it. Add them to the history of the next performance.
     pub turns: Vec<Turn>,
-    /// What else happened, in order.
+    /// The other events, in order.
     pub notes: Vec<Note>,
 }
 
@@ -87,7 +87,7 @@ impl Performed {
         })
     }
 
-    /// Why the run failed.
+    /// The error of a run that failed.
     pub fn error(&self) -> Option<(ErrorCode, &str)> {
         self.notes.iter().rev().find_map(|note| match note {
             Note::Error { code, message } if !code.is_warning() => Some((*code, message.as_str())),
@@ -107,23 +107,23 @@ impl Performed {
 }
 
 impl Runtime {
-    /// Runs a persona to its end without a session: nothing is stored, and nobody watches.
+    /// Runs a persona to its end without a session: nothing is stored, and there are no viewers.
     #[boxed]
     pub async fn perform(&self, performance: Performance) -> Result<Performed> {
         check_message(&performance.message)?;
         let cancel = performance.cancel.child_token();
-        let (driver, journal) = self.0.begin_unstored(performance, cancel.clone()).await?;
+        let (driver, journal) = self.runner.starter.begin_unstored(performance, cancel.clone()).await?;
         let mut driving = std::pin::pin!(driver.drive());
         let driven = tokio::select! {
             driven = &mut driving => driven,
-            () = self.0.stopping.cancelled() => {
+            () = self.runner.starter.stopping.cancelled() => {
                 cancel.cancel();
                 driving.await
             }
         };
         let end = match driven {
             Driven::Ended(end) => end,
-            // Its policy asks nobody, and memory refuses nothing.
+            // Its policy never asks, and memory refuses nothing.
             Driven::Waiting | Driven::Lost => End::Failed,
         };
         let mut performed = Performed { end, turns: Vec::new(), notes: Vec::new() };
@@ -137,7 +137,7 @@ impl Runtime {
     }
 }
 
-impl SessionRunner {
+impl RunStarter {
     async fn begin_unstored(
         &self,
         performance: Performance,
@@ -147,30 +147,19 @@ impl SessionRunner {
         if let Some(model) = &model {
             self.models.provider(&model.provider).await?;
         }
-        let mut prepared = self.personas.prepare(&persona, scope, &overrides).await?;
-        let (provided, problems) = collect(&performance.sources, None, &prepared).await;
-        prepared.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
         let session = Session { mode, model, ..new_session(persona, scope, overrides) };
-        let live = Arc::new(Live::new(session.id, None, mode, 0));
-        let number = live.start(cancel.clone(), true);
+        let (persona, provided) = self.prepare(&session, &performance.sources).await?;
+        let live = Arc::new(LiveSession::new(session.id, None, mode, 0));
+        let live_run = live.start(cancel.clone(), true);
         let journal = MemoryJournal::new(mode);
-        let mut own: Vec<_> = own_tools::load_skill(&prepared.skills).into_iter().collect();
+        let mut own: Vec<_> = own_tools::load_skill(&persona.skills).into_iter().collect();
         own.push(own_tools::plan_exit());
-        let mut record = Record::new(Box::new(journal.clone()), (live, number), session, history, cancel);
+        let mut record = Record::new(Box::new(journal.clone()), live_run, session, history, cancel);
         let message = entry(NewTurn::from(TurnBody::User { content: message }));
         record.append(vec![message], RunChange::default()).await.map_err(|NotStored(error)| error)?;
-        let rounds = performance.max_tool_rounds.or(prepared.max_tool_rounds).or(self.max_tool_rounds);
-        let driver = Driver {
-            record,
-            run: Run::new(rounds.unwrap_or(limits::MAX_TOOL_ROUNDS)),
-            prepared,
-            toolset: Toolset::new(provided, own, Vec::new()),
-            policy: performance.policy.unattended(),
-            models: Arc::clone(&self.models),
-            announced: None,
-            runner: None,
-            stopping: self.stopping.clone(),
-        };
-        Ok((driver, journal))
+        let machine = Run::new(self.rounds(performance.max_tool_rounds, &persona));
+        let equipment = Equipment { persona, provided, own, above: Vec::new() };
+        let policy = performance.policy.unattended();
+        Ok((self.driver(ActiveRun { record, machine }, equipment, policy), journal))
     }
 }

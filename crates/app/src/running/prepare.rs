@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use agent::{ErrorCode, Mode};
+use agent::{ErrorCode, Mode, Session};
 use llm::{Failure, Message};
 use persona::env::Values;
 use persona::{
@@ -17,10 +17,13 @@ use super::Lookup;
 use super::own_tools::LOAD_SKILL;
 use crate::{Library, Result};
 
-/// What a run needs of a persona.
+/// Something that a run has to do without.
+pub(super) type RunProblem = (ErrorCode, String);
+
+/// A persona, ready for a run.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// The system prompt without what belongs to one call.
+    /// The stable part of the system prompt.
     pub(super) prompt: String,
     pub(super) preset: Option<ToolPreset>,
     pub(super) plan_preset: Option<ToolPreset>,
@@ -37,10 +40,10 @@ pub(super) struct Prepared {
     pub(super) plan_model: Option<String>,
     pub(super) plan_instruction: Option<String>,
     pub(super) max_tool_rounds: Option<u32>,
-    /// What the run lacks, such as values of placeholders.
-    pub(super) problems: Vec<(ErrorCode, String)>,
+    /// Missing values of placeholders, and the like.
+    pub(super) problems: Vec<RunProblem>,
     /// The same, for plan mode only.
-    pub(super) plan_problems: Vec<(ErrorCode, String)>,
+    pub(super) plan_problems: Vec<RunProblem>,
     /// The values of placeholders.
     values: Values,
 }
@@ -91,7 +94,12 @@ impl fmt::Debug for Personas {
 }
 
 impl Personas {
-    pub(super) async fn prepare(
+    /// Prepares the persona of a session.
+    pub(super) async fn prepare_for(&self, session: &Session) -> Result<Prepared> {
+        self.prepare(&session.persona, session.scope, &session.overrides).await
+    }
+
+    async fn prepare(
         &self,
         name: &Name,
         scope: Option<Scope>,

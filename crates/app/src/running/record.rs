@@ -1,11 +1,6 @@
-//! The record of a run: everything is stored first and reported to viewers then.
+//! The record of a run.
 
-use std::sync::Arc;
-
-use agent::{
-    Decisions, Entry, ErrorCode, Event, Mode, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody,
-    open_calls,
-};
+use agent::{Decisions, Entry, Event, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody, open_calls};
 use chrono::Utc;
 use llm::ToolCall;
 use sessions::{Appended, RunChange};
@@ -13,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::journal::Journal;
-use super::live::Live;
+use super::live::LiveRun;
+use super::prepare::RunProblem;
 
 const INTERRUPTED: &str = "This tool was interrupted: the process stopped before the result was stored. The work may be \
                            done in part.";
@@ -22,54 +18,33 @@ const INTERRUPTED: &str = "This tool was interrupted: the process stopped before
 #[derive(Debug)]
 pub(super) struct NotStored(pub(super) sessions::Error);
 
+/// A run's session and turns. Every entry is stored first and reported to viewers then.
 pub(super) struct Record {
     journal: Box<dyn Journal>,
-    live: Arc<Live>,
-    /// The run's number in the live session.
-    number: u64,
+    pub(super) live: LiveRun,
     pub(super) session: Session,
     pub(super) turns: Vec<Turn>,
     pub(super) cancel: CancellationToken,
-    /// The place at which the current attempt began. If it fails, the turns from there on are void.
-    attempt_from: i64,
-    /// The number of turns at that time.
-    attempt_turns: usize,
-    /// A user cancelled the run.
-    is_unwanted: bool,
     /// The run's end is stored, or that it waits.
     is_over: bool,
+}
+
+/// The place at which an attempt begins. If it fails, the turns from there on are void.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AttemptStart {
+    seq: i64,
+    turns: usize,
 }
 
 impl Record {
     pub(super) fn new(
         journal: Box<dyn Journal>,
-        (live, number): (Arc<Live>, u64),
+        live: LiveRun,
         session: Session,
         turns: Vec<Turn>,
         cancel: CancellationToken,
     ) -> Self {
-        let (attempt_from, attempt_turns) = (session.last_seq + 1, turns.len());
-        let (is_unwanted, is_over) = (false, false);
-        Self {
-            journal,
-            live,
-            number,
-            session,
-            turns,
-            cancel,
-            attempt_from,
-            attempt_turns,
-            is_unwanted,
-            is_over,
-        }
-    }
-
-    pub(super) fn mode(&self) -> Mode {
-        self.live.mode()
-    }
-
-    pub(super) fn is_watched(&self) -> bool {
-        self.live.is_watched()
+        Self { journal, live, session, turns, cancel, is_over: false }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -86,15 +61,15 @@ impl Record {
         if change.then.is_some() {
             self.is_over = true;
             // A viewer that learns of the end finds the session at rest.
-            self.stop();
+            self.live.stop();
         }
         let first = seq + 1 - entries.len() as i64;
-        self.live.report_all(first, entries.iter().map(Event::from));
+        self.live.feed.report_all(first, entries.iter().map(Event::from));
         self.turns.extend(entries.into_iter().filter_map(turn_of));
         self.session.last_seq = seq;
         self.live.set_mode(mode, seq);
         if cancel_requested {
-            self.is_unwanted = true;
+            self.live.mark_unwanted();
             self.cancel.cancel();
         }
         Ok(())
@@ -112,10 +87,7 @@ impl Record {
     }
 
     /// Notes what the run has to do without.
-    pub(super) async fn note_problems(
-        &mut self,
-        problems: Vec<(ErrorCode, String)>,
-    ) -> Result<(), NotStored> {
+    pub(super) async fn note_problems(&mut self, problems: Vec<RunProblem>) -> Result<(), NotStored> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -123,23 +95,21 @@ impl Record {
         self.append(notes.collect(), RunChange::default()).await
     }
 
-    /// Reports an event that is not stored.
-    pub(super) fn report_passing(&self, event: Event) {
-        self.live.report_passing(event);
+    pub(super) fn begin_attempt(&self) -> AttemptStart {
+        AttemptStart { seq: self.session.last_seq + 1, turns: self.turns.len() }
     }
 
-    pub(super) fn begin_attempt(&mut self) {
-        self.attempt_from = self.session.last_seq + 1;
-        self.attempt_turns = self.turns.len();
-    }
-
-    /// Takes back the turns of the attempt, and its text if it had some.
-    pub(super) async fn discard_attempt(&mut self, had_text: bool) -> Result<(), NotStored> {
-        let turns: Vec<Uuid> = self.turns.iter().skip(self.attempt_turns).map(|turn| turn.id).collect();
+    /// Takes back the turns of an attempt, and its text if it had some.
+    pub(super) async fn discard_attempt(
+        &mut self,
+        start: AttemptStart,
+        had_text: bool,
+    ) -> Result<(), NotStored> {
+        let turns: Vec<Uuid> = self.turns.iter().skip(start.turns).map(|turn| turn.id).collect();
         if turns.is_empty() && !had_text {
             return Ok(());
         }
-        let discard_from = (!turns.is_empty()).then_some(self.attempt_from);
+        let discard_from = (!turns.is_empty()).then_some(start.seq);
         let change = RunChange { discard_from, ..RunChange::default() };
         self.append(vec![noted(Note::TextDiscarded { turns })], change).await
     }
@@ -169,22 +139,6 @@ impl Record {
     pub(super) async fn reload(&mut self) -> Result<(), NotStored> {
         self.turns = self.journal.turns().await.map_err(NotStored)?;
         Ok(())
-    }
-
-    /// The run no longer drives its session. Returns true if a user had cancelled it.
-    pub(super) fn stop(&mut self) -> bool {
-        self.is_unwanted |= self.live.stop(self.number);
-        self.is_unwanted
-    }
-}
-
-/// However a run ends, also if its task is dropped or panics: a session that nobody drives does not
-/// count as running, so its lease expires.
-impl Drop for Record {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.live.stop(self.number);
-        }
     }
 }
 
@@ -221,7 +175,7 @@ pub(super) fn entry(turn: NewTurn) -> Entry {
     Entry::Turn(Turn { id: Uuid::now_v7(), created_at: Utc::now(), body, provider_state })
 }
 
-/// The persona's last text: what a delegate reports.
+/// The persona's last text, which a delegate reports.
 pub(super) fn last_text(turns: &[Turn]) -> Option<&str> {
     turns.iter().rev().find_map(|turn| match &turn.body {
         TurnBody::AssistantText { content } if !content.trim().is_empty() => Some(content.as_str()),

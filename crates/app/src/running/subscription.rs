@@ -78,7 +78,7 @@ impl Subscription {
             if self.is_over {
                 return Ok(None);
             }
-            match self.viewer.0.since(self.position) {
+            match self.viewer.0.feed.since(self.position) {
                 Buffered::Lagged(position) => {
                     self.position = position;
                     self.read_log().await?;
@@ -94,12 +94,12 @@ impl Subscription {
 
     /// Waits for more. Polls the log if another process may run the session.
     async fn wait(&mut self) -> Result<()> {
-        if self.viewer.0.is_running() {
+        if self.viewer.0.run.is_running() {
             // The sender lives as long as the viewer does.
             let _ = self.receiver.changed().await;
             return Ok(());
         }
-        if self.viewer.0.is_deleted() {
+        if self.viewer.0.feed.is_closed() {
             self.is_over = true;
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Subscription {
             return Ok(());
         }
         self.poll_after = (self.poll_after * 2).min(LONGEST_POLL_INTERVAL);
-        match self.runner.store().session(self.viewer.0.id).await? {
+        match self.runner.sessions.session(self.viewer.0.id).await? {
             // It was deleted.
             None => self.is_over = true,
             // Ends the run of a process that is gone.
@@ -128,7 +128,7 @@ impl Subscription {
     pub(super) async fn read_log(&mut self) -> Result<()> {
         loop {
             let after = self.ready.back().map_or(self.after.seq, |reported| reported.id.seq);
-            let page = self.runner.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let page = self.runner.sessions.log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE;
             self.ready.extend(page.iter().map(reported));
             if let Some(last) = page.last() {
@@ -145,7 +145,7 @@ impl Subscription {
         let mut between = Vec::new();
         let mut after = self.after.seq;
         loop {
-            let page = self.runner.store().log(self.viewer.0.id, after, LOG_PAGE).await?;
+            let page = self.runner.sessions.log(self.viewer.0.id, after, LOG_PAGE).await?;
             let is_last = page.len() < LOG_PAGE || page.last().is_some_and(|last| last.seq >= through);
             after = page.last().map_or(through, |last| last.seq);
             between.extend(page.iter().filter(|found| found.seq <= through).map(reported));

@@ -1,4 +1,4 @@
-//! The tools of one run, and who restricts them.
+//! The tools of one run, and the personas that restrict them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,6 +9,7 @@ use tools::{Registered, RunContext, ToolSource, Toolbox};
 use super::prepare::Prepared;
 
 pub(super) struct Toolset {
+    persona: Prepared,
     /// All tools, in a stable order: those of the sources by name, then the runtime's own.
     registered: Vec<Registered>,
     all: Arc<[Arc<Tool>]>,
@@ -20,7 +21,7 @@ pub(super) struct Toolset {
     in_plan: OnceLock<Arc<Offer>>,
 }
 
-/// What a model is offered in a mode.
+/// The tools that a model is offered in a mode.
 pub(super) struct Offer {
     pub(super) selected: Vec<Selected>,
     pub(super) specs: Arc<[ToolSpec]>,
@@ -30,13 +31,23 @@ pub(super) struct Offer {
 
 impl Toolset {
     /// Takes the sources' tools and the runtime's own. No source can replace one of the latter.
-    pub(super) fn new(provided: Toolbox, own: Vec<Registered>, above: Vec<Prepared>) -> Self {
+    pub(super) fn new(
+        persona: Prepared,
+        provided: Toolbox,
+        own: Vec<Registered>,
+        above: Vec<Prepared>,
+    ) -> Self {
         let is_own = |name: &str| own.iter().any(|registered| registered.tool.name == name);
         let mut registered: Vec<Registered> =
             provided.into_tools().filter(|provided| !is_own(&provided.tool.name)).collect();
         registered.extend(own);
         let all = registered.iter().map(|registered| Arc::clone(&registered.tool)).collect();
-        Self { registered, all, above, in_build: OnceLock::new(), in_plan: OnceLock::new() }
+        Self { persona, registered, all, above, in_build: OnceLock::new(), in_plan: OnceLock::new() }
+    }
+
+    /// The persona that has these tools.
+    pub(super) fn persona(&self) -> &Prepared {
+        &self.persona
     }
 
     /// All tools, those included that a mode or a preset hides.
@@ -44,17 +55,18 @@ impl Toolset {
         Arc::clone(&self.all)
     }
 
-    /// What is offered in a mode. The same list decides what runs.
-    pub(super) fn offered(&self, prepared: &Prepared, mode: Mode) -> Arc<Offer> {
+    /// The offer of a mode. The same list decides what runs.
+    pub(super) fn offered(&self, mode: Mode) -> Arc<Offer> {
         let offer = match mode {
             Mode::Plan => &self.in_plan,
             Mode::Build => &self.in_build,
         };
         let made = offer.get_or_init(|| {
             let above: Vec<_> = self.above.iter().map(|above| chosen(above, mode)).collect();
-            let selected = select_below(&self.all, &chosen(prepared, mode), &above);
+            let persona = &self.persona;
+            let selected = select_below(&self.all, &chosen(persona, mode), &above);
             let specs = selected.iter().map(|selected| selected.spec.clone()).collect();
-            let strategy = agent::strategy(prepared.preset(mode), prepared.bias.as_ref(), &selected);
+            let strategy = agent::strategy(persona.preset(mode), persona.bias.as_ref(), &selected);
             Arc::new(Offer { selected, specs, strategy })
         });
         Arc::clone(made)

@@ -15,6 +15,6 @@ mod planning;
 mod presets;
 mod stage;
 mod tool_sources;
-mod unkept;
 mod unreachable;
+mod unstored;
 mod watching;

@@ -34,7 +34,7 @@ when = { tool_result_of = "write_file", tool_result = "did not allow" }
 text = "As you wish."
 
 [[reply]]
-when = { tool_result_of = "write_file", tool_result = "nobody is there" }
+when = { tool_result_of = "write_file", tool_result = "no user to ask" }
 text = "Nobody allowed it."
 
 [[reply]]
@@ -303,7 +303,7 @@ fn without_a_terminal_each_line_is_a_message() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run_with_input(&["chat", "worker"], "one\n\nwrite it\n/mode plan\ntwo\n");
     assert_eq!(answer.stdout, "You said one.\n\nNobody allowed it.\n\nYou said two.\n");
-    contains(&answer.stderr, &["✗ write_file out.txt", "nobody is there", "plan mode"]);
+    contains(&answer.stderr, &["✗ write_file out.txt", "no user to ask", "plan mode"]);
     assert!(!answer.stderr.contains('\x1b') && !answer.stdout.contains('\x1b'));
     assert!(!rehearsed.home.path("work/out.txt").exists());
     let answer = rehearsed.run_with_input(&["chat", "worker"], "too much\n");

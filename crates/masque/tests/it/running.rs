@@ -178,7 +178,7 @@ fn events_are_lines_of_json() {
 fn calls_that_need_permission_are_refused_unless_they_are_approved() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "write it"]);
-    contains(&answer.stderr, &["✗ write_file out.txt", "nobody is there"]);
+    contains(&answer.stderr, &["✗ write_file out.txt", "no user to ask"]);
     assert_eq!(answer.ok(), "Nobody allowed it.\n");
     rehearsed.ok(&["run", "worker", "write it", "--approve", "read"]);
     assert!(!rehearsed.home.path("work/out.txt").exists());

@@ -1,4 +1,4 @@
-//! Who may ask: pages of other origins, and names that were made to point here, may not.
+//! Rejects requests of foreign pages and of foreign names that resolve to this machine.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, Uri};
 
-/// Why a request does not count as coming from this machine.
+/// The reason why a request does not count as coming from this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotLoopback {
     #[error("the Host {0} is not this machine; use 127.0.0.1, localhost or [::1]")]
@@ -17,7 +17,7 @@ pub enum NotLoopback {
     Origin(Shown),
 }
 
-/// A header's value as it may stand in a message.
+/// A header's value, shortened for a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -58,7 +58,7 @@ pub fn check_loopback(headers: &HeaderMap, uri: &Uri) -> Result<(), NotLoopback>
 
 fn is_loopback(authority: &Authority) -> bool {
     let host = authority.host();
-    // "user@127.0.0.1" has a host of this machine, but nobody honest sends it.
+    // "user@127.0.0.1" has a host of this machine, but no honest client sends it.
     let bare = !authority.as_str().contains('@');
     bare && (host == "127.0.0.1" || host == "[::1]" || host.eq_ignore_ascii_case("localhost"))
 }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_may() {
+    fn foreign_hosts_and_origins_are_rejected() {
         for host in [
             "evil.example.com",
             "127.0.0.1.evil.example",

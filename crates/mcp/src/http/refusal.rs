@@ -1,4 +1,4 @@
-//! What is refused before it is a request of the protocol, answered in the protocol's form.
+//! Refusals in the protocol's form, before a request reaches the protocol.
 
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
@@ -46,8 +46,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The protocol's library refuses some requests in plain words: the same in JSON, with the same
-/// headers. What is JSON already stays as it is.
+/// Turns a plain-text refusal of the protocol's library into JSON, with the same headers. JSON stays
+/// as it is.
 pub(super) async fn in_json(response: Response, body: &Bytes) -> Result<Response, Refusal> {
     let content_type = response.headers().get(CONTENT_TYPE);
     if content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json")) {
@@ -57,7 +57,7 @@ pub(super) async fn in_json(response: Response, body: &Bytes) -> Result<Response
     let plain = axum::body::to_bytes(plain, MESSAGE_BYTES).await.unwrap_or_default();
     let message = String::from_utf8_lossy(&plain).into_owned();
     let refusal = match parts.status {
-        // We have seen that the body claims to be JSON; it was the content that did not fit.
+        // The guard has checked the content type, so the body itself is wrong.
         StatusCode::UNSUPPORTED_MEDIA_TYPE => not_a_message(body),
         StatusCode::NOT_FOUND => Refusal {
             code: SESSION_NOT_FOUND,

@@ -1,4 +1,4 @@
-//! What a batch of changes means for those who watch.
+//! Maps a batch of changes to the watched addresses.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use persona::{Kind, Name};
 
 use crate::uri::ResourceUri;
 
-/// Changes that came together.
+/// Changes that arrived together.
 #[derive(Debug)]
 pub(super) struct News(Vec<Change>);
 
@@ -33,9 +33,9 @@ impl News {
         self.lists(&[Kind::Persona, Kind::Skill])
     }
 
-    /// Those of the watched addresses at which something else may stand now.
+    /// The watched addresses whose content may have changed.
     pub(super) async fn touched<'a>(&self, library: &Library, watched: Vec<&'a str>) -> Vec<&'a str> {
-        // A persona has several addresses, and is looked at once for all of them.
+        // A persona has several addresses and is compared once for all of them.
         let mut personas: HashMap<Name, bool> = HashMap::new();
         let mut touched = Vec::new();
         for uri in watched {
@@ -55,7 +55,7 @@ impl News {
         touched
     }
 
-    /// Whether a piece has changed.
+    /// True if a piece has changed.
     fn names(&self, of: Kind, piece: &Name) -> bool {
         self.0.iter().any(|change| match change {
             Change::Entity { kind, name, .. } => *kind == of && name == piece,

@@ -49,7 +49,7 @@ async fn presets_and_test_inputs_live_and_die() {
             assert_eq!(&got[field], value, "{kind}.{field}");
         }
         assert_eq!((&got["scope"], &got["name"]), (&json!("shared"), &json!("mine")));
-        // What was read may be sent back as it is.
+        // An unchanged entity can be sent back.
         let same = json!({ "kind": kind, "name": "mine", "entity": got, "if_revision": got["revision"] });
         assert_eq!(wire.call("save_entity", same).await["changed"], false, "{kind}");
         let mut other = entity.clone();

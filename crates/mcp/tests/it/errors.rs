@@ -1,4 +1,4 @@
-//! What a caller is told when something is wrong.
+//! Error results.
 
 use serde_json::json;
 

@@ -220,7 +220,7 @@ async fn change_and_delete(wire: &mut Wire) {
     }
 }
 
-/// What is compiled in must fit the schemas as well.
+/// The builtins match the schemas as well.
 #[tokio::test]
 async fn builtins_fit_their_schemas() {
     let fixture = Fixture::new().await;

@@ -74,7 +74,7 @@ async fn a_stream_is_told_of_edits_by_hand() {
 }
 
 #[tokio::test]
-async fn whoever_builds_on_a_persona_is_told_with_it() {
+async fn personas_that_extend_a_changed_one_are_notified() {
     let heirs = "[personas.middle]\nextends = \"base\"\n\n[personas.heir]\nextends = \"middle\"\n\n[personas.loner]\n";
     let text = |prompt: &str| format!("[personas.base]\nsystem_prompt = \"{prompt}\"\n\n{heirs}");
     let fixture = Fixture::with_project(&text("Old.")).await;

@@ -1,4 +1,4 @@
-//! Mistakes in a file are told with every answer until they are mended.
+//! Every answer has a warning while a file has errors.
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep, timeout};
@@ -7,7 +7,7 @@ use crate::wire::{Fixture, PATIENCE, Wire, save};
 
 const GOOD: &str = "[personas.guide]\nsystem_prompt = \"You guide.\"\n";
 
-/// What stands beside the answer itself.
+/// The texts after the answer itself.
 fn besides(result: &Value) -> Vec<&str> {
     let content = result["content"].as_array().expect("content");
     content.iter().skip(1).filter_map(|block| block["text"].as_str()).collect()
@@ -34,7 +34,7 @@ async fn a_broken_file_is_told_with_every_answer_until_it_is_mended() {
     assert_eq!(besides(&until_warned(&mut wire, false).await), [""; 0]);
     save(&fixture.project_file(), &format!("{GOOD}\n[parts.calm\npart_type = \"tone\"\n"));
     let result = until_warned(&mut wire, true).await;
-    // What was last good stays in force.
+    // The last valid version stays in force.
     assert_eq!(result["structuredContent"]["system_prompt"], "You guide.");
     let [warning] = besides(&result)[..] else { panic!("one block: {result}") };
     assert!(warning.starts_with("warning: ") && warning.contains("personas.toml:4:"), "{warning}");

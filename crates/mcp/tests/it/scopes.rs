@@ -1,4 +1,4 @@
-//! Where an answer comes from and where a write goes.
+//! The scopes of answers and writes.
 
 use serde_json::json;
 

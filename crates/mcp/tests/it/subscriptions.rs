@@ -1,4 +1,4 @@
-//! What clients are told when the library changes, in both eras.
+//! Notifications of changes, in both eras.
 
 use serde_json::json;
 
@@ -71,7 +71,7 @@ async fn a_stream_is_told_what_it_asked_for() {
     watcher.notification("notifications/resources/updated").await;
     let prompts =
         watcher.seen().iter().any(|message| message["method"] == "notifications/prompts/list_changed");
-    assert!(!prompts, "nobody asked for prompts");
+    assert!(!prompts, "the client did not subscribe to prompts");
     watcher
         .send(
             &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),

@@ -96,7 +96,7 @@ pub(crate) enum Era {
     Modern,
 }
 
-/// What every request of the newer era carries.
+/// The metadata of every request of the newer era.
 pub(crate) fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -6,14 +6,14 @@ use llm::{Failure, StopReason, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::failure::Said;
+use crate::failure::ErrorBody;
+use crate::reply_events::ReplyEvents;
 use crate::sse;
 use crate::wire::{Decode, kind_of, read};
 
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    answer: Answer,
+    answer: ReplyEvents,
     open: Option<Open>,
     /// Blocks that will be the state of the next text or call.
     kept: Vec<Value>,
@@ -93,7 +93,7 @@ struct Stop {
 impl Decoder {
     pub(crate) fn new(provider: &str) -> Self {
         Self {
-            answer: Answer::new(provider),
+            answer: ReplyEvents::new(provider),
             open: None,
             kept: Vec::new(),
             counts: Counts::default(),
@@ -214,7 +214,7 @@ impl Counts {
         newest(&mut self.cache_read_input_tokens, newer.cache_read_input_tokens);
     }
 
-    /// Anthropic counts what was cached apart from the rest of the input.
+    /// Anthropic counts cached input separately.
     fn usage(&self) -> Usage {
         let written = self.cache_creation_input_tokens.unwrap_or(0);
         let read = self.cache_read_input_tokens.unwrap_or(0);
@@ -228,11 +228,11 @@ impl Counts {
 }
 
 impl Decode for Decoder {
-    fn answer(&mut self) -> &mut Answer {
+    fn answer(&mut self) -> &mut ReplyEvents {
         &mut self.answer
     }
 
-    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure> {
+    fn event(&mut self, event: sse::SseEvent<'_>) -> Result<(), Failure> {
         match kind_of(event)?.as_ref() {
             "content_block_delta" => self.delta(read::<BlockDelta>(event.data)?.delta),
             "content_block_start" => self.start(read::<BlockStart>(event.data)?.content_block),
@@ -244,7 +244,7 @@ impl Decode for Decoder {
                 self.count(delta.usage);
             }
             "message_stop" => self.finish(),
-            "error" => return Err(Said::read(event.data).in_stream()),
+            "error" => return Err(ErrorBody::read(event.data).in_stream()),
             _ => {}
         }
         Ok(())

@@ -78,7 +78,7 @@ fn text_tools_and_text_keep_their_order() {
         "tool_use",
     );
     let told = events(decoder(), &body);
-    // What arrives together is told together.
+    // Text that arrives together is one delta.
     assert_eq!(told[0], Event::TextDelta("Let me löök.".into()));
     assert_eq!(told[1], Event::TextEnd { state: None });
     let expected = [

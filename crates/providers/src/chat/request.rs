@@ -136,7 +136,7 @@ fn messages<'a>(request: &'a Request, target: Target<'_>) -> Result<Vec<WireMess
     Ok(messages)
 }
 
-/// One message has one text and then its calls: where text and calls alternate, the order is lost.
+/// A message has one text and then its calls: alternating text and calls lose their order.
 fn assistant<'a>(
     blocks: &'a [Block],
     target: Target<'_>,

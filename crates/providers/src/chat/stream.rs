@@ -9,19 +9,19 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
 use crate::call_ids::CallIds;
-use crate::failure::Said;
+use crate::failure::ErrorBody;
+use crate::reply_events::ReplyEvents;
 use crate::sse;
 use crate::wire::{Decode, cut, read};
 
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    answer: Answer,
+    answer: ReplyEvents,
     ids: CallIds,
     /// Calls whose arguments still come.
     calls: Vec<Call>,
-    /// Thinking that will be the state of the next text or call: the field's name and what it held.
+    /// Thinking that will be the state of the next text or call: the field's name and its text.
     thinking: Option<(&'static str, String)>,
     refused: bool,
     finish_reason: Option<String>,
@@ -45,7 +45,7 @@ struct Chunk<'a> {
     error: Option<Value>,
 }
 
-/// The one choice that was asked for, should a server give several.
+/// The first choice, if a server sends several.
 struct FirstChoice<'a>(Option<Choice<'a>>);
 
 #[derive(Deserialize)]
@@ -66,8 +66,8 @@ struct Delta<'a> {
     tool_calls: Option<Vec<CallDelta>>,
 }
 
-/// A string, which is read where it stands if it has no escapes; some models that think send a list
-/// of parts. What is neither says nothing.
+/// A string, borrowed if it has no escapes; some models that think send a list
+/// of parts. Anything else counts as empty.
 #[derive(Default)]
 struct Content<'a>(Cow<'a, str>);
 
@@ -101,7 +101,7 @@ struct Cached {
 impl Decoder {
     pub(crate) fn new(provider: &str, request: &Request) -> Self {
         Self {
-            answer: Answer::new(provider),
+            answer: ReplyEvents::new(provider),
             ids: CallIds::of(request),
             calls: Vec::new(),
             thinking: None,
@@ -171,8 +171,8 @@ impl Decoder {
         call.extra_content = delta.extra_content.or(call.extra_content.take());
     }
 
-    /// Which call a delta belongs to; none where it begins one. OpenAI numbers the calls; some
-    /// servers leave the number out or send 0 for all, and a new id or a name tells then.
+    /// The call that a delta belongs to. None if it begins one. OpenAI numbers the calls; some servers
+    /// omit the number or send 0 for all, so a new id or name decides.
     fn place_of(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
             Some(index) => self.calls.iter().rposition(|call| call.index == Some(index))?,
@@ -324,17 +324,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 }
 
 impl Decode for Decoder {
-    fn answer(&mut self) -> &mut Answer {
+    fn answer(&mut self) -> &mut ReplyEvents {
         &mut self.answer
     }
 
-    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure> {
+    fn event(&mut self, event: sse::SseEvent<'_>) -> Result<(), Failure> {
         if event.data.trim() == "[DONE]" {
             return self.finish();
         }
         let chunk: Chunk<'_> = read(event.data)?;
         if let Some(error) = chunk.error {
-            return Err(Said::of(&error).in_stream());
+            return Err(ErrorBody::of(&error).in_stream());
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
@@ -348,8 +348,8 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// The usage may come after the reason to stop, so the answer is complete at the end only. Not
-    /// every server says `[DONE]`.
+    /// The usage may follow the stop reason, so the answer is complete only at the end. Some servers send
+    /// no `[DONE]`.
     fn end(&mut self) -> Result<(), Failure> {
         self.finish()
     }

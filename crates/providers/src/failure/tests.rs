@@ -4,10 +4,10 @@ use llm::FailureKind::{self, ContextExceeded, RateLimited, Rejected, Transport, 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
-use super::Said;
+use super::ErrorBody;
 
 fn failure(status: u16, body: &str) -> llm::Failure {
-    Said::read(body).with_status(status, &HeaderMap::new(), SystemTime::UNIX_EPOCH)
+    ErrorBody::read(body).with_status(status, &HeaderMap::new(), SystemTime::UNIX_EPOCH)
 }
 
 fn check(status: u16, body: &str, kind: FailureKind) {
@@ -83,7 +83,7 @@ fn the_message_is_the_providers_own_and_not_too_long() {
         failure(400, r#"{"error":{"type":"invalid_request_error","message":" temperature: too high "}}"#);
     assert_eq!(said.message, "HTTP 400: temperature: too high");
     assert_eq!(said.code.as_deref(), Some("invalid_request_error"));
-    assert_eq!(failure(503, "<html>").message, "HTTP 503: it does not say why");
+    assert_eq!(failure(503, "<html>").message, "HTTP 503: no reason given");
     assert_eq!(
         failure(529, r#"{"error":{"type":"overloaded_error"}}"#).message,
         "HTTP 529: overloaded_error"
@@ -102,7 +102,7 @@ fn waits(headers: &[(&'static str, &str)], body: &str) -> Option<Duration> {
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).expect("a value")))
         .collect();
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-    Said::read(body).with_status(429, &headers, now).retry_after
+    ErrorBody::read(body).with_status(429, &headers, now).retry_after
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn how_long_to_wait() {
 
 #[test]
 fn events_in_mid_stream_are_told_apart_by_code() {
-    let kind = |code: &str| Said::of(&json!({"type": code, "message": "…"})).in_stream().kind;
+    let kind = |code: &str| ErrorBody::of(&json!({"type": code, "message": "…"})).in_stream().kind;
     assert_eq!(kind("overloaded_error"), Transport);
     assert_eq!(kind("api_error"), Transport);
     assert_eq!(kind("rate_limit_error"), RateLimited);
@@ -136,7 +136,7 @@ fn events_in_mid_stream_are_told_apart_by_code() {
     assert_eq!(kind("invalid_request_error"), Rejected);
     assert_eq!(kind("context_length_exceeded"), ContextExceeded);
     assert_eq!(kind("never_heard_of"), Transport);
-    assert_eq!(Said::of(&json!({"code": 503, "message": "…"})).in_stream().kind, Transport);
-    assert_eq!(Said::of(&json!({"code": 429, "message": "…"})).in_stream().kind, RateLimited);
-    assert_eq!(Said::of(&json!("out of memory")).in_stream().message, "out of memory");
+    assert_eq!(ErrorBody::of(&json!({"code": 503, "message": "…"})).in_stream().kind, Transport);
+    assert_eq!(ErrorBody::of(&json!({"code": 429, "message": "…"})).in_stream().kind, RateLimited);
+    assert_eq!(ErrorBody::of(&json!("out of memory")).in_stream().message, "out of memory");
 }

@@ -208,7 +208,7 @@ fn model_parts<'a>(
     parts
 }
 
-/// A text in the parts in which it was signed: what came before the signed part stays apart.
+/// A text in the parts in which it was signed: the text before the signed part stays separate.
 fn push_text<'a>(text: &'a str, state: Option<&'a Value>, parts: &mut Vec<Part<'a>>) {
     let signature = state.and_then(|state| state.get("thoughtSignature")).and_then(Value::as_str);
     let after = state.and_then(|state| state.get("after")).and_then(Value::as_u64).unwrap_or(0);

@@ -6,9 +6,9 @@ use llm::{Failure, Request, StopReason, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
 use crate::call_ids::CallIds;
-use crate::failure::Said;
+use crate::failure::ErrorBody;
+use crate::reply_events::ReplyEvents;
 use crate::sse;
 use crate::wire::{Decode, cut, read};
 
@@ -17,7 +17,7 @@ const NAMELESS: &str = "malformed_function_call";
 
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    answer: Answer,
+    answer: ReplyEvents,
     ids: CallIds,
     tools: Vec<String>,
     /// The signature on a part of the text that is not yet complete, and where that part began.
@@ -91,7 +91,7 @@ struct Counts {
 impl Decoder {
     pub(crate) fn new(provider: &str, request: &Request) -> Self {
         Self {
-            answer: Answer::new(provider),
+            answer: ReplyEvents::new(provider),
             ids: CallIds::of(request),
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             signed: None,
@@ -112,7 +112,7 @@ impl Decoder {
             self.answer.reasoning(text);
             return;
         }
-        // A text has room for one signature; what comes after a signed part is another text.
+        // A text has one signature; a signed part ends its text.
         if self.signed.is_some() {
             self.end_text();
         }
@@ -175,14 +175,14 @@ impl From<Counts> for Usage {
 }
 
 impl Decode for Decoder {
-    fn answer(&mut self) -> &mut Answer {
+    fn answer(&mut self) -> &mut ReplyEvents {
         &mut self.answer
     }
 
-    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure> {
+    fn event(&mut self, event: sse::SseEvent<'_>) -> Result<(), Failure> {
         let chunk: Chunk = read(event.data)?;
         if let Some(error) = chunk.error {
-            return Err(Said::of(&error).in_stream());
+            return Err(ErrorBody::of(&error).in_stream());
         }
         // No header has it, but every chunk does.
         if let Some(id) = chunk.response_id.filter(|id| !self.is_named && !id.is_empty()) {

@@ -146,7 +146,7 @@ fn reasons_to_stop() {
 }
 
 #[test]
-fn a_call_that_nobody_can_read_is_a_call() {
+fn an_unreadable_call_is_a_call() {
     let finish = |message: &str| {
         data(&json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}]}))
     };

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use llm::Provider as _;
 
-use super::{Found, Key, Origin, Providers};
+use super::{Key, Origin, ProviderInfo, Providers};
 use crate::{Kind, Settings};
 
 fn environment<'a>(variables: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
@@ -14,7 +14,7 @@ fn build(settings: &[(&str, Settings)], variables: &[(&str, &str)]) -> Providers
     Providers::build(settings, &environment(variables)).expect("providers")
 }
 
-fn found<'a>(providers: &'a Providers, name: &str) -> &'a Found {
+fn found<'a>(providers: &'a Providers, name: &str) -> &'a ProviderInfo {
     providers.found().find(|found| found.name == name).expect("a provider")
 }
 
@@ -42,7 +42,7 @@ fn the_official_variables_for_addresses_are_honoured() {
     assert_eq!(found(&build(&[], &variables), "anthropic").base_url, "http://127.0.0.1:1/x");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "nonsense")];
     let error = Providers::build(BTreeMap::new(), &environment(&variables)).expect_err("no URL");
-    assert!(error.to_string().starts_with("OPENAI_BASE_URL: this is no URL"), "{error}");
+    assert!(error.to_string().starts_with("OPENAI_BASE_URL: invalid URL"), "{error}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn everything_that_is_missing_is_told_and_the_key_comes_first() {
     named.headers_env.insert("x-two".into(), "TWO".into());
     let of = |variables: &[(&str, &str)]| {
         let providers = build(&[("mine", named.clone())], variables);
-        let Found { key, problem, .. } = found(&providers, "mine").clone();
+        let ProviderInfo { key, problem, .. } = found(&providers, "mine").clone();
         (key, problem.unwrap_or_default())
     };
     let both = "no key: THREE is not set; no header x-two: TWO is not set";

@@ -6,14 +6,14 @@ use llm::{Failure, StopReason, ToolInput, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
-use crate::failure::Said;
+use crate::failure::ErrorBody;
+use crate::reply_events::ReplyEvents;
 use crate::sse;
 use crate::wire::{Decode, kind_of, read};
 
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    answer: Answer,
+    answer: ReplyEvents,
     /// Reasoning items that will be the state of the next message or call.
     before: Vec<Value>,
     refused: bool,
@@ -63,7 +63,7 @@ struct Cached {
 
 impl Decoder {
     pub(crate) fn new(provider: &str) -> Self {
-        Self { answer: Answer::new(provider), before: Vec::new(), refused: false, items: false }
+        Self { answer: ReplyEvents::new(provider), before: Vec::new(), refused: false, items: false }
     }
 
     /// A whole item.
@@ -80,7 +80,7 @@ impl Decoder {
                 }
             }
             "function_call" => {
-                // A message that lacks its end does not run into what comes next.
+                // A message without an end ends before the next item.
                 self.end_text();
                 let id = if text("call_id").is_empty() { text("id") } else { text("call_id") };
                 let state = self.state(None);
@@ -128,7 +128,7 @@ impl Decoder {
                 self.item(item);
             }
         }
-        // Reasoning that nothing followed is dropped: the provider refuses it without what it led to.
+        // Trailing reasoning is dropped: the provider refuses it without the item that follows.
         self.end_text();
         let reason = response.incomplete_details.and_then(|details| details.reason);
         let stop = match reason.as_deref() {
@@ -142,7 +142,7 @@ impl Decoder {
     }
 }
 
-/// Nothing is stored at the provider: only what holds its own content means anything there later.
+/// The provider stores nothing: only items with their own content can be sent back.
 fn can_return(item: &Value) -> bool {
     let encrypted =
         item.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
@@ -165,11 +165,11 @@ impl From<Counts> for Usage {
 }
 
 impl Decode for Decoder {
-    fn answer(&mut self) -> &mut Answer {
+    fn answer(&mut self) -> &mut ReplyEvents {
         &mut self.answer
     }
 
-    fn event(&mut self, event: sse::Event<'_>) -> Result<(), Failure> {
+    fn event(&mut self, event: sse::SseEvent<'_>) -> Result<(), Failure> {
         if event.data == "[DONE]" {
             return Ok(());
         }
@@ -190,9 +190,9 @@ impl Decode for Decoder {
             "response.incomplete" => self.finish(read::<Ended>(event.data)?.response, false),
             "response.failed" => {
                 let error = read::<Ended>(event.data)?.response.error.unwrap_or_default();
-                return Err(Said::of(&error).in_stream());
+                return Err(ErrorBody::of(&error).in_stream());
             }
-            "error" => return Err(Said::read(event.data).in_stream()),
+            "error" => return Err(ErrorBody::read(event.data).in_stream()),
             _ => {}
         }
         Ok(())

@@ -42,7 +42,7 @@ fn problems_say_what_to_write() {
     check_problem(r#"kind = "claude""#, r#"one of "anthropic", "openai-responses", "openai-chat", "gemini""#);
     check_problem("kind = \"gemini\"\ncolour = 1", "unknown field `colour`");
     for (line, problem) in [
-        ("base_url = \"models.example.org\"", "providers.mine.base_url: this is no URL"),
+        ("base_url = \"models.example.org\"", "providers.mine.base_url: invalid URL"),
         ("base_url = \"ftp://models.example.org\"", "http:// or https://"),
         ("base_url = \"http://a:b@models.example.org\"", "api_key_env"),
         ("base_url = \"http://models.example.org/?key=1\"", "no ? and no #"),

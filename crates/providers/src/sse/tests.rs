@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
-use super::{Decoder, Event, TooLong};
+use super::{Decoder, SseEvent, TooLong};
 
 type Pairs = Vec<(String, String)>;
 
-fn pair(event: Event<'_>) -> (String, String) {
+fn pair(event: SseEvent<'_>) -> (String, String) {
     (event.name.to_owned(), event.data.to_owned())
 }
 

@@ -1,6 +1,6 @@
-//! What goes wrong, and how it is told.
+//! Failures and their messages.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -112,7 +112,7 @@ async fn a_stream_that_ends_too_early_or_is_lost() {
 }
 
 #[tokio::test]
-async fn what_was_understood_before_a_failure_is_told() {
+async fn events_before_a_failure_are_passed_on() {
     let body = concat!(
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n",
         "data: {\"error\":{\"message\":\"slow down\",\"code\":\"rate_limit_exceeded\"}}\n\n",
@@ -125,14 +125,12 @@ async fn what_was_understood_before_a_failure_is_told() {
 }
 
 #[tokio::test]
-async fn silence_has_an_end() {
-    let began = Instant::now();
+async fn a_silent_stream_fails_after_the_idle_timeout() {
     let server = Server::start(|_| events(stalled(&[": nothing yet\n\n"]))).await;
     let idle = Settings { idle_timeout_s: Some(1), ..server.settings(Kind::OpenaiChat) };
     let failure = fails(&*provider(idle, &[])).await;
     assert_eq!(failure.kind, FailureKind::Transport);
     assert!(failure.message.contains("silent for 1 s (idle_timeout_s)"), "{failure}");
-    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[tokio::test]
@@ -161,7 +159,7 @@ async fn a_whole_call_has_an_end_though_bytes_keep_coming() {
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn an_address_without_a_server() {
     let settings =
         Settings { base_url: Some("http://127.0.0.1:1".into()), ..Settings::new(Kind::OpenaiChat) };
     let failure = fails(&*provider(settings, &[])).await;

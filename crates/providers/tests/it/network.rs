@@ -15,7 +15,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::server::{Server, answer, events, fails, hello, provider};
 
-/// An address that nobody serves; only a proxy can answer for it.
+/// An address without a server; only a proxy can answer for it.
 const NOWHERE: &str = "http://models.invalid";
 
 fn at(base_url: &str) -> Settings {
@@ -123,7 +123,7 @@ async fn proxies_of_the_environment_are_honoured() {
     assert_eq!(uris, ["http://models.invalid/v1/chat/completions"]);
 }
 
-/// A server with a certificate of an authority that nobody knows, and the authority's file.
+/// A server with a certificate of an unknown authority, and the authority's file.
 async fn encrypted(directory: &Path) -> (String, PathBuf) {
     let mut authority = CertificateParams::new([]).expect("parameters");
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::RecordedRequest;
 
 /// The longest value that is shown, in characters.
 const SHOWN: usize = 500;
@@ -11,7 +11,7 @@ const SHOWN: usize = 500;
 pub(crate) struct Difference {
     /// `method`, `path`, `query`, or a JSON pointer into the body.
     pub(crate) at: String,
-    /// Nothing where only the other one has something here.
+    /// None if only the other one has a value here.
     pub(crate) recorded: Option<Value>,
     pub(crate) sent: Option<Value>,
 }
@@ -47,7 +47,7 @@ fn shown(value: &Value) -> Value {
     }
 }
 
-pub(crate) fn difference(recorded: &Asked, sent: &Asked) -> Option<Difference> {
+pub(crate) fn difference(recorded: &RecordedRequest, sent: &RecordedRequest) -> Option<Difference> {
     let heads = [
         ("method", &recorded.method, &sent.method),
         ("path", &recorded.path, &sent.path),
@@ -103,7 +103,7 @@ mod tests {
 
     #[track_caller]
     fn check(recorded: &str, sent: &str, expected: Option<(&str, Option<Value>, Option<Value>)>) {
-        let asked = |body: &str| Asked {
+        let asked = |body: &str| RecordedRequest {
             method: "POST".to_owned(),
             path: "/v1/messages".to_owned(),
             query: String::new(),

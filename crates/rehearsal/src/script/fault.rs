@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Fault {
     /// An error in place of the answer.
-    pub(crate) refused: Option<Refused>,
+    pub(crate) refused: Option<HttpError>,
     pub(crate) stall: Option<Stall>,
     pub(crate) cut: Option<Cut>,
     /// The arguments of every tool call end in the middle.
@@ -18,10 +18,10 @@ pub(crate) struct Fault {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct HttpError {
     pub(crate) status: u16,
     pub(crate) retry_after_s: Option<u64>,
-    /// The protocol's own word for the error; without, the usual one of the status.
+    /// The protocol's code of the error. None: the usual one of the status.
     pub(crate) code: Option<String>,
     pub(crate) message: Option<String>,
     /// The request is longer than the model's context, in the words of the protocol.
@@ -31,13 +31,13 @@ pub(crate) struct Refused {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stall {
     pub(crate) wait: Duration,
-    /// After so many tokens; without, before anything at all.
+    /// After this many tokens. None: before everything.
     pub(crate) after: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// After so many tokens; without, in the middle.
+    /// After this many tokens. None: in the middle.
     pub(crate) after: Option<usize>,
     /// Half of the event that would come next is still sent.
     pub(crate) half_event: bool,
@@ -48,6 +48,6 @@ pub(crate) struct Cut {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ErrorEvent {
     pub(crate) code: String,
-    /// After so many tokens; without, in the middle.
+    /// After this many tokens. None: in the middle.
     pub(crate) after: Option<usize>,
 }

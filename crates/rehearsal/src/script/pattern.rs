@@ -21,7 +21,7 @@ impl Pattern {
             return Ok(Self::Contains(text.to_owned()));
         };
         let built = RegexBuilder::new(inner).size_limit(limits::REGEX_BYTES).build();
-        built.map(Self::Regex).map_err(|error| format!("{inner:?} is no regular expression: {error}"))
+        built.map(Self::Regex).map_err(|error| format!("invalid regular expression {inner:?}: {error}"))
     }
 
     pub(crate) fn matches(&self, text: &str) -> bool {

@@ -9,8 +9,8 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::{
-    InputTemplate, Mode, NoTools, Pace, Pattern, Reply, SaidPiece, SaidUsage, Script, ScriptError, Template,
-    When,
+    InputTemplate, NoTools, Pace, Pattern, PromptMode, Reply, Script, ScriptError, ScriptPiece, ScriptUsage,
+    Template, When,
 };
 use crate::limits;
 use crate::protocol::Protocol;
@@ -65,7 +65,7 @@ struct RawWhen {
     no_tools: Option<NoTools>,
     call: Option<Spanned<u32>>,
     request: Option<Spanned<u64>>,
-    mode: Option<Mode>,
+    mode: Option<PromptMode>,
     protocol: Option<Protocol>,
     stream: Option<bool>,
 }
@@ -138,7 +138,9 @@ fn reply(raw: Spanned<RawReply>, usual: Pace) -> Checked<Reply> {
         return Err(Wrong(span, message.to_owned()));
     }
     let pieces = if !says_something {
-        vec![SaidPiece::Text(Template::literal("This is a rehearsal, and this answer is one of its faults."))]
+        vec![ScriptPiece::Text(Template::literal(
+            "This is a rehearsal, and this answer is one of its faults.",
+        ))]
     } else {
         pieces(raw.text, raw.reasoning, raw.say)?
     };
@@ -161,10 +163,10 @@ fn pieces(
     text: Option<Spanned<String>>,
     reasoning: Option<Spanned<String>>,
     say: Option<Spanned<Vec<Spanned<RawPiece>>>>,
-) -> Checked<Vec<SaidPiece>> {
+) -> Checked<Vec<ScriptPiece>> {
     let mut pieces = Vec::new();
     if let Some(reasoning) = reasoning {
-        pieces.push(SaidPiece::Reasoning(template(&reasoning)?));
+        pieces.push(ScriptPiece::Reasoning(template(&reasoning)?));
     }
     match (text, say) {
         (Some(_), Some(say)) => {
@@ -173,7 +175,7 @@ fn pieces(
                 "a reply has text or say, not both; put the text into say".to_owned(),
             ));
         }
-        (Some(text), None) => pieces.push(SaidPiece::Text(template(&text)?)),
+        (Some(text), None) => pieces.push(ScriptPiece::Text(template(&text)?)),
         (None, Some(say)) => {
             if say.get_ref().len() > limits::PIECES {
                 return Err(Wrong(say.span(), format!("a reply says at most {} pieces", limits::PIECES)));
@@ -187,14 +189,14 @@ fn pieces(
     Ok(pieces)
 }
 
-fn piece(raw: Spanned<RawPiece>) -> Checked<SaidPiece> {
+fn piece(raw: Spanned<RawPiece>) -> Checked<ScriptPiece> {
     let span = raw.span();
     match raw.into_inner() {
         RawPiece { text: Some(text), reasoning: None, tool: None, id: None, input: None } => {
-            Ok(SaidPiece::Text(template(&text)?))
+            Ok(ScriptPiece::Text(template(&text)?))
         }
         RawPiece { text: None, reasoning: Some(reasoning), tool: None, id: None, input: None } => {
-            Ok(SaidPiece::Reasoning(template(&reasoning)?))
+            Ok(ScriptPiece::Reasoning(template(&reasoning)?))
         }
         RawPiece { text: None, reasoning: None, tool: Some(tool), id, input } => {
             if tool.get_ref().is_empty() {
@@ -206,7 +208,7 @@ fn piece(raw: Spanned<RawPiece>) -> Checked<SaidPiece> {
                 .map_err(|error| error.to_string())
                 .and_then(|value| InputTemplate::parse(dates_as_text(value)))
                 .map_err(|message| Wrong(span, message))?;
-            Ok(SaidPiece::Tool { name: tool.into_inner(), id, input })
+            Ok(ScriptPiece::Tool { name: tool.into_inner(), id, input })
         }
         _ => {
             let message = "a piece is one of { text = … }, { reasoning = … }, { tool = …, input = … }";
@@ -261,7 +263,7 @@ fn template(raw: &Spanned<String>) -> Checked<Template> {
     Template::parse(raw.get_ref()).map_err(|message| Wrong(raw.span(), message))
 }
 
-fn usage(raw: Spanned<RawUsage>) -> Checked<SaidUsage> {
+fn usage(raw: Spanned<RawUsage>) -> Checked<ScriptUsage> {
     let span = raw.span();
     let RawUsage { input, output, cache_read, cache_write } = raw.into_inner();
     let cached = cache_read.saturating_add(cache_write);
@@ -269,7 +271,7 @@ fn usage(raw: Spanned<RawUsage>) -> Checked<SaidUsage> {
         let message = "input counts cached tokens too, so it is at least cache_read + cache_write";
         return Err(Wrong(span, message.to_owned()));
     }
-    Ok(SaidUsage { input, output, cache_read, cache_write })
+    Ok(ScriptUsage { input, output, cache_read, cache_write })
 }
 
 fn pace(

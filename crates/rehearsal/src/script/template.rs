@@ -1,4 +1,4 @@
-//! Texts with places for what the request said: `{{last_user}}` and others.
+//! Texts with placeholders for the request: `{{last_user}}` and others.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ enum Place {
 
 /// Values for the placeholders.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct TemplateValues<'a> {
     pub(crate) last_user: &'a str,
     pub(crate) tool_result: &'a str,
     pub(crate) model: &'a str,
@@ -64,7 +64,7 @@ impl Template {
             }
             let Some((_, place)) = NAMES.iter().find(|(known, _)| *known == name) else {
                 let known = NAMES.map(|(known, _)| format!("{{{{{known}}}}}")).join(", ");
-                return Err(format!("{{{{{name}}}}} is no place for anything; there are {known}"));
+                return Err(format!("unknown placeholder {{{{{name}}}}} (expected {known})"));
             };
             literal.push_str(&rest[..open]);
             if !literal.is_empty() {
@@ -80,7 +80,7 @@ impl Template {
         Ok(Self { parts })
     }
 
-    pub(crate) fn render(&self, words: &Words<'_>) -> String {
+    pub(crate) fn render(&self, words: &TemplateValues<'_>) -> String {
         match &self.parts[..] {
             [] => String::new(),
             [Part::Literal(only)] => only.clone(),
@@ -94,7 +94,7 @@ impl Template {
 }
 
 impl Part {
-    fn render<'a>(&'a self, words: &Words<'a>) -> Cow<'a, str> {
+    fn render<'a>(&'a self, words: &TemplateValues<'a>) -> Cow<'a, str> {
         match self {
             Self::Literal(text) => Cow::Borrowed(text),
             Self::Place(Place::LastUser) => Cow::Borrowed(shortened(words.last_user)),
@@ -117,7 +117,7 @@ fn shortened(text: &str) -> &str {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InputTemplate {
     value: Value,
-    /// The finished text, where nothing has to be put in.
+    /// The finished text, if it has no placeholder.
     ready: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl InputTemplate {
     }
 
     /// The input as JSON text.
-    pub(crate) fn render(&self, words: &Words<'_>) -> String {
+    pub(crate) fn render(&self, words: &TemplateValues<'_>) -> String {
         match &self.ready {
             Some(ready) => ready.clone(),
             None => fill(&self.value, words).to_string(),
@@ -157,7 +157,7 @@ fn check(value: &Value) -> Result<bool, String> {
     Ok(found)
 }
 
-fn fill(value: &Value, words: &Words<'_>) -> Value {
+fn fill(value: &Value, words: &TemplateValues<'_>) -> Value {
     match value {
         Value::String(text) => {
             Value::String(Template::parse(text).map_or_else(|_| text.clone(), |text| text.render(words)))

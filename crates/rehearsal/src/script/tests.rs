@@ -1,9 +1,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::answer::{Answer, Piece};
-use crate::heard::{self, Heard};
-use crate::protocol::{Call, Framing, Protocol};
+use crate::protocol::{Framing, Protocol, ReplyCall};
+use crate::rendered_reply::{Piece, RenderedReply};
+use crate::request_content::{self, RequestContent};
 
 /// The place and the words of what is wrong with a script.
 #[track_caller]
@@ -20,7 +20,7 @@ fn mistakes_are_told_with_their_place() {
     wrong("strickt = true", (1, 1), "unknown field `strickt`");
     wrong("[[reply]]\ntext = 3", (2, 8), "expected a string");
     wrong("[[reply]]\ntext = 'a", (2, 10), "literal");
-    wrong("[[reply]]\ntext = 'a'\nwhen = { last_user = '/(/' }", (3, 22), "no regular expression");
+    wrong("[[reply]]\ntext = 'a'\nwhen = { last_user = '/(/' }", (3, 22), "invalid regular expression");
     wrong("[[reply]]\ntext = 'a'\n\n[[reply]]\nwhen = { call = 1 }", (4, 1), "says nothing");
     wrong("[[reply]]\ntext = 'a'\nsay = [{ text = 'b' }]", (3, 7), "not both");
     wrong("[[reply]]\nsay = [{ text = 'b', tool = 'c' }]", (2, 8), "a piece is one of");
@@ -61,7 +61,7 @@ fn faults_that_make_no_sense_are_told() {
 #[test]
 fn scripts_have_limits() {
     let long = format!("# {}", "a".repeat(limits::SCRIPT_BYTES));
-    wrong(&long, (0, 0), "is the most; split it");
+    wrong(&long, (0, 0), "; split it");
     let many = "[[reply]]\ntext = 'a'\n".repeat(limits::REPLIES + 1);
     wrong(&many, (2 * limits::REPLIES + 1, 1), "at most 10000 replies");
     let pieces = format!("[[reply]]\nsay = [{}]", "{ text = 'a' },".repeat(limits::PIECES + 1));
@@ -69,11 +69,15 @@ fn scripts_have_limits() {
     let pattern =
         format!("[[reply]]\ntext = 'a'\nwhen = {{ system = '{}' }}", "a".repeat(limits::PATTERN_BYTES + 1));
     wrong(&pattern, (3, 19), "at most 16384 bytes");
-    wrong("[[reply]]\ntext = 'a'\nwhen = { system = '/(a{999}){999}/' }", (3, 19), "no regular expression");
+    wrong(
+        "[[reply]]\ntext = 'a'\nwhen = { system = '/(a{999}){999}/' }",
+        (3, 19),
+        "invalid regular expression",
+    );
 }
 
-fn heard(messages: &serde_json::Value) -> Heard {
-    let call = Call { protocol: Protocol::Anthropic, model: None, framing: Framing::Asked };
+fn heard(messages: &serde_json::Value) -> RequestContent {
+    let call = ReplyCall { protocol: Protocol::Anthropic, model: None, framing: Framing::AsRequested };
     let body = json!({
         "model": "claude-9",
         "max_tokens": 100,
@@ -82,14 +86,14 @@ fn heard(messages: &serde_json::Value) -> Heard {
         "tools": [{ "name": "list_files" }, { "name": "read_file" }],
         "messages": messages,
     });
-    heard::listen(&call, &body).expect("a request")
+    request_content::read(&call, &body).expect("a request")
 }
 
-fn first() -> Heard {
+fn first() -> RequestContent {
     heard(&json!([{ "role": "user", "content": "list the files" }]))
 }
 
-fn after_a_tool() -> Heard {
+fn after_a_tool() -> RequestContent {
     heard(&json!([
         { "role": "user", "content": "list the files" },
         { "role": "assistant", "content": [
@@ -104,7 +108,7 @@ fn after_a_tool() -> Heard {
 }
 
 #[track_caller]
-fn holds(when: &str, heard: &Heard, expected: bool) {
+fn holds(when: &str, heard: &RequestContent, expected: bool) {
     let script = Script::parse(&format!("[[reply]]\ntext = 'a'\nwhen = {when}")).expect("a script");
     assert_eq!(script.replies[0].when.holds(heard, 7), expected, "{when}");
 }
@@ -164,9 +168,9 @@ fn what_tools_answered_goes_before_what_the_user_said() {
     }
 }
 
-fn answered(script: &str, heard: &Heard) -> Answer {
+fn answered(script: &str, heard: &RequestContent) -> RenderedReply {
     let script = Script::parse(script).expect("a script");
-    Answer::new(&script.replies[0], heard, 400, "s".to_owned(), 1)
+    RenderedReply::new(&script.replies[0], heard, 400, "s".to_owned(), 1)
 }
 
 #[test]
@@ -193,7 +197,7 @@ say = [
 }
 
 #[test]
-fn usage_is_estimated_where_nobody_set_it() {
+fn usage_is_estimated_unless_set() {
     let usage = |script: &str| {
         let usage = answered(script, &first()).usage;
         (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
@@ -223,12 +227,12 @@ fn malformed_input_is_no_json_whatever_it_was() {
 fn the_shipped_script_always_says_that_it_is_a_rehearsal() {
     let script = Script::parse(include_str!("../builtin.toml")).expect("the shipped script");
     for reply in &script.replies {
-        let answer = Answer::new(reply, &first(), 10, String::new(), 0);
+        let answer = RenderedReply::new(reply, &first(), 10, String::new(), 0);
         let Some(Piece::Text(text)) = answer.pieces.first() else { panic!("a text, not {answer:?}") };
         assert!(text.trim_start().starts_with("Rehearsal: no model"), "{text}");
     }
     let Some(last) = script.replies.last() else { panic!("no replies") };
-    let answer = Answer::new(last, &first(), 10, String::new(), 0);
+    let answer = RenderedReply::new(last, &first(), 10, String::new(), 0);
     for words in [
         "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY",
@@ -245,15 +249,15 @@ fn the_shipped_script_always_says_that_it_is_a_rehearsal() {
 #[test]
 fn the_shipped_script_shows_a_tool_call_where_there_are_tools() {
     let script = Script::builtin();
-    let chosen = |heard: &Heard| {
+    let chosen = |heard: &RequestContent| {
         let reply = script.replies.iter().find(|reply| reply.when.holds(heard, 1)).expect("a reply");
-        Answer::new(reply, heard, 10, String::new(), 0)
+        RenderedReply::new(reply, heard, 10, String::new(), 0)
     };
     let call = chosen(&first());
     assert_eq!(call.stop, StopReason::ToolUse);
     let after = chosen(&after_a_tool());
     assert_eq!(after.stop, StopReason::EndTurn);
     assert!(after.pieces[0].text().contains("a.rs"));
-    let without = chosen(&Heard { tools: Vec::new(), ..first() });
+    let without = chosen(&RequestContent { tools: Vec::new(), ..first() });
     assert_eq!(without.stop, StopReason::EndTurn);
 }

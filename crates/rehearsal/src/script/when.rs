@@ -1,12 +1,12 @@
-//! When a reply answers.
+//! The condition of a reply.
 
 use serde::Deserialize;
 
 use super::Pattern;
-use crate::heard::Heard;
 use crate::protocol::Protocol;
+use crate::request_content::RequestContent;
 
-/// All that is set must hold; nothing set holds always.
+/// All conditions that are set must hold.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct When {
     pub(crate) last_user: Option<Pattern>,
@@ -21,7 +21,7 @@ pub(crate) struct When {
     pub(crate) call: Option<u32>,
     /// The nth request that the server got.
     pub(crate) request: Option<u64>,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<PromptMode>,
     pub(crate) protocol: Option<Protocol>,
     pub(crate) stream: Option<bool>,
 }
@@ -29,16 +29,16 @@ pub(crate) struct When {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum NoTools {
-    /// Matches requests that offer no tools at all.
+    /// True matches requests without tools, false those with tools.
     AtAll(bool),
     /// None of these is offered.
     Of(Vec<String>),
 }
 
-/// True if the system text has the reminder of plan mode.
+/// Plan mode, if the system text has its reminder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mode {
+pub(crate) enum PromptMode {
     Plan,
     Build,
 }
@@ -46,18 +46,18 @@ pub(crate) enum Mode {
 const REMINDER: &str = "<system-reminder>";
 
 impl When {
-    pub(crate) fn holds(&self, heard: &Heard, request: u64) -> bool {
+    pub(crate) fn holds(&self, heard: &RequestContent, request: u64) -> bool {
         self.cheap(heard, request) && self.tools_offered(heard) && self.said(heard)
     }
 
-    fn cheap(&self, heard: &Heard, request: u64) -> bool {
+    fn cheap(&self, heard: &RequestContent, request: u64) -> bool {
         self.call.is_none_or(|call| call == heard.call)
             && self.request.is_none_or(|wanted| wanted == request)
             && self.protocol.is_none_or(|protocol| protocol == heard.protocol)
             && self.stream.is_none_or(|stream| stream == heard.streams)
     }
 
-    fn tools_offered(&self, heard: &Heard) -> bool {
+    fn tools_offered(&self, heard: &RequestContent) -> bool {
         let offered = |name: &String| heard.tools.contains(name);
         self.tools.iter().all(offered)
             && match &self.no_tools {
@@ -67,7 +67,7 @@ impl When {
             }
     }
 
-    fn said(&self, heard: &Heard) -> bool {
+    fn said(&self, heard: &RequestContent) -> bool {
         let found = |pattern: &Option<Pattern>, text: &str| {
             pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
         };
@@ -75,12 +75,12 @@ impl When {
             && self.answers_result(heard)
             && found(&self.system, &heard.system)
             && found(&self.model, &heard.model)
-            && self.mode.is_none_or(|mode| (mode == Mode::Plan) == heard.system.contains(REMINDER))
+            && self.mode.is_none_or(|mode| (mode == PromptMode::Plan) == heard.system.contains(REMINDER))
     }
 
     /// A user's message counts as answered once tools have answered: a reply that matches it
-    /// alone would otherwise call the same tools for ever.
-    fn answers_user(&self, heard: &Heard) -> bool {
+    /// alone would otherwise call the same tools forever.
+    fn answers_user(&self, heard: &RequestContent) -> bool {
         let Some(pattern) = &self.last_user else { return true };
         let is_answered = !heard.user_speaks && !heard.results.is_empty();
         let looks_on = self.tool_result.is_some() || self.tool_result_of.is_some() || self.call.is_some();
@@ -88,7 +88,7 @@ impl When {
     }
 
     /// One result must fulfil both conditions.
-    fn answers_result(&self, heard: &Heard) -> bool {
+    fn answers_result(&self, heard: &RequestContent) -> bool {
         if self.tool_result.is_none() && self.tool_result_of.is_none() {
             return true;
         }

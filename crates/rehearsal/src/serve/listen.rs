@@ -90,7 +90,7 @@ async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Opti
     }
 }
 
-/// The whole body of a request, or nothing where it is too long or does not come.
+/// The whole body of a request. None if it is too long or breaks off.
 pub(crate) async fn read(body: Body) -> Option<Bytes> {
     // A body whose declared length is too large is rejected unread.
     if body.size_hint().lower() > limits::BODY_BYTES as u64 {

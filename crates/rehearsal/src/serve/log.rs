@@ -63,14 +63,14 @@ pub(crate) fn query_without_secrets(query: &str) -> String {
 
 /// The newest requests, bounded by number and size.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct RequestLog {
     requests: VecDeque<(usize, Recorded)>,
     bytes: usize,
     /// How many were added, kept or not.
     added: u64,
 }
 
-impl Log {
+impl RequestLog {
     pub(super) fn add(&mut self, request: Recorded, bytes: usize) {
         self.requests.push_back((bytes, request));
         self.bytes += bytes;
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn old_requests_are_forgotten_by_number() {
-        let mut log = Log::default();
+        let mut log = RequestLog::default();
         for number in 0..limits::RECORDED_REQUESTS + 3 {
             log.add(request(&number.to_string()), 1);
         }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn old_requests_are_forgotten_by_size() {
-        let mut log = Log::default();
+        let mut log = RequestLog::default();
         for number in 0..5 {
             log.add(request(&number.to_string()), limits::RECORDED_BYTES / 2);
         }

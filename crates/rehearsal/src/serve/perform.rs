@@ -11,11 +11,11 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::player::{Ending, Player, Step, Streams, steps};
-use crate::answer::Answer;
-use crate::heard::Heard;
 use crate::protocol::{Framing, Protocol};
+use crate::rendered_reply::RenderedReply;
+use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
-use crate::script::{Cut, Fault, Refused, Reply};
+use crate::script::{Cut, Fault, HttpError, Reply};
 use crate::wire::{self, Trouble};
 
 const JSON: &str = "application/json";
@@ -23,8 +23,8 @@ const EVENTS: &str = "text/event-stream; charset=utf-8";
 
 pub(super) async fn perform(
     reply: &Reply,
-    heard: &Heard,
-    answer: &Answer,
+    heard: &RequestContent,
+    answer: &RenderedReply,
     streams: &Arc<Streams>,
 ) -> Response {
     let none = Fault::default();
@@ -50,7 +50,13 @@ pub(super) async fn perform(
     response
 }
 
-fn stream(reply: &Reply, fault: &Fault, heard: &Heard, answer: &Answer, streams: &Arc<Streams>) -> Response {
+fn stream(
+    reply: &Reply,
+    fault: &Fault,
+    heard: &RequestContent,
+    answer: &RenderedReply,
+    streams: &Arc<Streams>,
+) -> Response {
     let mut score = wire::stream(heard, answer);
     let middle = score.tokens() / 2;
     if let Some(error) = &fault.error_event {
@@ -87,7 +93,7 @@ fn cut_at(score: &Score, cut: Cut) -> usize {
     start + length.div_ceil(2)
 }
 
-async fn whole(reply: &Reply, fault: &Fault, heard: &Heard, answer: &Answer) -> Response {
+async fn whole(reply: &Reply, fault: &Fault, heard: &RequestContent, answer: &RenderedReply) -> Response {
     let count: usize = answer.pieces.iter().map(|piece| tokens(piece.text()).count()).sum();
     let later = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
     let mut wait = reply.pace.first_token + reply.pace.token.saturating_mul(later);
@@ -104,7 +110,7 @@ async fn whole(reply: &Reply, fault: &Fault, heard: &Heard, answer: &Answer) -> 
             _ => 503,
         };
         let refused =
-            Refused { status, retry_after_s: None, code: None, message: None, context_exceeded: false };
+            HttpError { status, retry_after_s: None, code: None, message: None, context_exceeded: false };
         return refusal(heard.protocol, &refused, None, &answer.stamp);
     }
     let mut text = wire::whole(heard, answer).to_string();
@@ -125,7 +131,7 @@ async fn whole(reply: &Reply, fault: &Fault, heard: &Heard, answer: &Answer) -> 
     response
 }
 
-fn refusal(protocol: Protocol, refused: &Refused, body: Option<&str>, stamp: &str) -> Response {
+fn refusal(protocol: Protocol, refused: &HttpError, body: Option<&str>, stamp: &str) -> Response {
     let request_id = format!("req_{stamp}");
     let usual = match refused.status {
         401 | 403 => "This key may not do this; the rehearsal's script says so.",
@@ -149,9 +155,9 @@ fn refusal(protocol: Protocol, refused: &Refused, body: Option<&str>, stamp: &st
     response
 }
 
-/// An error that no script asked for.
+/// An error of the rehearsal itself.
 pub(super) fn trouble(protocol: Protocol, status: u16, message: &str, stamp: &str) -> Response {
-    let refused = Refused {
+    let refused = HttpError {
         status,
         retry_after_s: None,
         code: None,

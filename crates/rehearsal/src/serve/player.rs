@@ -16,7 +16,7 @@ use crate::limits;
 use crate::score::Score;
 use crate::script::Pace;
 
-/// How many streams there are, for those who wait for them to end.
+/// Counts open and abandoned streams.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     open: AtomicUsize,
@@ -40,17 +40,17 @@ pub(crate) struct Step {
     pub(crate) end: usize,
 }
 
-/// How a body ends.
+/// The end of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// As bodies do.
+    /// Regular.
     Whole,
-    /// With its connection, and without the end that was announced.
+    /// Cut off with its connection, before the announced end.
     Cut,
 }
 
-/// When which bytes of a score are sent: the opening at once, then token by token; none beyond
-/// `limit`. Steps that are due together are one.
+/// The schedule of a score: the opening at once, then token by token; nothing beyond `limit`. Steps
+/// that are due together are one.
 pub(super) fn steps(score: &Score, pace: Pace, stall: Option<(usize, Duration)>, limit: usize) -> Vec<Step> {
     let tokens = score.tokens();
     let paced = !pace.token.is_zero();
@@ -85,7 +85,7 @@ pub(crate) struct Player {
     steps: Vec<Step>,
     next: usize,
     started: Instant,
-    /// Made when something has to be waited for; set to `waits_for`.
+    /// Created when first needed; set to `waits_for`.
     timer: Option<Pin<Box<Sleep>>>,
     waits_for: Option<Instant>,
     ending: Ending,
@@ -144,7 +144,7 @@ impl Stream for Player {
             self.ended = true;
             return Poll::Ready(None);
         }
-        // An error throws away what was not flushed yet: let that go first.
+        // An error discards unflushed bytes, so wait for them first.
         let due = self.waits_for.filter(|_| self.next > self.steps.len());
         let due = due.unwrap_or_else(|| Instant::now() + limits::CUT_LINGER);
         self.next = self.steps.len() + 1;

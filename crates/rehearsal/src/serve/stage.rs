@@ -11,12 +11,12 @@ use bytes::Bytes;
 use http::{Method, StatusCode, request};
 use serde_json::Value;
 
-use super::log::{Log, headers_without_secrets, query_without_secrets};
+use super::log::{RequestLog, headers_without_secrets, query_without_secrets};
 use super::player::Streams;
 use super::{Options, Recorded, perform};
-use crate::answer::Answer;
-use crate::heard::{self, Heard, Rejected};
-use crate::protocol::{self, Asked, Call, Protocol};
+use crate::protocol::{self, Endpoint, Protocol, ReplyCall};
+use crate::rendered_reply::RenderedReply;
+use crate::request_content::{self, Rejected, RequestContent};
 use crate::script::Reply;
 use crate::{Script, limits, wire};
 
@@ -27,10 +27,10 @@ pub(super) struct Stage {
     used: Vec<AtomicU32>,
     /// How many requests for an answer came.
     count: AtomicU64,
-    log: Mutex<Log>,
+    log: Mutex<RequestLog>,
     options: Options,
     started: Instant,
-    /// Makes ids differ from those of other runs, which may be part of a session that goes on.
+    /// Makes ids differ from those of other runs, which a session may contain.
     run: String,
     pub(super) streams: Arc<Streams>,
 }
@@ -72,7 +72,7 @@ impl Stage {
         self.used.iter().for_each(|used| used.store(0, Ordering::Relaxed));
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
+    fn log(&self) -> MutexGuard<'_, RequestLog> {
         // Nothing is left half done under this lock.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,7 +97,7 @@ impl Stage {
     }
 
     /// The first reply that holds and may still be used.
-    fn choose(&self, heard: &Heard, number: u64) -> Option<&Reply> {
+    fn choose(&self, heard: &RequestContent, number: u64) -> Option<&Reply> {
         let mut numbered = self.script.replies.iter().zip(&self.used);
         let found = numbered.find(|(reply, used)| reply.when.holds(heard, number) && may_use(reply, used));
         match found {
@@ -133,17 +133,17 @@ pub(super) async fn answer(State(stage): State<Arc<Stage>>, request: Request) ->
     let (head, body) = request.into_parts();
     let is_post = head.method == Method::POST;
     let (path, query) = (head.uri.path(), head.uri.query().unwrap_or_default());
-    let asked = match head.method {
-        Method::POST | Method::GET => protocol::asked(is_post, path, query, &head.headers),
+    let endpoint = match head.method {
+        Method::POST | Method::GET => protocol::endpoint(is_post, path, query, &head.headers),
         _ => None,
     };
-    match asked {
-        Some(Asked::Reply(call)) => stage.reply(&head, &call, body).await,
-        Some(Asked::Models(protocol, one)) => {
+    match endpoint {
+        Some(Endpoint::Reply(call)) => stage.reply(&head, &call, body).await,
+        Some(Endpoint::Models(protocol, one)) => {
             stage.record(&head, 0, Value::Null, None);
             match wire::models(protocol, &stage.script.models, one.as_deref()) {
                 Some(models) => perform::json(StatusCode::OK, &models),
-                None => perform::trouble(protocol, 404, "there is no such model", ""),
+                None => perform::trouble(protocol, 404, "unknown model", ""),
             }
         }
         None => {
@@ -160,7 +160,7 @@ pub(super) async fn answer(State(stage): State<Arc<Stage>>, request: Request) ->
 }
 
 impl Stage {
-    async fn reply(&self, head: &request::Parts, call: &Call, body: Body) -> Response {
+    async fn reply(&self, head: &request::Parts, call: &ReplyCall, body: Body) -> Response {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let stamp = self.stamp(number);
         let refuse = |status, message: &str| perform::trouble(call.protocol, status, message, &stamp);
@@ -172,10 +172,10 @@ impl Stage {
             Err(error) => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 self.record(head, bytes.len(), text.into(), None);
-                return refuse(400, &format!("the body is no JSON: {error}"));
+                return refuse(400, &format!("the body is not JSON: {error}"));
             }
         };
-        let heard = match heard::listen(call, &value) {
+        let heard = match request_content::read(call, &value) {
             Ok(heard) => heard,
             Err(Rejected(message)) => {
                 self.record(head, bytes.len(), value, None);
@@ -195,8 +195,8 @@ impl Stage {
         self.perform(reply, &heard, &bytes, stamp).await
     }
 
-    async fn perform(&self, reply: &Reply, heard: &Heard, body: &Bytes, stamp: String) -> Response {
-        let answer = Answer::new(reply, heard, body.len(), stamp, self.created());
+    async fn perform(&self, reply: &Reply, heard: &RequestContent, body: &Bytes, stamp: String) -> Response {
+        let answer = RenderedReply::new(reply, heard, body.len(), stamp, self.created());
         perform::perform(reply, heard, &answer, &self.streams).await
     }
 }

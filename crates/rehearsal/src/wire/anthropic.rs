@@ -3,12 +3,12 @@
 use llm::{StopReason, Usage};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Piece};
+use crate::rendered_reply::{Piece, RenderedReply};
 use crate::score::{Score, tokens};
 
 const CALL: &str = "toolu_";
 
-pub(super) fn stream(answer: &Answer, score: &mut Score) {
+pub(super) fn stream(answer: &RenderedReply, score: &mut Score) {
     event(score, "message_start").raw(",\"message\":").json(&opening(answer)).raw(END);
     for (index, piece) in answer.pieces.iter().enumerate() {
         start(score, index, &block(answer, index, piece, Fill::Empty));
@@ -35,7 +35,7 @@ pub(super) fn stream(answer: &Answer, score: &mut Score) {
     event(score, "message_stop").raw(END);
 }
 
-pub(super) fn whole(answer: &Answer) -> Value {
+pub(super) fn whole(answer: &RenderedReply) -> Value {
     let pieces = answer.pieces.iter().enumerate();
     let content: Vec<Value> = pieces.map(|(index, piece)| block(answer, index, piece, Fill::Whole)).collect();
     let mut message = opening(answer);
@@ -81,7 +81,7 @@ enum Fill {
     Whole,
 }
 
-fn block(answer: &Answer, index: usize, piece: &Piece, fill: Fill) -> Value {
+fn block(answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
     let filled = |text: &str| if fill == Fill::Whole { text.to_owned() } else { String::new() };
     match piece {
         Piece::Reasoning(text) => json!({
@@ -106,7 +106,7 @@ fn block(answer: &Answer, index: usize, piece: &Piece, fill: Fill) -> Value {
     }
 }
 
-fn opening(answer: &Answer) -> Value {
+fn opening(answer: &RenderedReply) -> Value {
     json!({
         "id": format!("msg_{}", answer.stamp),
         "type": "message",
@@ -119,7 +119,7 @@ fn opening(answer: &Answer) -> Value {
     })
 }
 
-/// Here the input does not count what came from the cache or went into it.
+/// This protocol counts cached input separately.
 fn usage(usage: &Usage, output_tokens: u64) -> Value {
     let cached = usage.cache_read_tokens + usage.cache_write_tokens;
     json!({
@@ -131,7 +131,7 @@ fn usage(usage: &Usage, output_tokens: u64) -> Value {
 }
 
 /// A signature that only the provider could verify; clients send it back with the block.
-fn signature(answer: &Answer, index: usize) -> String {
+fn signature(answer: &RenderedReply, index: usize) -> String {
     answer.piece_id("rehearsal-signature-", index)
 }
 

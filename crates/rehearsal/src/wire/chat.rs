@@ -3,13 +3,13 @@
 use llm::StopReason;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Piece};
-use crate::heard::Heard;
+use crate::rendered_reply::{Piece, RenderedReply};
+use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
 const CALL: &str = "call_";
 
-pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
+pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
     let chunk = Chunk::new(heard, answer);
     chunk.delta(score, |score| {
         score.raw("{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}");
@@ -54,7 +54,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(heard: &Heard, answer: &Answer) -> Self {
+    fn new(heard: &RequestContent, answer: &RenderedReply) -> Self {
         let head = format!(
             "data: {{\"id\":\"chatcmpl-{}\",\"object\":\"chat.completion.chunk\",\"created\":{},\"model\":{},\
              \"system_fingerprint\":\"fp_rehearsal\"",
@@ -90,7 +90,7 @@ impl Chunk {
     }
 }
 
-pub(super) fn whole(answer: &Answer) -> Value {
+pub(super) fn whole(answer: &RenderedReply) -> Value {
     let (mut content, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     for (index, piece) in answer.pieces.iter().enumerate() {
         match piece {
@@ -132,7 +132,7 @@ pub(super) fn fail(score: &mut Score, code: &str, message: &str) {
     score.raw("data: ").json(&error).raw("\n\n");
 }
 
-fn usage(answer: &Answer) -> Value {
+fn usage(answer: &RenderedReply) -> Value {
     let usage = &answer.usage;
     json!({
         "prompt_tokens": usage.input_tokens,
@@ -148,7 +148,7 @@ fn usage(answer: &Answer) -> Value {
     })
 }
 
-/// There is no word for a pause here.
+/// This protocol has no pause.
 fn finish(stop: StopReason) -> &'static str {
     match stop {
         StopReason::EndTurn | StopReason::Pause => "stop",

@@ -3,19 +3,19 @@
 use llm::StopReason;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answer, Piece};
-use crate::heard::Heard;
 use crate::protocol::Framing;
+use crate::rendered_reply::{Piece, RenderedReply};
+use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
-pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
+pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
     let chunk = Chunk::new(heard, answer);
     let mut signature = signature(answer);
     for piece in &answer.pieces {
         match piece {
             Piece::Reasoning(text) => chunk.texts(score, text, true),
             Piece::Text(text) => chunk.texts(score, text, false),
-            // Gemini does not send what it could not read itself; it says so at the end.
+            // Gemini does not send malformed calls; it reports them at the end.
             Piece::Tool { .. } if answer.malformed => {}
             Piece::Tool { id, name, input } => {
                 score.beat();
@@ -37,7 +37,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(heard: &Heard, answer: &Answer) -> Self {
+    fn new(heard: &RequestContent, answer: &RenderedReply) -> Self {
         let input = answer.usage.input_tokens;
         let tail = format!(
             "],\"role\":\"model\"}},\"index\":0}}],\"usageMetadata\":{{\"promptTokenCount\":{input},\
@@ -67,7 +67,7 @@ impl Chunk {
         }
     }
 
-    fn last(&self, score: &mut Score, answer: &Answer, signature: Option<String>) {
+    fn last(&self, score: &mut Score, answer: &RenderedReply, signature: Option<String>) {
         let mut part = json!({ "text": "" });
         if let Some(signature) = signature {
             part["thoughtSignature"] = signature.into();
@@ -94,7 +94,7 @@ fn end(framing: Framing, score: &mut Score) {
     }
 }
 
-pub(super) fn whole(answer: &Answer) -> Value {
+pub(super) fn whole(answer: &RenderedReply) -> Value {
     let mut signature = signature(answer);
     let mut parts: Vec<Value> = Vec::new();
     for piece in &answer.pieces {
@@ -111,7 +111,7 @@ pub(super) fn whole(answer: &Answer) -> Value {
     response(answer, &parts)
 }
 
-pub(super) fn fail(heard: &Heard, score: &mut Score, code: &str, message: &str) {
+pub(super) fn fail(heard: &RequestContent, score: &mut Score, code: &str, message: &str) {
     let status = if code == "overloaded_error" { "UNAVAILABLE" } else { code };
     begin(heard.framing, score);
     score.json(&json!({ "error": { "code": 503, "message": message, "status": status } }));
@@ -122,7 +122,7 @@ pub(super) fn fail(heard: &Heard, score: &mut Score, code: &str, message: &str) 
 }
 
 /// The last response, or the only one.
-fn response(answer: &Answer, parts: &[Value]) -> Value {
+fn response(answer: &RenderedReply, parts: &[Value]) -> Value {
     let malformed = answer.pieces.iter().find_map(|piece| match piece {
         Piece::Tool { name, input, .. } if answer.malformed => Some((name, input)),
         _ => None,
@@ -145,7 +145,7 @@ fn response(answer: &Answer, parts: &[Value]) -> Value {
 }
 
 /// Thoughts are counted beside the candidates here, not among them.
-fn usage(answer: &Answer) -> Value {
+fn usage(answer: &RenderedReply) -> Value {
     let usage = &answer.usage;
     let mut metadata = Map::new();
     metadata.insert("promptTokenCount".to_owned(), usage.input_tokens.into());
@@ -174,8 +174,8 @@ fn call(id: Option<&String>, name: &str, input: &str, signature: Option<String>)
     part
 }
 
-/// Stands on the first call, or else on the last part. It is base64 on the wire: so is this.
-fn signature(answer: &Answer) -> Option<String> {
+/// The signature on the first call, or else on the last part, in base64.
+fn signature(answer: &RenderedReply) -> Option<String> {
     let letters = |stamp: &str| stamp.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     answer.has_reasoning().then(|| {
         let mut text = format!("rehearsalsignature{}", letters(&answer.stamp));
@@ -186,7 +186,7 @@ fn signature(answer: &Answer) -> Option<String> {
     })
 }
 
-/// There is no word for calls or pauses here.
+/// This protocol has no stop reason for calls or pauses.
 fn finish(stop: StopReason) -> &'static str {
     match stop {
         StopReason::EndTurn | StopReason::ToolUse | StopReason::Pause => "STOP",

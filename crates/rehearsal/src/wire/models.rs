@@ -10,7 +10,7 @@ const CREATED_AT: &str = "2025-01-01T00:00:00Z";
 const CONTEXT_TOKENS: u32 = 200_000;
 const OUTPUT_TOKENS: u32 = 8_192;
 
-/// All models, or the one that is asked for; nothing where that is not among them.
+/// All models, or one of them. None if that one is unknown.
 pub(crate) fn models(protocol: Protocol, names: &[String], one: Option<&str>) -> Option<Value> {
     let wanted = one.map(|one| one.strip_prefix("models/").unwrap_or(one));
     if let Some(wanted) = wanted {

@@ -3,13 +3,13 @@
 use llm::StopReason;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Piece};
-use crate::heard::Heard;
+use crate::rendered_reply::{Piece, RenderedReply};
+use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
 const CALL: &str = "call_";
 
-pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
+pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
     let mut events = Events { score, sequence: 0 };
     let opening = response(answer, "in_progress", &[]);
     for name in ["response.created", "response.in_progress"] {
@@ -33,22 +33,28 @@ pub(super) fn stream(heard: &Heard, answer: &Answer, score: &mut Score) {
     events.open(name).raw(",\"response\":").json(&response(answer, status, &done)).raw(END);
 }
 
-pub(super) fn whole(heard: &Heard, answer: &Answer) -> Value {
+pub(super) fn whole(heard: &RequestContent, answer: &RenderedReply) -> Value {
     let pieces = answer.pieces.iter().enumerate();
     let items: Vec<Value> =
         pieces.map(|(index, piece)| item(heard, answer, index, piece, Fill::Whole)).collect();
     response(answer, end(answer).1, &items)
 }
 
-/// An error, and the response that failed by it: servers send both, and some only one of them.
-pub(super) fn fail(heard: &Heard, answer: &Answer, score: &mut Score, code: &str, message: &str) {
+/// An error event and the failed response. Some servers send only one of them.
+pub(super) fn fail(
+    heard: &RequestContent,
+    answer: &RenderedReply,
+    score: &mut Score,
+    code: &str,
+    message: &str,
+) {
     let sequence =
         score.bytes.windows(SEQUENCE.len()).filter(|window| *window == SEQUENCE.as_bytes()).count();
     let mut events = Events { score, sequence: sequence as u64 };
     let param = json!({ "code": code, "message": message, "param": null });
     events.open("error").raw(",\"code\":").json(&param["code"]).raw(",\"message\":").json(&param["message"]);
     events.score.raw(",\"param\":null").raw(END);
-    let mut failed = response(&Answer { pieces: Vec::new(), ..answer.clone() }, "failed", &[]);
+    let mut failed = response(&RenderedReply { pieces: Vec::new(), ..answer.clone() }, "failed", &[]);
     failed["error"] = json!({ "code": code, "message": message });
     failed["model"] = heard.model.as_str().into();
     events.open("response.failed").raw(",\"response\":").json(&failed).raw(END);
@@ -90,7 +96,7 @@ impl Events<'_> {
     }
 }
 
-fn summary(events: &mut Events<'_>, answer: &Answer, index: usize, text: &str) {
+fn summary(events: &mut Events<'_>, answer: &RenderedReply, index: usize, text: &str) {
     const PLACE: &str = ",\"summary_index\":0";
     let id = answer.piece_id("rs_", index);
     let part = |text: &str| json!({ "type": "summary_text", "text": text });
@@ -103,7 +109,7 @@ fn summary(events: &mut Events<'_>, answer: &Answer, index: usize, text: &str) {
     events.within(done, index, &id, PLACE).raw(",\"part\":").json(&part(text)).raw(END);
 }
 
-fn message(events: &mut Events<'_>, answer: &Answer, index: usize, text: &str) {
+fn message(events: &mut Events<'_>, answer: &RenderedReply, index: usize, text: &str) {
     const PLACE: &str = ",\"content_index\":0";
     let id = answer.piece_id("msg_", index);
     // Text comes with the likelihood of its tokens, a refusal does not.
@@ -122,7 +128,7 @@ fn message(events: &mut Events<'_>, answer: &Answer, index: usize, text: &str) {
     events.within(done, index, &id, PLACE).raw(",\"part\":").json(&part(answer, text)).raw(END);
 }
 
-fn arguments(events: &mut Events<'_>, answer: &Answer, index: usize, name: &str, input: &str) {
+fn arguments(events: &mut Events<'_>, answer: &RenderedReply, index: usize, name: &str, input: &str) {
     let id = answer.piece_id("fc_", index);
     events.deltas("response.function_call_arguments.delta", index, &id, "", input);
     events.within("response.function_call_arguments.done", index, &id, "").raw(",\"name\":").json(name);
@@ -135,7 +141,7 @@ enum Fill {
     Whole,
 }
 
-fn item(heard: &Heard, answer: &Answer, index: usize, piece: &Piece, fill: Fill) -> Value {
+fn item(heard: &RequestContent, answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
     let whole = fill == Fill::Whole;
     let status = match answer.stop {
         _ if !whole => "in_progress",
@@ -170,14 +176,14 @@ fn item(heard: &Heard, answer: &Answer, index: usize, piece: &Piece, fill: Fill)
     }
 }
 
-fn part(answer: &Answer, text: &str) -> Value {
+fn part(answer: &RenderedReply, text: &str) -> Value {
     match answer.stop {
         StopReason::Refusal => json!({ "type": "refusal", "refusal": text }),
         _ => json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] }),
     }
 }
 
-fn response(answer: &Answer, status: &str, output: &[Value]) -> Value {
+fn response(answer: &RenderedReply, status: &str, output: &[Value]) -> Value {
     let incomplete =
         if status == "incomplete" { json!({ "reason": "max_output_tokens" }) } else { Value::Null };
     let usage = if status == "completed" || status == "incomplete" { usage(answer) } else { Value::Null };
@@ -209,7 +215,7 @@ fn response(answer: &Answer, status: &str, output: &[Value]) -> Value {
     })
 }
 
-fn usage(answer: &Answer) -> Value {
+fn usage(answer: &RenderedReply) -> Value {
     let usage = &answer.usage;
     json!({
         "input_tokens": usage.input_tokens,
@@ -223,9 +229,8 @@ fn usage(answer: &Answer) -> Value {
     })
 }
 
-/// The last event and the status that it tells of. There is no word for a pause here, and a
-/// refusal is a part of the content.
-fn end(answer: &Answer) -> (&'static str, &'static str) {
+/// The last event and its status. This protocol has no pause, and a refusal is part of the content.
+fn end(answer: &RenderedReply) -> (&'static str, &'static str) {
     match answer.stop {
         StopReason::MaxTokens => ("response.incomplete", "incomplete"),
         _ => ("response.completed", "completed"),

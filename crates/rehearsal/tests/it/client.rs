@@ -1,4 +1,4 @@
-//! A client that shows what is really on the wire.
+//! A client that shows the raw bytes on the wire.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ pub(crate) struct Raw {
     pub(crate) head: String,
     /// Without the frames of chunks.
     pub(crate) body: String,
-    /// Whether the body came to the end that was announced.
+    /// True if the body reached its announced end.
     pub(crate) is_whole: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn exchange(address: SocketAddr, request: &str) -> Raw {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream.write_all(request.as_bytes()).await.expect("a request");
     let mut bytes = Vec::new();
-    // A connection that is reset tells as much as one that is closed.
+    // A reset connection counts as closed.
     let _ = stream.read_to_end(&mut bytes).await;
     let text = String::from_utf8(bytes).expect("text");
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

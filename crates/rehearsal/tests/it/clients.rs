@@ -1,5 +1,5 @@
-//! The streams are read by clients that nobody here wrote: the official libraries of Anthropic,
-//! OpenAI and Google for Python. What they must understand stands in `tests/python`.
+//! Reads the streams with foreign clients: the official libraries of Anthropic, OpenAI and Google for
+//! Python. `tests/python` has their checks.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -44,7 +44,7 @@ async fn reads(script: &str) {
         .env("PYTHONUTF8", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("NO_PROXY", "*")
-        // A value that does not fit its type is a complaint, and a complaint is a failure.
+        // A warning about a value of the wrong type is a failure.
         .env("PYTHONWARNINGS", "error::UserWarning")
         .stdin(Stdio::null())
         .output()
@@ -64,8 +64,9 @@ fn python() -> Option<String> {
     if python.is_none() {
         static LOUD: Once = Once::new();
         LOUD.call_once(|| {
-            // Written past the harness, which keeps what a passing test prints to itself.
-            let line = format!("!!! {PYTHON} is not set: what the providers' own clients read is SKIPPED\n");
+            // Bypasses the harness, which hides the output of passing tests.
+            let line =
+                format!("!!! {PYTHON} is not set: the tests with the providers' own clients are SKIPPED\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
         });
     }

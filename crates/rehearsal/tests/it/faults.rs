@@ -12,7 +12,7 @@ async fn with(fault: &str) -> Rehearsal {
     rehearse(&format!("[[reply]]\ntext = 'one two three four five six'\nfault = {fault}\n")).await
 }
 
-/// What a whole stream of the protocol ends with.
+/// The end of a whole stream of the protocol.
 fn end(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Anthropic => "message_stop",

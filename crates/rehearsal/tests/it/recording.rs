@@ -1,4 +1,4 @@
-//! What is recorded from a real wire can be played back, and tells where a client differs.
+//! Recordings of a real wire play back, and report where a client differs.
 
 use std::path::Path;
 
@@ -165,9 +165,9 @@ fn a_file_that_is_no_cassette_is_told() {
         (good.to_string(), ""),
         ("{".to_owned(), "EOF"),
         (with("/version", json!(2)).to_string(), "version 2"),
-        (with("/exchange/0/request/body", json!("{")).to_string(), "no JSON"),
+        (with("/exchange/0/request/body", json!("{")).to_string(), "not JSON"),
         (with("/exchange/0/response/status", json!(7)).to_string(), "status"),
-        (with("/exchange/0/response/chunks/0/base64", json!("?")).to_string(), "no base64"),
+        (with("/exchange/0/response/chunks/0/base64", json!("?")).to_string(), "not valid base64"),
         (with("/exchange/0/response", json!({ "status": 1, "x": 1 })).to_string(), "unknown field"),
     ] {
         let path = directory.path().join("tape.json");

@@ -64,7 +64,7 @@ async fn requests_are_recorded_without_keys() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_where_nobody_wants_it() {
+async fn nothing_is_recorded_without_the_option() {
     let options = Options { record: false, fixed: None };
     let script = Script::parse("[[reply]]\ntext = 'a'\n").expect("a script");
     let rehearsal = Rehearsal::start_with(script, ([127, 0, 0, 1], 0).into(), options).await.expect("a port");
@@ -91,7 +91,7 @@ async fn ids_differ_from_answer_to_answer_and_from_run_to_run() {
     assert_eq!((count, ids.len()), (8, 8));
 }
 
-/// What a tool answered to a call, in each protocol's words, with `{id}` as the id of the result.
+/// A tool's result in each protocol's form, with `{id}` as its id.
 fn after_a_call(protocol: Protocol, id: &str) -> Value {
     match protocol {
         Protocol::Anthropic => json!({ "model": "m", "max_tokens": 9, "messages": [

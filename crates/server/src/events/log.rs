@@ -1,4 +1,4 @@
-//! The last events of this process, numbered, for streams to read from where they are.
+//! The last events of this process, numbered, so that streams can resume.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,62 +10,62 @@ use tokio::sync::watch;
 const CHANGE: &str = "change";
 const EVERYTHING: &str = "everything";
 const PROBLEMS: &str = "problems";
-/// An event without data is not shown to those who listen.
+/// Clients ignore events without data.
 const NO_DATA: &str = "{}";
 
-/// One event and its place. What a stream begins with has the place from which it goes on.
+/// One event and its place. The first events of a stream have the place from which it continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct LoggedChange {
     pub(super) place: u64,
     pub(super) event: &'static str,
     pub(super) data: Arc<str>,
 }
 
-/// A bounded log. Places count from 1, and mean something together with its epoch alone: another
-/// process counts from 1 as well.
+/// A bounded log. Places count from 1 and are valid within its epoch only: another process counts
+/// from 1 as well.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct ChangeLog {
     epoch: u64,
     most: usize,
-    kept: Mutex<Kept>,
-    /// Tells the newest place to streams that wait for one.
+    state: Mutex<LogState>,
+    /// The newest place. Wakes waiting streams.
     newest: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct LogState {
     /// Without gaps: the first is at `forgotten + 1`.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<LoggedChange>,
     /// The newest place that was dropped.
     forgotten: u64,
     problems: Arc<str>,
 }
 
-impl Kept {
+impl LogState {
     fn newest(&self) -> u64 {
         self.forgotten + self.entries.len() as u64
     }
 
-    fn everything(&self) -> Entry {
-        Entry { place: self.newest(), event: EVERYTHING, data: NO_DATA.into() }
+    fn everything(&self) -> LoggedChange {
+        LoggedChange { place: self.newest(), event: EVERYTHING, data: NO_DATA.into() }
     }
 
-    fn problems(&self, place: u64) -> Entry {
-        Entry { place, event: PROBLEMS, data: Arc::clone(&self.problems) }
+    fn problems(&self, place: u64) -> LoggedChange {
+        LoggedChange { place, event: PROBLEMS, data: Arc::clone(&self.problems) }
     }
 }
 
-impl Log {
+impl ChangeLog {
     pub(super) fn new(epoch: u64, most: usize) -> Self {
-        let kept = Kept { entries: VecDeque::new(), forgotten: 0, problems: "".into() };
-        Self { epoch, most, kept: Mutex::new(kept), newest: watch::Sender::new(0) }
+        let state = LogState { entries: VecDeque::new(), forgotten: 0, problems: "".into() };
+        Self { epoch, most, state: Mutex::new(state), newest: watch::Sender::new(0) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LogState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a change down.
+    /// Appends a change.
     pub(super) fn note(&self, change: &Change) {
         let (event, data) = match change {
             Change::Entity { kind, name, listed } => {
@@ -76,60 +76,60 @@ impl Log {
         self.push(&mut self.lock(), event, data);
     }
 
-    /// Writes down what is wrong with the files, if that is something else than before. Asked for
-    /// while the log is held, so that of two who ask the later one has the later answer.
+    /// Appends the errors in files if they differ from the last ones. `describe` runs under the lock, so
+    /// that of two callers the later one gets the later state.
     pub(super) fn note_problems(&self, describe: impl FnOnce() -> String) {
-        let mut kept = self.lock();
+        let mut state = self.lock();
         let problems = describe();
-        if *kept.problems != *problems {
-            kept.problems = problems.into();
-            let data = Arc::clone(&kept.problems);
-            self.push(&mut kept, PROBLEMS, data);
+        if *state.problems != *problems {
+            state.problems = problems.into();
+            let data = Arc::clone(&state.problems);
+            self.push(&mut state, PROBLEMS, data);
         }
     }
 
-    fn push(&self, kept: &mut Kept, event: &'static str, data: Arc<str>) {
-        let place = kept.newest() + 1;
-        kept.entries.push_back(Entry { place, event, data });
-        if kept.entries.len() > self.most {
-            kept.entries.pop_front();
-            kept.forgotten += 1;
+    fn push(&self, state: &mut LogState, event: &'static str, data: Arc<str>) {
+        let place = state.newest() + 1;
+        state.entries.push_back(LoggedChange { place, event, data });
+        if state.entries.len() > self.most {
+            state.entries.pop_front();
+            state.forgotten += 1;
         }
         self.newest.send_replace(place);
     }
 
-    /// The id under which a place is sent.
+    /// The id of a place on the wire.
     pub(super) fn id(&self, place: u64) -> String {
         format!("{:016x}-{place}", self.epoch)
     }
 
-    /// The place that an id of this process means.
+    /// The place of an id of this process.
     fn place(&self, id: &str) -> Option<u64> {
         let (epoch, place) = id.trim().split_once('-')?;
         let ours = u64::from_str_radix(epoch, 16).ok()? == self.epoch;
         place.parse().ok().filter(|_| ours)
     }
 
-    /// Where a stream begins, and what it says first. With an id that is not known, or of which
-    /// too much was forgotten since, its client is to look at everything.
-    pub(super) fn begin(&self, last: Option<&str>) -> Vec<Entry> {
-        let kept = self.lock();
+    /// The first events of a stream. A client with an unknown or too old id has to read everything
+    /// again.
+    pub(super) fn begin(&self, last: Option<&str>) -> Vec<LoggedChange> {
+        let state = self.lock();
         let last = last.filter(|id| !id.trim().is_empty());
         let place = last.and_then(|id| self.place(id));
-        match (last, place.filter(|place| (kept.forgotten..=kept.newest()).contains(place))) {
-            (_, Some(place)) => vec![kept.problems(place)],
-            (None, None) => vec![kept.problems(kept.newest())],
-            (Some(_), None) => vec![kept.everything(), kept.problems(kept.newest())],
+        match (last, place.filter(|place| (state.forgotten..=state.newest()).contains(place))) {
+            (_, Some(place)) => vec![state.problems(place)],
+            (None, None) => vec![state.problems(state.newest())],
+            (Some(_), None) => vec![state.everything(), state.problems(state.newest())],
         }
     }
 
-    /// What came after a place; a stream that was too slow looks at everything.
-    pub(super) fn after(&self, place: u64) -> Vec<Entry> {
-        let kept = self.lock();
-        if place < kept.forgotten {
-            return vec![kept.everything(), kept.problems(kept.newest())];
+    /// The events after a place. A stream that is too slow has to read everything again.
+    pub(super) fn after(&self, place: u64) -> Vec<LoggedChange> {
+        let state = self.lock();
+        if place < state.forgotten {
+            return vec![state.everything(), state.problems(state.newest())];
         }
-        kept.entries.iter().filter(|entry| entry.place > place).cloned().collect()
+        state.entries.iter().filter(|entry| entry.place > place).cloned().collect()
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {

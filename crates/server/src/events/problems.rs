@@ -1,4 +1,4 @@
-//! What is wrong with the files, as JSON.
+//! Errors in files, as JSON.
 
 use app::Problem;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ pub(super) fn described(problems: &[Problem]) -> String {
     data.to_string()
 }
 
-/// One problem in the form that every front shows. A path may be no text; then the message has
-/// what can be shown of it.
+/// One problem in the form of every front. If its path is not text, the message shows it as far as
+/// possible.
 fn one(problem: &Problem) -> Value {
     serde_json::to_value(problem)
         .unwrap_or_else(|_| json!({ "level": problem.level, "message": problem.to_string() }))

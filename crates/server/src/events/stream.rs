@@ -1,4 +1,4 @@
-//! One client's stream: it reads the log at its own pace, and holds nothing back for itself.
+//! One client's stream, which reads the log at its own pace.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,31 +9,31 @@ use futures::Stream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::log::{Entry, Log};
+use super::log::{ChangeLog, LoggedChange};
 use crate::limits::EVENT_RETRY;
 
 pub(super) struct Reader {
-    log: Arc<Log>,
+    log: Arc<ChangeLog>,
     newest: watch::Receiver<u64>,
     /// The place of the last event that was sent.
     place: u64,
-    /// What was read from the log and is not sent yet.
-    waiting: VecDeque<Entry>,
+    /// Events read from the log and not sent yet.
+    waiting: VecDeque<LoggedChange>,
     begun: bool,
     stopping: CancellationToken,
-    /// Given back when the stream ends, whoever ends it.
+    /// Released when the stream ends.
     _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Reader {
     pub(super) fn new(
-        log: Arc<Log>,
+        log: Arc<ChangeLog>,
         last: Option<&str>,
         stopping: CancellationToken,
         slot: Option<OwnedSemaphorePermit>,
     ) -> Self {
         let newest = log.subscribe();
-        let waiting: VecDeque<Entry> = log.begin(last).into();
+        let waiting: VecDeque<LoggedChange> = log.begin(last).into();
         let place = waiting.back().map_or(0, |entry| entry.place);
         Self { log, newest, place, waiting, begun: false, stopping, _slot: slot }
     }
@@ -45,8 +45,8 @@ impl Reader {
         })
     }
 
-    /// The next event; none when the server stops. A client that comes back then gets the rest.
-    async fn next(&mut self) -> Option<Entry> {
+    /// The next event. None when the server stops; a client that reconnects gets the rest.
+    async fn next(&mut self) -> Option<LoggedChange> {
         loop {
             if self.stopping.is_cancelled() {
                 return None;
@@ -55,7 +55,7 @@ impl Reader {
                 self.place = entry.place;
                 return Some(entry);
             }
-            // Seen before the log is read: what comes in between wakes us again.
+            // Marked before the log is read, so that an event in between wakes us again.
             self.newest.borrow_and_update();
             self.waiting = self.log.after(self.place).into();
             if self.waiting.is_empty() {
@@ -67,7 +67,7 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, entry: &Entry) -> Event {
+    fn event(&mut self, entry: &LoggedChange) -> Event {
         let event = Event::default().id(self.log.id(entry.place)).event(entry.event).data(&*entry.data);
         if std::mem::replace(&mut self.begun, true) { event } else { event.retry(EVENT_RETRY) }
     }

@@ -4,7 +4,7 @@ use futures::StreamExt as _;
 use persona::{Kind, Name};
 use serde_json::{Value, json};
 
-use super::log::Entry;
+use super::log::LoggedChange;
 use super::*;
 
 fn change(number: usize) -> Change {
@@ -13,13 +13,13 @@ fn change(number: usize) -> Change {
 }
 
 /// A log of four with some changes in it.
-fn log(changes: usize) -> Arc<Log> {
-    let log = Log::new(0xabc, 4);
+fn log(changes: usize) -> Arc<ChangeLog> {
+    let log = ChangeLog::new(0xabc, 4);
     (1..=changes).for_each(|number| log.note(&change(number)));
     Arc::new(log)
 }
 
-fn shown(entries: &[Entry]) -> Vec<String> {
+fn shown(entries: &[LoggedChange]) -> Vec<String> {
     entries.iter().map(|entry| format!("{} {}", entry.place, entry.event)).collect()
 }
 
@@ -123,7 +123,11 @@ fn a_path_that_is_no_text_is_shown_as_far_as_it_can_be() {
 }
 
 /// The pieces of a stream as they are sent.
-fn sent(log: &Arc<Log>, last: Option<&str>, stopping: &CancellationToken) -> axum::body::BodyDataStream {
+fn sent(
+    log: &Arc<ChangeLog>,
+    last: Option<&str>,
+    stopping: &CancellationToken,
+) -> axum::body::BodyDataStream {
     let response = answer(Arc::clone(log), last, stopping.clone(), None, Duration::from_millis(20));
     let body: Body = response.into_body();
     body.into_data_stream()

@@ -29,7 +29,7 @@ fn a_value_of_the_wrong_type_is_named() {
         ("/x?if_revision=1.5", r#"if_revision: "1.5" is not a whole number"#),
         ("/x?if_revision=", r#"if_revision: "" is not a whole number"#),
         ("/x?force=yes", r#"force: "yes" is neither true nor false"#),
-        ("/x?force=true&force=true", r#""force" stands twice in the address; once is enough"#),
+        ("/x?force=true&force=true", r#""force" is given twice; give it once"#),
     ] {
         assert_eq!(queried(uri, "delete_entity").expect_err("wrong"), told);
     }
@@ -52,10 +52,10 @@ fn the_path_may_be_repeated_and_not_contradicted() {
     assert_eq!(merged(both.clone()), Ok(both));
     assert_eq!(
         merged(json!({ "kind": "skill" })).expect_err("another kind"),
-        r#"the path says that kind is "part", and the request says "skill"; leave kind out"#
+        r#"kind is "part" in the path and "skill" in the request; leave kind out"#
     );
     assert_eq!(
         merged(json!({ "name": 7 })).expect_err("another name"),
-        r#"the path says that name is "calm", and the request says 7; leave name out"#
+        r#"name is "calm" in the path and 7 in the request; leave name out"#
     );
 }

@@ -61,13 +61,13 @@ async fn a_piece_is_bounded() {
 }
 
 #[tokio::test]
-async fn who_may_come_back_is_told_when() {
+async fn a_resumable_stream_begins_with_its_retry_time() {
     let (_sender, mut pieces) = pieces(LONG, Opening::Resumable);
     assert_eq!(next(&mut pieces).await.as_deref(), Some("retry: 2000\n\n"));
 }
 
 #[tokio::test]
-async fn silence_is_broken_and_talk_is_not() {
+async fn only_silence_is_filled_with_comments() {
     let interval = Duration::from_millis(80);
     let (sender, mut pieces) = pieces(interval, Opening::Plain);
     let began = Instant::now();
@@ -78,7 +78,7 @@ async fn silence_is_broken_and_talk_is_not() {
     assert!(next(&mut pieces).await.expect("a piece").contains("one"));
     let spoke = Instant::now();
     assert_eq!(next(&mut pieces).await.as_deref(), Some(": still here\n\n"));
-    assert!(spoke.elapsed() >= interval - Duration::from_millis(2), "counted from what was said last");
+    assert!(spoke.elapsed() >= interval - Duration::from_millis(2), "counted from the last event");
 }
 
 #[tokio::test]
@@ -94,9 +94,9 @@ async fn a_failure_ends_the_stream_and_says_so() {
     assert_eq!(next(&mut pieces).await, None);
 }
 
-/// Whoever goes away lets go of what was heard for it.
+/// A client that leaves frees its subscription.
 #[tokio::test]
-async fn a_dropped_stream_drops_what_it_held() {
+async fn a_dropped_stream_drops_its_source() {
     let held = Arc::new(Mutex::new(()));
     let kept = Arc::clone(&held);
     let heard = futures::stream::unfold(kept, |kept| async move {
@@ -105,7 +105,7 @@ async fn a_dropped_stream_drops_what_it_held() {
     });
     let mut pieces = Pieces::new(heard, Opening::Plain, LONG);
     let first = tokio::time::timeout(Duration::from_millis(20), pieces.next()).await;
-    assert!(first.is_err(), "nothing is said");
+    assert!(first.is_err(), "nothing is sent");
     assert_eq!(Arc::strong_count(&held), 2);
     drop(pieces);
     assert_eq!(Arc::strong_count(&held), 1);

@@ -1,4 +1,4 @@
-//! What a program needs to talk to the server, and no more.
+//! A minimal HTTP client.
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};

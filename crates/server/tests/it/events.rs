@@ -1,4 +1,4 @@
-//! `GET /api/events`: changes as they happen, and again for whoever comes back.
+//! `GET /api/events`: live changes, and missed ones for clients that reconnect.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ async fn changes_are_told_as_they_happen() {
 }
 
 #[tokio::test]
-async fn whoever_comes_back_gets_what_was_missed() {
+async fn a_client_that_reconnects_gets_the_missed_events() {
     let running = start().await;
     let mut events = Events::open(running.port, None).await;
     let first = events.next().await.id;
@@ -157,7 +157,7 @@ async fn files_and_their_problems_are_told() {
         (&problem["level"], &problem["path"], &problem["line"], &problem["source_line"]),
         (&json!("error"), &json!(path.display().to_string()), &json!(3), &json!("[parts.calm"))
     );
-    // Who comes now is told at once.
+    // A new client gets them at once.
     let mut late = Events::open(running.port, None).await;
     assert_eq!(late.next().await.data, problems.data);
     std::fs::write(&path, good).expect("a file");

@@ -1,4 +1,4 @@
-//! Who may ask, and what is where.
+//! The guard, and the paths behind it.
 
 use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;

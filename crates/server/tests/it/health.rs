@@ -1,4 +1,4 @@
-//! What `/healthz` says.
+//! `/healthz`.
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep, timeout};
@@ -40,11 +40,11 @@ async fn files_are_named_with_their_state() {
         }
     };
     timeout(PATIENCE, broken).await.expect("in time");
-    // What was last good is served, so that the server itself is well.
+    // The last valid version is served, so the server itself is healthy.
     assert_eq!(healthy(running.port).await["status"], "ok");
 }
 
-/// Whoever runs the routes without saying where it listens shows no paths.
+/// Routes without a known address show no paths.
 #[tokio::test]
 async fn paths_are_shown_over_loopback_alone() {
     let running = start_with_project("[personas.guide]\n").await;

@@ -74,7 +74,7 @@ async fn run(directory: TempDir, options: OpenOptions) -> Running {
     Running { port, library, stop, task, directory }
 }
 
-/// A runtime for tests in which nobody says anything.
+/// A runtime for tests without messages.
 pub(crate) fn idle_runtime(library: Library) -> Runtime {
     let providers = Providers::build(BTreeMap::new(), &|_| None).expect("no providers");
     Runtime::new(library, RuntimeOptions::new(providers))

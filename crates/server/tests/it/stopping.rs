@@ -35,5 +35,5 @@ async fn a_stop_lets_streams_say_their_last_word() {
     assert!(rest.contains(r#""id":1"#) && rest.contains(r#""resultType":"complete""#), "{rest}");
     timeout(PATIENCE, running.task).await.expect("in time").expect("a task").expect("an end");
     drop(idle);
-    assert!(TcpStream::connect(("127.0.0.1", running.port)).await.is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(("127.0.0.1", running.port)).await.is_err(), "the port is closed");
 }

@@ -69,7 +69,7 @@ fn markup(text: &str) -> Markup<'_> {
     Markup::Skipped("")
 }
 
-/// What stands in these is not for reading.
+/// Elements whose content is not shown.
 fn is_unseen(name: &str) -> bool {
     matches!(name, "script" | "style" | "template" | "svg" | "math" | "iframe" | "object" | "canvas")
 }
@@ -146,7 +146,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where a link leads, if that is a page that could be fetched and its address is worth its room.
+    /// The target of a link, if it can be fetched and is not too long.
     fn address(&self, to: &str) -> Option<String> {
         if to.starts_with('#') {
             return None;

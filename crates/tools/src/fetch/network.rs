@@ -18,10 +18,10 @@ pub(super) trait Network: fmt::Debug + Send + Sync {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no public address; only those are fetched")]
+#[error("{0} is not a public address; only public addresses can be fetched")]
 pub(super) struct Refused(pub(super) IpAddr);
 
-/// The network as it is, of which only public addresses are reached.
+/// The real network, restricted to public addresses.
 #[derive(Debug)]
 pub(super) struct Public;
 

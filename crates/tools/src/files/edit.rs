@@ -100,7 +100,7 @@ fn nearest(text: &str, old: &str) -> String {
     {
         let found = lines[at..at + wanted.len().max(1)].join("\n");
         return format!(
-            " From line {} on it stands with other white space:\n{}",
+            " Line {} and the following differ only in white space:\n{}",
             at + 1,
             shortened(&found, 4 * limits::SEARCH_LINE_CHARS)
         );

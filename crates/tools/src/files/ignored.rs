@@ -11,7 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::root::{open_regular, shown};
 use crate::limits;
 
-/// The rules of one directory; they hold for what is below it.
+/// The rules of one directory, for everything below it.
 #[derive(Debug, Clone)]
 pub(crate) struct Layer {
     base: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Layer {
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 impl Layer {
-    /// The rules of `dir`, which is at `base`; none where it has none.
+    /// The rules of `dir`, which is at `base`, if it has any.
     pub(crate) fn of(dir: &Dir, base: &Path) -> Option<Self> {
         let at_top = base.as_os_str().is_empty().then_some(".git/info/exclude");
         let texts = at_top.into_iter().chain(FILES).filter_map(|name| {
@@ -62,7 +62,7 @@ impl Layer {
         for text in texts {
             any = true;
             for line in text.trim_start_matches('\u{FEFF}').lines() {
-                // A line that is no pattern is skipped, as git does.
+                // An invalid line is skipped, as git does.
                 let _ = builder.add_line(None, line);
             }
         }

@@ -86,7 +86,7 @@ fn with_header(excerpt: &Excerpt<'_>, offset: u64, is_lossy: bool) -> String {
         notes.push(format!("line {offset} is longer than {} bytes and cut", limits::FILES_ANSWER_BYTES));
     }
     if is_lossy {
-        notes.push("not valid UTF-8: what could not be read stands as \u{FFFD}".to_owned());
+        notes.push("not valid UTF-8: unreadable bytes are shown as \u{FFFD}".to_owned());
     }
     if notes.is_empty() {
         excerpt.text.to_owned()

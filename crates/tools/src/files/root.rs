@@ -87,7 +87,7 @@ impl Root {
         Ok(if resolved.as_os_str() == "." { PathBuf::new() } else { resolved })
     }
 
-    /// Explains what is wrong with a path.
+    /// Explains the error of a path.
     pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> String {
         let shown = shown(path);
         match error.kind() {
@@ -135,7 +135,7 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<(File, Metadata
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.read(true).custom_flags(flags.bits().cast_signed());
-    // Looking first keeps a device from being opened at all; the check that counts is the second.
+    // The first check avoids opening a device; the second one, on the open file, decides.
     let before = dir.metadata(path)?;
     refuse_special(&before)?;
     let file = dir.open_with(path, &options)?;
@@ -152,7 +152,7 @@ pub(crate) fn refuse_special(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("it is {kind}")))
 }
 
-/// The whole of a file, if it is within the limit, also where it grows meanwhile.
+/// The whole file. Fails if it is too long, also if it grows meanwhile.
 pub(crate) fn read_whole(file: &mut File, metadata: &Metadata) -> io::Result<Vec<u8>> {
     let too_large = || {
         let limit = limits::FILE_BYTES / (1024 * 1024);

@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
         Ok(Self { watch, glob, start, hidden, depth: depth.min(limits::WALK_DEPTH), layers, root, seen: 0 })
     }
 
-    /// Visits what is not ignored, in the order of names, a directory before what it holds.
+    /// Visits everything that is not ignored, sorted by name, a directory before its content.
     pub(crate) fn run(mut self, visit: &mut Visit<'_>) -> Result<Ended, String> {
         let start = self.start.clone();
         let opened = if start.as_os_str().is_empty() {
@@ -185,7 +185,7 @@ impl<'a> Walk<'a> {
             if !kind.is_dir() || closed {
                 continue;
             }
-            // What was a directory a moment ago may be a link now; opened below `dir`, it leads nowhere
+            // A directory may have become a link meanwhile; opened below `dir`, it leads nowhere
             // else. One that may not be entered is passed over.
             let Ok(inner) = dir.open_dir(&name) else { continue };
             if let Ok(ControlFlow::Break(ended)) = self.enter(&inner, &below, depth + 1, true, visit) {
@@ -215,18 +215,18 @@ impl<'a> Walk<'a> {
 /// A glob in the manner of gitignore: without a slash it holds at any depth.
 fn parse_glob(glob: &str) -> Result<Override, String> {
     let failed =
-        |error: ignore::Error| format!("{glob:?} is no glob: {error}; for example *.rs or src/**/*.rs");
+        |error: ignore::Error| format!("invalid glob {glob:?}: {error}; use one such as *.rs or src/**/*.rs");
     if glob.starts_with('!') {
         return Err(format!("{glob:?}: a glob says what to pick, not what to leave out"));
     }
     let below = glob.strip_prefix("./").unwrap_or(glob);
-    // The name of a directory means what is in it.
+    // A directory's name means its content.
     let below = if below.ends_with('/') { format!("{below}**") } else { below.to_owned() };
     let mut builder = OverrideBuilder::new(".");
     builder.add(&below).map_err(failed)?;
     let glob = builder.build().map_err(failed)?;
     if glob.is_empty() {
-        Err(format!("{below:?} is no glob; for example *.rs or src/**/*.rs"))
+        Err(format!("invalid glob {below:?}; use one such as *.rs or src/**/*.rs"))
     } else {
         Ok(glob)
     }

@@ -51,7 +51,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Finds where `path` leads, through links that stay below the root, and makes its directories.
+    /// Resolves `path` through links that stay below the root, and creates its directories.
     pub(super) fn find(root: &Root, path: &Path) -> Result<Self, String> {
         let explain = |error: io::Error| root.explain(path, &error);
         // A hook or a setting that is written there would run as a command later.
@@ -100,7 +100,7 @@ impl Target {
         &self.name
     }
 
-    /// Writes the file aside and renames it into place. Answers whether there was one before.
+    /// Writes the file aside and renames it into place. Returns true if it existed before.
     pub(super) fn replace(&self, content: &[u8]) -> Result<bool, String> {
         self.try_replace(content).map_err(|error| format!("{} was not written: {error}", shown(&self.path)))
     }

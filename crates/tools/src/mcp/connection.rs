@@ -44,7 +44,7 @@ pub(super) struct Connection {
     _family: Option<Family>,
 }
 
-/// How a call failed: tells whether it may be repeated.
+/// A failed call. The variant decides whether it may be repeated.
 pub(super) enum Failed {
     /// The server cannot have received it.
     Unsent(String),
@@ -205,7 +205,7 @@ impl Connection {
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         match peer.send_request(request).await.map_err(|error| said(&error))? {
             ServerResult::CustomResult(CustomResult(answer)) => Page::read(answer),
-            _ => Err("its answer is no list of tools".to_owned()),
+            _ => Err("its answer is not a list of tools".to_owned()),
         }
     }
 
@@ -222,9 +222,7 @@ impl Connection {
                 Ok(ServerResult::CallToolResult(result)) => return Ok(result::outcome(result)),
                 Ok(ServerResult::InputRequiredResult(wanted)) => wanted,
                 Ok(_) => {
-                    return Ok(Outcome::error(
-                        "the server answered with something that is no result of a tool",
-                    ));
+                    return Ok(Outcome::error("the server's answer is not a tool result"));
                 }
                 // An earlier round may have taken effect.
                 Err(Failed::Unsent(message)) if round > 0 => return Err(Failed::Sent(message)),
@@ -233,8 +231,7 @@ impl Connection {
             if wanted.input_requests.is_some_and(|requests| !requests.is_empty())
                 || wanted.request_state.is_none()
             {
-                let message =
-                    "the server wants input from a person before it goes on, and there is nobody to give it";
+                let message = "the server asks for input from a user, and there is no user";
                 return Ok(Outcome::error(message));
             }
             // The server wants the call again, with its state.
@@ -273,7 +270,7 @@ impl Connection {
                 return Failed::Sent(message);
             }
             self.is_broken.store(true, Ordering::Release);
-            // A program has not read a line that could not be written. Over the network nobody knows.
+            // A program has not read a line that could not be written. Over the network that is unknown.
             if self.is_stdio { Failed::Unsent(message) } else { Failed::Sent(message) }
         })
     }
@@ -296,7 +293,7 @@ fn lifecycle() -> ClientLifecycleMode {
 
 fn spawn(transport: &Transport) -> Result<(Family, Box<dyn ChildWrapper>), String> {
     let Transport::Stdio { command: program, args, env, env_pass, cwd } = transport else {
-        return Err("it is no program".to_owned());
+        return Err("it is not a program".to_owned());
     };
     let variables: Vec<_> = std::env::vars_os().collect();
     let passed = variables.iter().filter(|(name, _)| env_pass.iter().any(|pass| name == pass.as_str()));
@@ -316,7 +313,7 @@ fn spawn(transport: &Transport) -> Result<(Family, Box<dyn ChildWrapper>), Strin
     Family::spawn(command).map_err(|error| format!("{program} could not be started: {error}"))
 }
 
-/// Why the connection was not established, without the library's own terms.
+/// The reason why the connection failed, without the library's own terms.
 fn not_begun(error: &ClientInitializeError) -> String {
     let said = match error {
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
@@ -329,7 +326,7 @@ fn not_begun(error: &ClientInitializeError) -> String {
     shortened(&said, 500)
 }
 
-/// Why a program did not become a server. If it has ended, that says most.
+/// The reason why a program did not become a server: its exit, if it has ended.
 async fn of_failed_start(mut child: Box<dyn ChildWrapper>, error: String) -> String {
     match tokio::time::timeout(limits::DRAIN_TIME, child.wait()).await {
         Ok(Ok(status)) => format!("it ended at once, with {status}; what it wrote is logged at level debug"),
@@ -343,7 +340,7 @@ async fn reap(mut child: Box<dyn ChildWrapper>, ended: CancellationToken) {
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {
-    HeaderName::try_from(name).map_err(|_| format!("{name:?} is no name of a header"))
+    HeaderName::try_from(name).map_err(|_| format!("invalid header name {name:?}"))
 }
 
 fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
@@ -362,7 +359,7 @@ fn said(error: &ServiceError) -> String {
     }
 }
 
-/// Notifies the server when nobody waits for the answer any more.
+/// Notifies the server when the answer is no longer needed.
 struct Abandoned {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -373,7 +370,7 @@ impl Drop for Abandoned {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("nobody waits for the answer".to_owned());
+            let reason = Some("the answer is no longer needed".to_owned());
             let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
         });
     }

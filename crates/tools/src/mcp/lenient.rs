@@ -1,5 +1,4 @@
-//! Lists of tools that are not quite as the protocol has them. One tool that is odd must not take
-//! the server's others away.
+//! Lists of tools that violate the protocol. One invalid tool must not hide the server's others.
 
 use rmcp::model::Tool;
 use serde_json::{Map, Value};
@@ -19,9 +18,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads what a server answered. Hints that are no booleans are as good as absent.
+    /// Reads a server's answer. Hints that are not booleans count as absent.
     pub(super) fn read(answer: Value) -> Result<Self, String> {
-        let Value::Object(mut answer) = answer else { return Err("its answer is no list".to_owned()) };
+        let Value::Object(mut answer) = answer else { return Err("its answer is not a list".to_owned()) };
         let Some(Value::Array(listed)) = answer.remove("tools") else {
             return Err("its answer has no tools".to_owned());
         };
@@ -43,7 +42,7 @@ impl Page {
     }
 }
 
-/// A tool with what matters of it, and without hints that say neither yes nor no.
+/// A tool's relevant fields, without invalid hints.
 fn plain(tool: Value) -> Value {
     let Value::Object(mut tool) = tool else { return tool };
     tool.retain(|field, _| FIELDS.contains(&field.as_str()));

@@ -26,7 +26,7 @@ fn described(block: ContentBlock) -> String {
     }
 }
 
-/// A resource that is text is why the tool was called, so it is shown as well as named.
+/// Shows the text of a resource besides its name: the tool was called for it.
 fn resource(contents: ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => format!("[resource {uri}]\n{text}"),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::limits;
 
-/// How to reach a server, and what of it to use.
+/// The connection to a server, and the tools to use.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct ServerSettings {
@@ -18,7 +18,7 @@ pub struct ServerSettings {
     pub startup_timeout: Duration,
     pub call_timeout: Duration,
     pub enabled: bool,
-    /// Patterns with `*` of the server's own tool names; all where there is none.
+    /// Patterns with `*` for the server's own tool names. Empty: all.
     pub allow_tools: Vec<String>,
     /// Beats `allow_tools`.
     pub deny_tools: Vec<String>,
@@ -134,7 +134,7 @@ fn stdio(command: String, raw: Raw) -> Result<Transport, String> {
     }
     let env = raw.env.unwrap_or_default();
     if let Some(name) = env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-        return Err(format!("{name:?} in env is no name of a variable"));
+        return Err(format!("invalid variable name {name:?} in env"));
     }
     Ok(Transport::Stdio {
         command,
@@ -155,7 +155,7 @@ fn http(url: String, raw: Raw) -> Result<Transport, String> {
     }
     let (headers, headers_env) = (raw.headers.unwrap_or_default(), raw.headers_env.unwrap_or_default());
     for name in headers.keys().chain(headers_env.keys()) {
-        HeaderName::try_from(name).map_err(|_| format!("{name:?} is no name of a header"))?;
+        HeaderName::try_from(name).map_err(|_| format!("invalid header name {name:?}"))?;
     }
     for (name, value) in &headers {
         HeaderValue::try_from(value)
@@ -173,7 +173,7 @@ fn time(name: &str, seconds: Option<u64>, default: Duration) -> Result<Duration,
     Ok(Duration::from_secs(seconds))
 }
 
-/// True if a pattern, in which `*` stands for anything, matches a whole name.
+/// True if a pattern matches a whole name. `*` matches anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

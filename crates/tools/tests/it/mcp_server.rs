@@ -1,4 +1,4 @@
-//! A server that behaves as it is told: over standard input and output, in a process of its own, which
+//! A scripted server: over standard input and output, in a process of its own, which
 //! is this test binary started a second time; or over HTTP, in this process.
 
 use std::collections::BTreeMap;
@@ -243,7 +243,7 @@ async fn asked(context: &RequestContext<RoleServer>) -> String {
     }
 }
 
-/// What every test of these servers relies on. Started with the variable, it is the server instead.
+/// Checks the server that these tests start. With the variable set, it is that server.
 #[test]
 fn each_tool_is_listed_once() {
     if let Ok(role) = std::env::var(ROLE) {

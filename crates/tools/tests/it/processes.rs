@@ -1,9 +1,12 @@
-//! Looking at processes from outside.
+//! Watching processes from outside.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Whether a process is there and not merely waiting to be forgotten.
+/// How long a test waits for an event before it fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// True if a process exists and is no zombie.
 pub(crate) fn is_running(id: u32) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
     let state = status.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
@@ -13,7 +16,7 @@ pub(crate) fn is_running(id: u32) -> bool {
 /// Waits until a process has ended.
 pub(crate) async fn ended(id: u32) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(20) {
+    while started.elapsed() < PATIENCE {
         if !is_running(id) {
             return true;
         }
@@ -30,7 +33,7 @@ pub(crate) async fn id_in(path: &std::path::Path) -> u32 {
         {
             return id;
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "{} was not written", path.display());
+        assert!(started.elapsed() < PATIENCE, "{} was not written", path.display());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -90,7 +90,7 @@ async fn a_miss_is_told_what_is_near() {
         .await;
     assert!(
         text.contains(
-            "From line 2 on it stands with other white space:\n\tlet value = compute(1);\n\tprint(value);"
+            "Line 2 and the following differ only in white space:\n\tlet value = compute(1);\n\tprint(value);"
         ),
         "{text}"
     );

@@ -2,8 +2,8 @@ use std::fs;
 
 use super::*;
 
-/// What the rules say about a workspace of these files, sorted. Crates get the rest that they need: a manifest,
-/// a documented root that declares nothing, and a table of crates in which each has a row.
+/// The findings in a workspace of these files, sorted. Each crate also gets a manifest, a documented root that
+/// declares nothing, and a row in the table of crates.
 fn findings(files: &[(&str, &str)]) -> Vec<String> {
     let root = tempfile::tempdir().expect("a temporary directory");
     fs::create_dir(root.path().join("crates")).expect("a directory");
@@ -136,7 +136,7 @@ fn a_renamed_or_platform_dependency_counts_too() {
 }
 
 #[test]
-fn nobody_ships_the_testkit() {
+fn no_crate_ships_the_testkit() {
     let text = manifest("testkit.workspace = true");
     check(&[("crates/masque/Cargo.toml", &text)], &["crates/masque/Cargo.toml:4: testkit is for tests"]);
 }

@@ -47,7 +47,7 @@ fn search(tokens: TokenStream, found: &mut Vec<(usize, String)>) {
                     && ignores(attribute.stream()) =>
             {
                 let line = mark.span().start().line;
-                let message = "`#[ignore]`: repair the test or delete it; nobody runs it";
+                let message = "`#[ignore]`: repair the test or delete it; it never runs";
                 found.push((line, message.to_owned()));
             }
             _ => {}

@@ -83,7 +83,7 @@ const ANYTHING: &[&str] = &[
     "plan",
 ];
 const REPLIES: &[&str] = &["text", "text.", "tool", "read{oops"];
-/// What does not end a run by itself.
+/// Actions that do not end a run.
 const GOING_ON: &[&str] = &["text", "text.", "state", "think", "tool", "read{oops", "pause", "discard"];
 
 proptest! {
@@ -123,8 +123,7 @@ proptest! {
         actions in prop::collection::vec(action(GOING_ON), 0..60),
     ) {
         let mut driver = Driver::new(max_tool_rounds);
-        // A reply that is still arriving belongs to nobody after a restart, so that only what stands
-        // between replies is compared.
+        // A restart loses a reply that is still arriving, so only states between replies are compared.
         let mut is_between = true;
         for action in &actions {
             let step = driver.run.step();

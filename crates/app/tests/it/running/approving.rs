@@ -1,4 +1,4 @@
-//! Calls that need somebody's permission: rows that wait, and what comes of the answer.
+//! Calls that need approval: rows that wait, and the effect of answers.
 
 use agent::{
     Approval, End, Entry, Event, Mode, Refusal, RunOptions, SessionStatus, ToolCall, Turn, TurnBody,
@@ -91,7 +91,7 @@ async fn what_is_remembered_holds_for_the_session_alone() {
             let decision = Decision { approved: remembered, reason: None, remember: true };
             stage.runtime.decide(id, &asked[0].1, decision).await.unwrap();
             to_the_end(events).await;
-            // Nobody is asked again, not even after a restart.
+            // The user is not asked again, not even after a restart.
             let later = stage.restarted().await;
             let events = later.send(id, "write it".to_owned(), Default::default()).await.unwrap();
             assert_eq!(requests(&to_the_end(events).await), []);
@@ -214,11 +214,11 @@ async fn answers_that_do_not_fit_are_refused() {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
         let asked = requests(&hear(&mut events, "approval_request", 2).await);
-        let unknown = refused(stage.runtime.decide(id, "call_nobody_made", approved()).await);
+        let unknown = refused(stage.runtime.decide(id, "call_unknown", approved()).await);
         assert_eq!(unknown.0, ErrorKind::Missing);
         assert!(unknown.1.contains("see the session's approvals"), "{}", unknown.1);
-        let nobody = refused(stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await);
-        assert_eq!(nobody.0, ErrorKind::Missing);
+        let unknown_session = refused(stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await);
+        assert_eq!(unknown_session.0, ErrorKind::Missing);
         stage.runtime.decide(id, &asked[0].1, rejected("no")).await.unwrap();
         let twice = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
         assert_eq!(twice.0, ErrorKind::Conflict);
@@ -281,7 +281,7 @@ async fn cancelling_and_waiting_at_once() {
 
 /// The process that took the answer was killed before it went on.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_nobody_acted_on_is_acted_on_when_it_is_given_again() {
+async fn repeating_an_answer_resumes_a_session_that_was_left() {
     on_stage(WRITE, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
@@ -351,7 +351,7 @@ async fn an_approved_call_does_not_run_in_a_session_that_plans_by_then() {
     .await;
 }
 
-/// What a caller wants of a run holds for all of it, wherever it goes on, and not for the next one.
+/// A run's options hold until it ends, also at another process, and not for the next run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_calls_own_limit_of_rounds_holds_after_a_wait() {
     let script = r#"
@@ -421,7 +421,7 @@ async fn a_run_that_resumes_elsewhere_keeps_its_policy() {
             let id = stage.session(Mode::Build).await;
             leave_waiting(stage, id, *policy).await;
             let elsewhere = stage.restarted().await;
-            // Nobody watches.
+            // There are no viewers.
             elsewhere.decide(id, "call_1", approved()).await.unwrap();
             let settles = async {
                 loop {
@@ -434,7 +434,7 @@ async fn a_run_that_resumes_elsewhere_keeps_its_policy() {
             };
             let status = tokio::time::timeout(PATIENCE, settles).await.expect("it settles");
             let (expected, refusals_expected) = match policy {
-                // Somebody answered, so somebody can be asked again.
+                // A user answered, so a user can be asked again.
                 ApprovalPolicy::Ask | ApprovalPolicy::AskViewer => (SessionStatus::Waiting, vec![None]),
                 ApprovalPolicy::Refuse | ApprovalPolicy::Read => {
                     (SessionStatus::Idle, vec![None, Some(Refusal::NobodyToAsk)])

@@ -326,7 +326,7 @@ async fn a_long_session_is_summed_up_and_stays_readable() {
         let summaries =
             view.turns.iter().filter(|turn: &&Turn| matches!(turn.body, TurnBody::Summary { .. })).count();
         assert!(summaries >= 1, "{}", turns(&view));
-        // What the summaries cost is told and adds up with the rest.
+        // The usage of summaries is reported and counted.
         let mut log = runtime.events(id, Some(Default::default())).await.unwrap();
         let used =
             super::stage::hear(&mut log, "done", 8).await.into_iter().filter_map(|event| match event {

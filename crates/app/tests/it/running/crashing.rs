@@ -1,5 +1,5 @@
-//! Processes that are killed in the middle of a run: what they announced is there, and the session
-//! goes on.
+//! Processes that are killed in the middle of a run: everything that they announced is stored, and
+//! another process continues the session.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -16,9 +16,11 @@ use uuid::Uuid;
 
 use super::stage::{Stage, assert_whole, end, hear, on_stage, options_at, requests, results, turns};
 
-/// Where a child process of these tests finds what it needs: `SESSION DATABASE MODEL ROOT`, one a line.
+/// The variable with a child's arguments: `SESSION DATABASE MODEL ROOT`, one per line.
 const CHILD: &str = "MASQUE_TEST_CHILD_RUNS_SESSION";
-/// How many processes are killed, each at a moment of its own.
+/// The test that is also the child's entry.
+const TEST: &str = "running::crashing::a_killed_process_leaves_every_announced_turn_and_a_usable_session";
+/// The number of killed processes.
 const KILLED: u64 = 6;
 
 const BUSY: &str = r#"
@@ -35,7 +37,10 @@ say = [
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_process_leaves_every_turn_that_it_announced_and_the_session_goes_on() {
+async fn a_killed_process_leaves_every_announced_turn_and_a_usable_session() {
+    if let Ok(child) = std::env::var(CHILD) {
+        return run_as_child(&child).await;
+    }
     on_stage(BUSY, async |stage| {
         let mut random = StdRng::seed_from_u64(4);
         let location = stage.location().await;
@@ -57,7 +62,7 @@ async fn a_killed_process_leaves_every_turn_that_it_announced_and_the_session_go
                 for turn in &announced {
                     assert!(view.turns.iter().any(|kept| kept.id == *turn), "{turn} of {}", turns(&view));
                 }
-                assert_eq!(view.session.status, SessionStatus::Running, "nobody could say otherwise");
+                assert_eq!(view.session.status, SessionStatus::Running, "its end was not stored");
                 let events = runtime.send(id, "hello".to_owned(), SendOptions::default()).await.unwrap();
                 let events = super::stage::to_the_end(events).await;
                 assert_eq!(end(&events), Some(End::EndTurn));
@@ -78,11 +83,11 @@ async fn a_killed_process_leaves_every_turn_that_it_announced_and_the_session_go
     .await;
 }
 
-/// Starts a process that runs a session, and kills it so long after the first turn was announced.
-/// Answers what was announced: whatever reached us before it died.
+/// Starts a process that runs a session, and kills it some time after it announced the first turn.
+/// Returns the announced turns.
 fn run_and_kill(child: &str, after: Duration) -> Vec<Uuid> {
     let mut process = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "running::crashing::as_a_process_that_is_killed", "--nocapture"])
+        .args(["--exact", TEST, "--nocapture"])
         .env(CHILD, child)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -100,10 +105,8 @@ fn run_and_kill(child: &str, after: Duration) -> Vec<Uuid> {
     announced
 }
 
-/// What a child process of the test above does; on its own it does nothing.
-#[tokio::test(flavor = "multi_thread")]
-async fn as_a_process_that_is_killed() {
-    let Ok(child) = std::env::var(CHILD) else { return };
+/// The child process of the test above. Runs a session until it is killed.
+async fn run_as_child(child: &str) {
     let mut lines = child.lines();
     let mut line = || lines.next().expect("four lines");
     let (id, location, url, root) = (line().parse().unwrap(), line(), line(), line());
@@ -118,14 +121,14 @@ async fn as_a_process_that_is_killed() {
             | Event::TextComplete { id, .. }
             | Event::ToolCall { id, .. }
             | Event::ToolResult { id, .. } => eprintln!("told {id}."),
-            // The one who kills it comes long before the end.
+            // Unlikely: the parent kills the process long before.
             Event::Done { .. } => break,
             _ => {}
         }
     }
 }
 
-/// Puts an answer to a request on record as a process does that is killed before it goes on.
+/// Stores an approval, as a process does that is killed before it resumes the session.
 pub(crate) async fn answer_only(stage: &Stage<'_>, id: Uuid, call_id: &str) {
     let store = stage.store().await;
     let answer = ApprovalAnswer { approved: true, reason: None, remember: false, answered_at: Utc::now() };
@@ -143,7 +146,7 @@ text = "Here I am."
 say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
 "#;
 
-/// Where an answer was taken and nobody went on with it, a new message finds the session usable.
+/// An approval was stored, and the process died before it resumed the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_waits_for_nothing_any_more_takes_a_message() {
     on_stage(WRITES, async |stage| {
@@ -154,7 +157,7 @@ async fn a_session_that_waits_for_nothing_any_more_takes_a_message() {
         answer_only(stage, id, &asked[0].1).await;
         let (kind, _) =
             crate::world::refused(stage.runtime.send(id, "hello".to_owned(), Default::default()).await);
-        assert_eq!(kind, app::ErrorKind::Conflict, "whoever took the answer may still be at it");
+        assert_eq!(kind, app::ErrorKind::Conflict, "the process that took the answer may still resume it");
         tokio::time::sleep(Duration::from_millis(4_200)).await;
         let events = stage.say(id, "hello").await;
         assert_eq!(end(&events), Some(End::EndTurn));

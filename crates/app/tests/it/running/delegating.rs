@@ -111,7 +111,7 @@ async fn a_delegate_works_in_a_session_of_its_own_and_reports() {
             assert_eq!(below.len(), 1);
             assert_eq!((below[0].mode, below[0].depth, &below[0].root), (mode, 1, &view.session.root));
             assert_eq!(turns(&stage.view(below[0].id).await), "user assistant_text");
-            // It sees nothing of the conversation above, and is told to plan where that plans.
+            // It sees nothing of the conversation above, and plans while that plans.
             let sent = stage.sent();
             let theirs = sent.iter().rev().find(|sent| system(sent).contains("You are Worker")).unwrap();
             assert_eq!(theirs["messages"].as_array().unwrap().len(), 2);
@@ -136,7 +136,7 @@ async fn a_plan_that_a_delegate_hands_over_is_its_report() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_delegate_may_do_nothing_that_whoever_delegates_may_not() {
+async fn a_delegate_has_no_more_permissions_than_its_parent() {
     on_stage(SCRIPT, async |stage| {
         let tools = json!([{ "name": "delegate" }, { "name": "read_file" }]);
         let preset = json!({ "name": "kit", "categories": { "work": tools } });
@@ -330,7 +330,7 @@ async fn cancelling_a_session_cancels_what_works_for_it() {
     .await;
 }
 
-/// Whoever comes to a session that waits finds what it waits for, also where a delegate asks.
+/// A waiting session lists its open requests, those of delegates included.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_delegate_asks_for_is_among_the_approvals_above() {
     on_stage(SCRIPT, async |stage| {
@@ -365,7 +365,7 @@ async fn why_a_delegate_failed_is_told() {
     .await;
 }
 
-/// A delegate that is cancelled by itself does not keep whoever waits for it waiting.
+/// A parent resumes when its delegate is cancelled.
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelling_a_delegate_has_the_one_above_go_on() {
     on_stage(SCRIPT, async |stage| {

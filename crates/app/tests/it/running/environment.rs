@@ -1,4 +1,4 @@
-//! `${env.NAME}`: filled in for the model, and for nobody else.
+//! `${env.NAME}`: filled in for the model only.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ async fn runtime(stage: &Stage<'_>) -> Runtime {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_allowed_and_set_reaches_the_model_and_nobody_else() {
+async fn an_allowed_value_reaches_the_model_only() {
     on_stage_with(PROJECT, SCRIPT, async |stage| {
         let runtime = runtime(stage).await;
         for mode in [Mode::Build, Mode::Plan] {
@@ -276,7 +276,7 @@ async fn parts_of_stages_and_overrides_are_filled_in_where_they_are_from_a_file(
         assert!(prompt.contains("The team's voice: ${env.KEY}."), "{prompt}");
         assert!(told.contains("part aim content: ${env.UNSET}"), "{told}");
 
-        // Nobody but the model is told.
+        // Only the model sees it.
         let shown = world.view(json!({ "name": "climber", "detail": true })).await.to_string();
         let overrides = json!({ "goal": "aim" });
         let overridden = json!({ "name": "climber", "detail": true, "overrides": overrides });

@@ -1,4 +1,4 @@
-//! Sessions whose process is gone: whoever comes across one finds it usable.
+//! Sessions whose process is gone are usable for the next process.
 
 use agent::{End, Entry, ErrorCode, Event, Mode, RunOptions, SessionStatus, ToolCall, Turn, TurnBody};
 use app::ErrorKind;
@@ -85,9 +85,9 @@ async fn cancelling_ends_it_on_record() {
     .await;
 }
 
-/// As long as somebody may still be at it, nobody else ends it; the wish is not forgotten.
+/// While its process may still live, no other process ends the session; the request is kept.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wish_to_cancel_counts_once_nobody_is_there_to_hear_it() {
+async fn a_cancel_request_takes_effect_once_the_process_is_gone() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         cut_off(stage, id, TimeDelta::milliseconds(1_500)).await;
@@ -101,7 +101,7 @@ async fn a_wish_to_cancel_counts_once_nobody_is_there_to_hear_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_watches_hears_that_it_is_over() {
+async fn viewers_learn_of_the_end() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         cut_off(stage, id, TimeDelta::milliseconds(500)).await;
@@ -120,7 +120,7 @@ async fn whoever_watches_hears_that_it_is_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_looks_or_changes_it_finds_it_idle() {
+async fn a_reader_or_writer_finds_the_session_idle() {
     on_stage(TALKS, async |stage| {
         let runtime = &stage.runtime;
         let [seen, listed, model, persona, mode] =
@@ -145,7 +145,7 @@ async fn whoever_looks_or_changes_it_finds_it_idle() {
     .await;
 }
 
-/// What worked for it is not left behind.
+/// Its delegates are ended too.
 #[tokio::test(flavor = "multi_thread")]
 async fn those_below_it_end_with_it() {
     on_stage(TALKS, async |stage| {
@@ -171,7 +171,7 @@ async fn those_below_it_end_with_it() {
     .await;
 }
 
-/// Whoever holds a session says so every second: nobody else has to wait until the hold would end.
+/// A process renews its lease every second: others learn at once that the session is busy.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_process_soon_knows_that_it_is_busy() {
     on_stage(TALKS, async |stage| {

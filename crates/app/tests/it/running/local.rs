@@ -1,4 +1,4 @@
-//! Models on this machine that nobody set up.
+//! Models on this machine, found without configuration.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ async fn a_local_model_that_a_persona_prefers_answers() {
         let model_of = async |is_there: bool| {
             let runtime = stage
                 .restarted_with(|options| {
-                    // Where nobody listens, nobody is found.
+                    // Without a server, none is found.
                     let host = if is_there { host.to_string() } else { "127.0.0.1:1".to_owned() };
                     options.environment = Arc::new(move |name| (name == "OLLAMA_HOST").then(|| host.clone()));
                 })

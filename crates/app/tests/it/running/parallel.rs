@@ -27,7 +27,7 @@ first_token_ms = 700
 text = "fast result"
 "#;
 
-/// What tools answered, in the order in which a model was sent it.
+/// The tool results in the order in which a model got them.
 fn answers(kind: Kind, sent: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let found: Vec<Value> = match kind {

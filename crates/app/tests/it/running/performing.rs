@@ -204,7 +204,7 @@ async fn a_plan_is_handed_over() {
         let planning = Performance { mode: Mode::Plan, ..performance("plan") };
         let performed = stage.runtime.perform(planning).await.unwrap();
         assert_eq!((performed.end, performed.plan()), (End::EndTurn, Some("1. Win")));
-        // What acts is hidden.
+        // Tools that act are hidden.
         assert_eq!(offered(&stage.sent()[0]), ["ponder", "plan_exit"]);
     })
     .await;
@@ -213,7 +213,7 @@ async fn a_plan_is_handed_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_performance_that_cannot_begin_is_an_error() {
     on_stage(GAME, async |stage| {
-        let (kind, _) = refused(stage.runtime.perform(Performance::new(name("nobody"), "hi")).await);
+        let (kind, _) = refused(stage.runtime.perform(Performance::new(name("unknown"), "hi")).await);
         assert_eq!(kind, app::ErrorKind::Missing);
         let (kind, _) = refused(stage.runtime.perform(Performance::new(name("ada"), " ")).await);
         assert_eq!(kind, app::ErrorKind::Invalid);

@@ -1,4 +1,4 @@
-//! Plan mode: what the model is told, what it has, and how it ends.
+//! Plan mode: its reminder, its tools, and its end.
 
 mod sequences;
 

@@ -51,7 +51,7 @@ async fn a_preset_selects_and_denies_before_it_asks_before_it_allows() {
         let id = stage.session_of("worker", Mode::Build).await;
         let mut events = stage.runtime.send(id, "go".to_owned(), Default::default()).await.unwrap();
         assert_eq!(requests(&hear(&mut events, "approval_request", 1).await).len(), 1, "ask before allow");
-        // What no entry names, and what one denies, is not there.
+        // Tools that no entry names, or that one denies, are missing.
         assert_eq!(offered(&stage.sent()[0]), ["edit_file", "read_file", "write_file"]);
         stage.runtime.cancel(id).await.unwrap();
         to_the_end(events).await;
@@ -153,7 +153,7 @@ async fn a_preset_and_a_profile_change_what_the_model_is_sent_and_neither_alone_
 async fn the_plans_preset_applies_while_planning() {
     on_stage(SILENT, async |stage| {
         for (name, tool) in [("kit", "read_file"), ("scout", "list_files")] {
-            // What acts is not there while planning, whatever a preset says.
+            // Plan mode hides tools that act, whatever a preset says.
             let tools = json!([{ "name": tool }, { "name": "run_command", "approval": "auto" }]);
             let preset = json!({ "name": name, "categories": { "work": tools } });
             stage.world.create(Kind::ToolPreset, Scope::Shared, preset).await;

@@ -70,7 +70,7 @@ impl<'a> Stage<'a> {
         Runtime::new(library, options)
     }
 
-    /// Where the library's database is.
+    /// The location of the library's database.
     pub(crate) async fn location(&self) -> String {
         let mut location = String::new();
         self.world.reopened(|options| location.clone_from(&options.database)).await.close().await;
@@ -204,7 +204,7 @@ pub(crate) fn requests(events: &[Event]) -> Vec<(Uuid, String)> {
     asked.collect()
 }
 
-/// What tools answered, and whether it was an error.
+/// The tool results, and whether each is an error.
 pub(crate) fn results(view: &SessionView) -> Vec<(String, bool)> {
     let results = view.turns.iter().filter_map(|turn| match &turn.body {
         agent::TurnBody::ToolResult { output, is_error, .. } => Some((output.clone(), *is_error)),
@@ -239,7 +239,7 @@ pub(crate) fn assert_whole(view: &SessionView) {
     assert!(open.is_empty(), "calls without a result: {}", turns(view));
 }
 
-/// What the model was sent: the system text, and the names of tools.
+/// The system text of a request.
 pub(crate) fn system(sent: &Value) -> &str {
     sent["messages"][0]["content"].as_str().expect("a system text")
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::stage::{end, names, on_stage, provider, say};
 
-/// Whoever has set a model up must not take a rehearsal for its answer.
+/// A user who has configured a model must not take a rehearsal for its answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_without_its_key_is_named_in_place_of_a_rehearsal() {
     on_stage("[[reply]]\ntext = \"Yes.\"", async |stage| {
@@ -23,9 +23,9 @@ async fn a_provider_without_its_key_is_named_in_place_of_a_rehearsal() {
         let runtime = stage
             .restarted_with(|options| {
                 options.providers = providers;
-                // Nobody listens there, so that no local model is found.
-                let nobody = |name: &str| (name == "OLLAMA_HOST").then(|| "127.0.0.1:1".to_owned());
-                options.environment = Arc::new(nobody);
+                // Nothing listens there, so no local model is found.
+                let unused = |name: &str| (name == "OLLAMA_HOST").then(|| "127.0.0.1:1".to_owned());
+                options.environment = Arc::new(unused);
             })
             .await;
         let id = stage.session_of("anyone", Mode::Build).await;
@@ -43,7 +43,7 @@ async fn a_provider_without_its_key_is_named_in_place_of_a_rehearsal() {
 async fn a_default_provider_that_cannot_be_reached_is_named_with_its_address() {
     on_stage("[[reply]]\ntext = \"Yes.\"", async |stage| {
         stage.world.persona(Scope::Shared, json!({ "name": "anyone", "system_prompt": "Hi." })).await;
-        // Nobody listens where somebody just did.
+        // The port is free again, so nothing listens there.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let url = format!("http://{address}");
         for kind in Kind::ALL {

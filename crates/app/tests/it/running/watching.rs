@@ -85,7 +85,7 @@ async fn one_that_comes_back_misses_nothing_and_hears_nothing_twice() {
                 heard.push(next(&mut dropping).await);
             }
             let last = heard.last().unwrap().id;
-            // What a client sends back is a text.
+            // Clients send the id back as text.
             let last: EventId = last.to_string().parse().unwrap();
             drop(dropping);
             dropping = stage.runtime.events(id, Some(last)).await.unwrap();
@@ -223,7 +223,7 @@ async fn what_is_deleted_is_watched_no_longer() {
     .await;
 }
 
-/// What another process does to a session is heard in its place by those who watch it run here.
+/// Viewers here get the entries of another process in their place.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happens_elsewhere_is_heard_in_its_place() {
     on_stage(TALKS, async |stage| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use llm::{Failure as CallFailure, FailureKind};
-use providers::{Found, Key, Origin, Providers};
+use providers::{Key, Origin, ProviderInfo, Providers};
 use serde::Serialize;
 
 use super::DoctorProblem;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Serialize)]
 pub(super) struct ProviderReport {
     #[serde(flatten)]
-    found: Found,
+    found: ProviderInfo,
     /// True if it comes from the trusted project.
     of_project: bool,
     state: State,
@@ -58,7 +58,7 @@ pub(super) async fn examine(
     reports
 }
 
-async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>) -> ProviderReport {
+async fn ask(found: &ProviderInfo, providers: &Providers, of_project: &BTreeSet<String>) -> ProviderReport {
     let report = |state, models, error| ProviderReport {
         found: found.clone(),
         of_project: of_project.contains(&found.name),
@@ -83,7 +83,7 @@ async fn ask(found: &Found, providers: &Providers, of_project: &BTreeSet<String>
     }
 }
 
-fn advised(failure: &CallFailure, found: &Found) -> String {
+fn advised(failure: &CallFailure, found: &ProviderInfo) -> String {
     // The report already names the provider.
     let own = format!("{}: ", found.name);
     let message = failure.message.strip_prefix(&own).unwrap_or(&failure.message);
@@ -94,7 +94,7 @@ fn advised(failure: &CallFailure, found: &Found) -> String {
     format!("{message}; {}", advice(Some(failure.kind), found))
 }
 
-fn advice(kind: Option<FailureKind>, found: &Found) -> String {
+fn advice(kind: Option<FailureKind>, found: &ProviderInfo) -> String {
     match (kind, &found.key) {
         (Some(FailureKind::Unauthorized), Key::Present(variable)) => {
             format!("check the key in {variable}")
@@ -124,7 +124,7 @@ impl ProviderReport {
     }
 
     fn print(&self, output: &mut Output) -> Result<()> {
-        let Found { name, kind, base_url, from, key, problem, .. } = &self.found;
+        let ProviderInfo { name, kind, base_url, from, key, problem, .. } = &self.found;
         let from = match from {
             Origin::Config if self.of_project => "from the project".to_owned(),
             Origin::Config => "from config.toml".to_owned(),

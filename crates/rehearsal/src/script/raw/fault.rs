@@ -5,7 +5,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::{Checked, Wrong, dates_as_text, milliseconds};
-use crate::script::fault::{Cut, ErrorEvent, Fault, Refused, Stall};
+use crate::script::fault::{Cut, ErrorEvent, Fault, HttpError, Stall};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,7 +84,7 @@ fn refused(
     code: Option<String>,
     message: Option<String>,
     context_exceeded: bool,
-) -> Checked<Option<Refused>> {
+) -> Checked<Option<HttpError>> {
     let status = match status {
         None if context_exceeded => 400,
         None => return Ok(None),
@@ -93,7 +93,7 @@ fn refused(
             return Err(Wrong(status.span(), "the status of a fault is 300 to 599".to_owned()));
         }
     };
-    Ok(Some(Refused { status, retry_after_s, code, message, context_exceeded }))
+    Ok(Some(HttpError { status, retry_after_s, code, message, context_exceeded }))
 }
 
 fn content_type(raw: Spanned<String>) -> Checked<String> {

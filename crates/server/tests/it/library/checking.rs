@@ -48,7 +48,7 @@ async fn lint_finds_what_is_wrong_and_where() {
         })
     );
     assert!(broken["message"].as_str().is_some_and(|said| said.contains("\"clam\"")), "{broken}");
-    // What the reader of the file found stands among the rest.
+    // Errors in the file are listed with the rest.
     let invalid = finding(&report, "invalid-entry");
     assert_eq!(
         (&invalid["kind"], &invalid["name"], &invalid["scope"], &invalid["line"]),
@@ -86,7 +86,7 @@ async fn lint_looks_at_shared_where_there_are_no_files() {
         (&hidden["scope"], &hidden["field"], hidden.get("path")),
         (&json!("shared"), &json!("summary"), None)
     );
-    // What can be refused need not be found.
+    // Invalid input fails before the lookup.
     let wrong = json!({ "entity": { "summary": "You guide.", "tool_preset": "read_onyl" } });
     let (status, answer) = ask(running.port, "PUT", "/api/library/persona/guide", Some(&wrong)).await;
     assert_eq!(status, 404);

@@ -45,7 +45,7 @@ async fn an_address_that_means_nothing_is_told_so() {
         ("GET", "/api/library/part?scope=project", None, 400, "no project is open"),
         ("GET", "/api/library/part/calm?scope=project", None, 400, "no project is open"),
         ("GET", "/api/library/skill?kind=part", None, 400, "leave kind out"),
-        ("GET", "/api/library/part/calm?scope=shared&scope=global", None, 400, "stands twice"),
+        ("GET", "/api/library/part/calm?scope=shared&scope=global", None, 400, "is given twice"),
         ("GET", "/api/library/part/calm?rev=1", None, 400, r#"unknown field "rev""#),
         (
             "DELETE",
@@ -106,14 +106,14 @@ async fn a_body_that_means_nothing_is_told_so() {
             "/api/library/part/calm",
             Some(json!({ "kind": "skill", "entity": {} })),
             400,
-            r#"the path says that kind is "part", and the request says "skill"; leave kind out"#,
+            r#"kind is "part" in the path and "skill" in the request; leave kind out"#,
         ),
         (
             "PUT",
             "/api/library/part/calm",
             Some(json!({ "name": "loud", "entity": {} })),
             400,
-            r#"the path says that name is "calm", and the request says "loud"; leave name out"#,
+            r#"name is "calm" in the path and "loud" in the request; leave name out"#,
         ),
         (
             "PUT",
@@ -150,7 +150,7 @@ async fn a_body_that_means_nothing_is_told_so() {
             404,
             r#"no part is named "clam"; did you mean "calm"?"#,
         ),
-        ("PUT", "/api/library/part/calm", Some(json!([])), 400, "no object"),
+        ("PUT", "/api/library/part/calm", Some(json!([])), 400, "not a JSON object"),
         ("POST", "/api/library/part/calm/rollback", Some(json!({})), 400, r#""revision" is missing; add it"#),
         (
             "POST",
@@ -167,7 +167,7 @@ async fn a_body_that_means_nothing_is_told_so() {
 #[tokio::test]
 async fn a_field_in_the_wrong_place_is_told_so() {
     let body = |fields: Value| Some(fields);
-    let address = "belong into its body, not into the address";
+    let address = "takes its fields from its body, not from the address";
     refused(vec![
         ("PUT", "/api/library/part/calm?scope=global", body(tone("Loud.")), 400, address),
         (
@@ -184,9 +184,9 @@ async fn a_field_in_the_wrong_place_is_told_so() {
             "/api/library/part/calm",
             body(json!({ "scope": "global" })),
             400,
-            "belong into the address, as in ?scope=shared, and not into a body",
+            "takes its fields from the address, such as ?scope=shared, not from a body",
         ),
-        ("DELETE", "/api/library/part/calm?force=true", body(json!({})), 400, "not into a body"),
+        ("DELETE", "/api/library/part/calm?force=true", body(json!({})), 400, "not from a body"),
         (
             "PUT",
             "/api/library/part/calm",
@@ -248,7 +248,7 @@ async fn bodies_are_json_of_bounded_length() {
         assert!(detail(&opened.json().await).contains("at most 4194304 bytes"), "{path}");
         let opened = open(running.port, method, path, &[], Some("{\"entity\":")).await;
         assert_eq!(opened.status, 400, "{path}");
-        assert!(detail(&opened.json().await).contains("no JSON"), "{path}");
+        assert!(detail(&opened.json().await).contains("not valid JSON"), "{path}");
     }
     let (status, _) = ask(running.port, "GET", "/api/library/part/calm", None).await;
     assert_eq!(status, 404, "nothing was written");

@@ -1,4 +1,4 @@
-//! What HTTP has by virtue of the table of operations.
+//! Routes that come from the table of operations.
 
 use serde_json::{Value, json};
 

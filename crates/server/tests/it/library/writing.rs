@@ -27,7 +27,7 @@ async fn an_entity_is_made_read_changed_and_deleted() {
         (&read["name"], &read["summary"], &read["scope"], &read["revision"]),
         (&json!("calm"), &json!("Calm."), &json!("shared"), &json!(1))
     );
-    // What was read can be sent back as it is, and changes nothing.
+    // Sending back an unchanged entity changes nothing.
     let (status, same) = ask(port, "PUT", CALM, Some(&json!({ "entity": read }))).await;
     assert_eq!((status, same), (200, written(1, "unchanged")));
     read["summary"] = "Slow.".into();
@@ -36,7 +36,7 @@ async fn an_entity_is_made_read_changed_and_deleted() {
     assert_eq!((status, changed), (200, written(2, "changed")));
     assert_eq!(get(&running, &format!("{CALM}?revision=1")).await["summary"], "Calm.");
 
-    // Whoever comes second is told.
+    // The second writer gets a conflict.
     read["summary"] = "Other.".into();
     let (status, problem) = ask(port, "PUT", CALM, Some(&json!({ "entity": read, "if_revision": 1 }))).await;
     assert_eq!(
@@ -104,7 +104,7 @@ async fn the_history_says_who_and_why_and_leads_back() {
     let newest = &get(&running, &format!("{CALM}/history?limit=1")).await["items"][0];
     assert_eq!((&newest["message"], &newest["author"]), (&json!("it was better"), &json!("tester")));
 
-    // Not if somebody else was faster.
+    // Not if the revision is outdated.
     for (base, expected) in [(2, 409), (3, 200)] {
         let back = json!({ "revision": 1, "if_revision": base });
         let (status, answer) = ask(port, "POST", &format!("{CALM}/rollback"), Some(&back)).await;
@@ -194,7 +194,7 @@ async fn a_write_goes_into_the_file_of_its_scope() {
     let changed = put(&running, CALM, &tone("Slow.")).await;
     assert_eq!((&changed["scope"], &changed["changed"]), (&json!("project"), &json!(true)));
     assert_eq!(file(), text.replace("Calm.", "Slow."));
-    // What is new is shared, unless a scope is named.
+    // A new entity is shared unless a scope is named.
     let path = "/api/library/skill/look";
     let skill = |content: &str| json!({ "entity": { "content": content } });
     assert_eq!(put(&running, path, &skill("Look.")).await["scope"], "shared");
@@ -233,7 +233,7 @@ async fn a_builtin_is_copied_where_it_is_changed() {
 }
 
 #[tokio::test]
-async fn whoever_follows_changes_hears_of_a_write() {
+async fn subscribers_get_an_event_for_a_write() {
     let running = start().await;
     let mut events = open(running.port, "GET", "/api/events", &[], None).await;
     events.until("problems").await;

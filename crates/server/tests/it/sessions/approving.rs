@@ -1,4 +1,4 @@
-//! Calls that need somebody's permission.
+//! Calls that need approval.
 
 use std::time::Duration;
 
@@ -42,9 +42,9 @@ async fn an_answer_may_come_after_a_restart() {
     assert_eq!(std::fs::read_to_string(world.project_file("new.txt")).expect("a file"), "fresh");
 }
 
-/// Without a viewer, nobody can be asked; unless whoever sent the message says what is to happen.
+/// Without a viewer there is no user to ask, unless the message has a policy.
 #[tokio::test]
-async fn a_call_that_nobody_watches_is_refused() {
+async fn a_call_without_a_viewer_is_refused() {
     let late = WRITE.replace("[[reply]]\nsay", "[[reply]]\nfirst_token_ms = 1000\nsay");
     let world = World::start(&late).await;
     let say = async |approve: Option<&str>, stays: bool| {
@@ -115,7 +115,7 @@ async fn what_is_remembered_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn answers_to_what_nobody_asked_are_refused() {
+async fn answers_without_a_request_are_refused() {
     let world = World::start(WRITE).await;
     let session = world.session().await;
     let path = format!("{session}/approvals/toolu_w");

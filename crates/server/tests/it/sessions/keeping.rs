@@ -56,7 +56,7 @@ async fn another_model_or_persona_may_go_on() {
     assert!(sent[2]["system"].to_string().contains("You range."), "{}", sent[2]["system"]);
     assert_eq!(conversation(&sent[2]).len(), 5, "the talk goes on");
 
-    // What cannot be done leaves all as it was.
+    // A refused change changes nothing.
     for (body, expected, told) in [
         (json!({}), 400, "model"),
         (json!({ "model": "other" }), 400, "model: "),
@@ -71,8 +71,8 @@ async fn another_model_or_persona_may_go_on() {
     }
     let (_, after) = world.get(&session).await;
     assert_eq!((after.get("model"), &after["persona"]), (None, &json!("ranger")));
-    let nobody = "/api/sessions/01a1e2ad-5cab-77db-a49b-fb57ff641b2d";
-    assert_eq!(world.ask("PATCH", nobody, Some(&json!({ "model": null }))).await.0, 404);
+    let unknown = "/api/sessions/01a1e2ad-5cab-77db-a49b-fb57ff641b2d";
+    assert_eq!(world.ask("PATCH", unknown, Some(&json!({ "model": null }))).await.0, 404);
 }
 
 fn ids(list: &Value) -> Vec<String> {
@@ -144,7 +144,7 @@ async fn a_message_can_be_taken_back() {
     assert_eq!(conversation(&sent), ["user: One.", "assistant: Quick as a flash.", "user: Three."]);
 }
 
-/// What is running is not pulled away from under itself.
+/// A running session refuses changes.
 #[tokio::test]
 async fn a_running_session_is_neither_changed_nor_deleted_nor_taken_back() {
     let words = "word ".repeat(100);
@@ -176,5 +176,5 @@ async fn models_are_listed_with_their_providers() {
     let stage = providers.iter().find(|provider| provider["name"] == "stage").expect("the configured one");
     assert_eq!((status, &stage["kind"], stage.get("error")), (200, &json!("anthropic"), None), "{answer}");
     assert_eq!(stage["models"][0]["id"], "actor", "{stage}");
-    assert_eq!(text.matches(r#""models":"#).count(), providers.len(), "no name stands twice: {text}");
+    assert_eq!(text.matches(r#""models":"#).count(), providers.len(), "no name is repeated: {text}");
 }

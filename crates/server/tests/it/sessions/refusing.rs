@@ -6,13 +6,13 @@ use super::world::World;
 use crate::client::{detail, open};
 
 const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
-const NOBODY: &str = "/api/sessions/01900000-0000-7000-8000-000000000000";
+const UNKNOWN: &str = "/api/sessions/01900000-0000-7000-8000-000000000000";
 
 #[tokio::test]
 async fn what_is_not_there_is_404_with_a_way_out() {
     let world = World::start(QUICK).await;
     let message = json!({ "content": "Hello?" });
-    for session in [NOBODY, "/api/sessions/guide"] {
+    for session in [UNKNOWN, "/api/sessions/guide"] {
         for (method, path, body) in [
             ("GET", String::new(), None),
             ("GET", "/events".to_owned(), None),
@@ -91,7 +91,7 @@ async fn bodies_are_json_of_bounded_length() {
     for (headers, body, status, told) in [
         (&plain[..], r#"{"content":"Hello"}"#, 415, "application/json"),
         (&[], "", 400, "empty"),
-        (&[], r#"{"content":"#, 400, "no JSON"),
+        (&[], r#"{"content":"#, 400, "not valid JSON"),
     ] {
         let opened = open(port, "POST", &path, headers, Some(body)).await;
         assert_eq!(opened.status, status, "{body:?}");

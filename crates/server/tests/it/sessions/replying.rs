@@ -1,4 +1,4 @@
-//! What comes of a message: replies, tools, order, memory.
+//! Answers to messages: replies, tools, order, memory.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ async fn basic_reply() {
     assert_eq!(sent.len(), 1);
     assert!(system(&sent[0])[0].starts_with("You guide."), "{sent:?}");
     assert_eq!(conversation(&sent[0]), ["user: Hello!"]);
-    // What is kept is what was told.
+    // The stored turns are the reported ones.
     let (status, mut view) = world.get(&session).await;
     assert_eq!((status, &view["status"], &view["title"]), (200, &json!("idle"), &json!("Hello!")));
     redact(&mut view);
@@ -69,7 +69,7 @@ text = "Done: {{tool_result}}"
 say = [{ tool = "write_file", id = "toolu_w", input = { path = "new.txt", content = "fresh" } }]
 "#;
 
-/// Nobody allowed it beforehand: the run waits, and goes on in the same stream once somebody does.
+/// A call without approval: the run waits, and continues in the same stream after the approval.
 #[tokio::test]
 async fn write_tool() {
     let world = World::start(WRITE).await;
@@ -230,7 +230,7 @@ async fn a_message_may_limit_the_rounds_with_tools() {
     assert_eq!(stop_reason(&world.hear(&session, "Find it.").await), "end_turn");
 }
 
-/// A model that fails for good is told in the stream, with a code.
+/// A model's final failure is an event with a code.
 #[tokio::test]
 async fn a_model_that_fails_is_told() {
     let world = World::start("[[reply]]\nfault = { status = 401 }\n").await;

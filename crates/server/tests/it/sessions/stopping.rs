@@ -1,4 +1,4 @@
-//! What a stop of the server means for sessions.
+//! Sessions when the server stops.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ text = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 
 /// One that is done in no time.
 const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
 
-/// How soon a run ends that nobody wants any more.
+/// How soon a run without viewers ends.
 const PROMPT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_second_viewer_sees_what_the_first_sees() {
     assert_eq!(seen[1..], first[..], "the rest is the same, ids included");
 }
 
-/// Whoever comes in the middle gets what is on its way from its beginning.
+/// A viewer that joins in the middle gets the current text from its beginning.
 #[tokio::test]
 async fn a_late_viewer_misses_nothing_of_the_reply() {
     let world = World::start(SLOW).await;
@@ -67,7 +67,7 @@ async fn a_dropped_viewer_comes_back_and_misses_nothing() {
     seen.extend(back.until("done").await);
     assert_eq!(seen, whole.until("done").await, "none is missing, and none comes twice");
     drop(message);
-    // Later, and after a restart, what is kept is told; passing text is not.
+    // Later, and after a restart, viewers get the stored entries, but no passing text.
     let world = world.restart().await;
     let mut again = world.watch(&session, Some(&last)).await;
     let kept: Vec<Event> = seen.iter().filter(|event| !event.id.contains('.')).cloned().collect();
@@ -96,7 +96,7 @@ async fn a_place_may_stand_in_the_address() {
         let problem = opened.json().await;
         assert!(problem["detail"].as_str().expect("text").contains("12.3"), "{problem}");
     }
-    // A place that the session has not reached is told, and not waited for.
+    // A place that the session has not reached is an error.
     let last = world.get(&session).await.1["last_seq"].as_i64().expect("a place");
     for (place, status) in [(last, 200), (last + 1, 400), (i64::MAX, 400)] {
         let path = format!("{session}/events?after={place}");
@@ -140,7 +140,7 @@ async fn a_run_is_cancelled_by_request() {
     assert_eq!(stop_reason(&events), "cancelled");
     let said = streamed(&events);
     assert!(said.starts_with("1 2 3 4 5") && !said.contains("100"), "{said}");
-    // What was said up to there is kept.
+    // The text so far is stored.
     let (_, view) = world.get(&session).await;
     assert_eq!((&view["status"], &view["turns"][1]["content"]), (&json!("idle"), &json!(said)));
     let (status, answer) = world.ask("POST", &format!("{session}/cancel"), None).await;
@@ -167,7 +167,7 @@ async fn a_run_is_cancelled_when_its_client_is_gone() {
     timeout(PATIENCE, hung_up).await.expect("the model is not asked any longer");
 }
 
-/// A silent model does not keep a run alive that nobody watches: the hang-up is noticed by reading.
+/// A silent model does not keep a run without viewers alive: reading detects the hang-up.
 #[tokio::test]
 async fn a_client_that_is_gone_is_noticed_in_silence() {
     let world = World::start("[[reply]]\nfirst_token_ms = 30000\ntext = \"Late.\"\n").await;
@@ -181,7 +181,7 @@ async fn a_client_that_is_gone_is_noticed_in_silence() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_for_whoever_still_watches() {
+async fn a_run_continues_while_one_viewer_remains() {
     let world = World::start(SLOW).await;
     let session = world.session().await;
     let mut viewer = world.watch(&session, None).await;
@@ -192,7 +192,7 @@ async fn a_run_goes_on_for_whoever_still_watches() {
 }
 
 #[tokio::test]
-async fn a_detached_run_goes_on_for_nobody() {
+async fn a_detached_run_continues_without_viewers() {
     let world = World::start(SLOW).await;
     let session = world.session().await;
     let message = json!({ "content": "Count.", "detached": true });

@@ -56,7 +56,7 @@ impl Served {
         Self { port, library, runtime, stop, task }
     }
 
-    /// Stops as a process does that is told to.
+    /// Stops regularly, as a process does on a signal.
     pub(crate) async fn stop(self) {
         self.stop.send(()).expect("the server runs");
         timeout(PATIENCE, self.task).await.expect("in time").expect("a task").expect("an end");
@@ -175,7 +175,7 @@ pub(crate) fn system(body: &Value) -> Vec<&str> {
     pieces.iter().filter_map(|piece| piece["text"].as_str()).collect()
 }
 
-/// What a model was sent of the conversation: role and text or kind of each block.
+/// The conversation that a model was sent: role and text or kind of each block.
 pub(crate) fn conversation(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let blocks = messages.iter().flat_map(|message| {

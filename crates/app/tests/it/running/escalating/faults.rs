@@ -14,14 +14,14 @@ use serde_json::json;
 use super::super::stage::{assert_whole, end, names, on_stage, results, settings, to_the_end, turns};
 use crate::world::input;
 
-/// What comes of a fault.
+/// The outcome of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     /// The run fails, and this is why.
     Fails(ErrorCode),
     /// It fails, and the protocols differ in what they call it.
     FailsSomehow,
-    /// The model is told what was wrong with its arguments, and goes on.
+    /// The model learns what is wrong with its arguments, and continues.
     Recovers,
 }
 

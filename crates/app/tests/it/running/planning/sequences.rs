@@ -25,7 +25,7 @@ use crate::world::{World, in_each_world, name};
 const ACTS: [&str; 4] = ["write_file", "run_command", "mcp__marker__act", "mcp__marker__unhinted"];
 const STEPS: usize = 14;
 
-/// What one step does.
+/// The actions of one step.
 #[derive(Debug, Clone)]
 struct Step {
     mode: Mode,
@@ -48,7 +48,7 @@ impl Step {
         }
     }
 
-    /// Whether any of it happens after the session went over to planning, or before it left.
+    /// True if the step overlaps with plan mode.
     fn may_act(&self) -> bool {
         self.mode == Mode::Build || self.switches_to == Some(Mode::Build)
     }
@@ -105,6 +105,9 @@ fn marks(root: &Path) -> Vec<usize> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_acts_while_the_session_plans() {
+    if let Some(root) = std::env::var_os(MARKS) {
+        return serve_marks(Path::new(&root));
+    }
     in_each_world(async |world| {
         world_of_personas(world).await;
         for seed in [1, 2, 3] {
@@ -163,7 +166,7 @@ async fn play(world: &World, seed: u64) {
         let did = marks(root.path()).contains(&at);
         assert!(!did || step.may_act(), "seed {seed}, step {at} acted: {step:?}");
         assert!(did || !step.must_act(), "seed {seed}, step {at} did nothing: {step:?}");
-        // A switch to planning came before the first tool of the reply: text stands before it.
+        // The switch to plan mode came before the first tool of the reply: text precedes it.
         assert!(!did || step.switches_to != Some(Mode::Plan), "seed {seed}, step {at} acted: {step:?}");
         acted += usize::from(did);
     }
@@ -181,14 +184,13 @@ fn is_plan(body: &Value) -> bool {
     body["messages"].to_string().contains("<system-reminder>")
 }
 
-/// Where the server that is started puts its marks.
+/// The variable with the directory in which the server writes its marks.
 const MARKS: &str = "MASQUE_TEST_MCP_MARKS";
 
 /// Settings that start this binary as an MCP server.
 fn marker(root: &Path) -> ServerSettings {
     let binary = std::env::current_exe().unwrap().display().to_string();
-    let line =
-        "exec 3>&1 1>&2; exec \"$0\" --exact running::planning::sequences::as_an_mcp_server --nocapture";
+    let line = "exec 3>&1 1>&2; exec \"$0\" --exact running::planning::sequences::nothing_acts_while_the_session_plans --nocapture";
     ServerSettings::new(Transport::Stdio {
         command: "sh".to_owned(),
         args: ["-c", line, &binary].map(str::to_owned).into(),
@@ -198,12 +200,10 @@ fn marker(root: &Path) -> ServerSettings {
     })
 }
 
-/// What the process that is started as a server does; as a test it does nothing. Standard output is
-/// the test runner's, so it speaks by another descriptor.
-#[test]
-fn as_an_mcp_server() {
+/// An MCP server in a process of its own. Standard output belongs to the test runner, so the server
+/// uses another descriptor.
+fn serve_marks(root: &Path) {
     use std::io::Write as _;
-    let Some(root) = std::env::var_os(MARKS) else { return };
     let mut out = std::fs::OpenOptions::new().write(true).open("/dev/fd/3").unwrap();
     for line in std::io::stdin().lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
@@ -219,7 +219,7 @@ fn as_an_mcp_server() {
             ] } }),
             "tools/call" => {
                 let text = request["params"]["arguments"]["text"].as_str().unwrap();
-                std::fs::write(Path::new(&root).join(text), "x").unwrap();
+                std::fs::write(root.join(text), "x").unwrap();
                 json!({ "result": { "content": [{ "type": "text", "text": "done" }] } })
             }
             method => json!({ "error": { "code": -32601, "message": method } }),

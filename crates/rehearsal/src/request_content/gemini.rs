@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::{Listened, Listener, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
-pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
+pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     let system = either(body, "systemInstruction", "system_instruction");
     if !system.is_null() {
-        listener.system(&text_of(&system["parts"]));
+        reader.system(&text_of(&system["parts"]));
     }
     let declared = |tool| items(either(tool, "functionDeclarations", "function_declarations"));
-    listener.heard.tools =
+    reader.heard.tools =
         items(&body["tools"]).flat_map(declared).map(|tool| text(&tool["name"]).to_owned()).collect();
     for content in items(&body["contents"]) {
         match content["role"].as_str() {
-            Some("user" | "function") | None => user(listener, &content["parts"])?,
+            Some("user" | "function") | None => user(reader, &content["parts"])?,
             Some("model") => {
-                listener.assistant()?;
+                reader.assistant()?;
                 for part in items(&content["parts"]) {
                     let call = either(part, "functionCall", "function_call");
                     if !call.is_null() {
-                        listener.call(text(&call["id"]), text(&call["name"]))?;
+                        reader.call(text(&call["id"]), text(&call["name"]))?;
                     }
                 }
             }
@@ -30,22 +30,22 @@ pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
     Ok(())
 }
 
-fn user(listener: &mut Listener, parts: &Value) -> Listened<()> {
+fn user(reader: &mut ContentReader, parts: &Value) -> ReadResult<()> {
     let (mut results, mut texts) = (0, 0);
-    let expected = listener.open.len();
+    let expected = reader.open.len();
     for part in items(parts) {
         let response = either(part, "functionResponse", "function_response");
         if response.is_null() {
             texts += 1;
-            listener.user(text(&part["text"]));
+            reader.user(text(&part["text"]));
             continue;
         }
         results += 1;
         // Results without an id belong to the calls of their name, in order.
         let (id, name) = (text(&response["id"]), text(&response["name"]));
         let fits = |(open, tool): &&(String, String)| (id.is_empty() || open == id) && tool == name;
-        let Some((id, _)) = listener.open.iter().find(fits).cloned() else { return mismatch() };
-        listener.result(&id, output(&response["response"]))?;
+        let Some((id, _)) = reader.open.iter().find(fits).cloned() else { return mismatch() };
+        reader.result(&id, output(&response["response"]))?;
     }
     if results != expected && (results > 0 || texts > 0) {
         return mismatch();
@@ -53,7 +53,7 @@ fn user(listener: &mut Listener, parts: &Value) -> Listened<()> {
     Ok(())
 }
 
-fn mismatch<T>() -> Listened<T> {
+fn mismatch<T>() -> ReadResult<T> {
     rejected(
         "Please ensure that the number of function response parts is equal to the number of function call \
          parts of the function call turn.",

@@ -1,4 +1,4 @@
-//! A database that takes nothing for a while, in the middle of a run.
+//! A database that refuses writes for a while, in the middle of a run.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::stage::{Stage, assert_whole, end, hear, names, results, say, to_the_end, turns};
 use crate::world::{World, refused};
 
-/// Tools that answer once a file is there.
+/// Tools that answer once a file exists.
 const WAITS: &str = r#"
 [[reply]]
 when = { last_user = "/hello$/" }
@@ -65,7 +65,7 @@ async fn cut_off(stage: &Stage<'_>, database: &Database) -> (Uuid, Subscription)
         panic!("{}", names(&told))
     };
     assert!(message.contains("the disk is full"), "{message}");
-    assert_eq!(end(&told), None, "it is not over as long as nobody could put that on record");
+    assert_eq!(end(&told), None, "a run ends only once its end is stored");
     (id, events)
 }
 
@@ -98,14 +98,14 @@ async fn a_run_that_cannot_be_kept_ends_on_record_once_the_database_is_back() {
     .await;
 }
 
-/// Where even the end cannot be kept the session is let go, though the process lives on and runs others.
+/// If even the end cannot be stored, the session is released although the process lives on.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_nobody_drives_is_not_held_for_ever() {
+async fn an_undriven_session_is_not_held_forever() {
     on_each_engine(async |database| {
         let world = World::open(database, "", "").await;
         let stage = Stage::set(&world, WAITS).await;
         let (id, events) = cut_off(&stage, database).await;
-        // Whoever wants to leave does not wait for the database.
+        // Stopping does not wait for the database.
         tokio::time::timeout(Duration::from_secs(5), stage.runtime.stop()).await.unwrap();
         let rest = to_the_end(events).await;
         assert_eq!(names(&rest), "done");
@@ -114,7 +114,7 @@ async fn a_session_that_nobody_drives_is_not_held_for_ever() {
         let other = stage.session(Mode::Build).await;
         let mut at_work = stage.runtime.send(other, "wait".to_owned(), ANYTHING).await.unwrap();
         hear(&mut at_work, "usage", 1).await;
-        assert_eq!(stage.view(id).await.session.status, SessionStatus::Running, "nobody could say otherwise");
+        assert_eq!(stage.view(id).await.session.status, SessionStatus::Running, "its end was not stored");
         // A heartbeat later it is not this process's any more; the other one is still.
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         let elsewhere = stage.restarted().await;

@@ -2,53 +2,53 @@
 
 use serde_json::Value;
 
-use super::{Listened, Listener, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
-pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
-    listener.model(body)?;
+pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
+    reader.model(body)?;
     if body["max_tokens"].as_u64().is_none_or(|most| most == 0) {
         return rejected("max_tokens: Field required");
     }
     match &body["system"] {
         Value::Null => {}
-        system => listener.system(&text_of(system)),
+        system => reader.system(&text_of(system)),
     }
-    listener.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
+    reader.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
     for (index, message) in items(&body["messages"]).enumerate() {
         let content = &message["content"];
         match message["role"].as_str() {
-            Some("user") => user(listener, index, content)?,
+            Some("user") => user(reader, index, content)?,
             Some("assistant") if index == 0 => {
                 return rejected("messages: first message must use the \"user\" role");
             }
-            Some("assistant") => assistant(listener, content)?,
+            Some("assistant") => assistant(reader, content)?,
             _ => return rejected(format!("messages.{index}.role: Input should be 'user' or 'assistant'")),
         }
     }
     Ok(())
 }
 
-fn user(listener: &mut Listener, index: usize, content: &Value) -> Listened<()> {
+fn user(reader: &mut ContentReader, index: usize, content: &Value) -> ReadResult<()> {
     if let Some(text) = content.as_str() {
         if text.is_empty() {
             return rejected(format!("messages.{index}: user messages must have non-empty content"));
         }
-        listener.all_answered()?;
-        listener.user(text);
+        reader.all_answered()?;
+        reader.user(text);
         return Ok(());
     }
     for block in items(content) {
         match text(&block["type"]) {
-            "tool_result" => listener.result(text(&block["tool_use_id"]), text_of(&block["content"]))?,
+            "tool_result" => reader.result(text(&block["tool_use_id"]), text_of(&block["content"]))?,
             "text" if text(&block["text"]).is_empty() => {
                 return rejected(format!("messages.{index}: text content blocks must be non-empty"));
             }
             "text" => {
                 // All results stand first in the message after their calls.
-                listener.all_answered()?;
-                listener.user(text(&block["text"]));
+                reader.all_answered()?;
+                reader.user(text(&block["text"]));
             }
-            "image" | "document" => listener.user(""),
+            "image" | "document" => reader.user(""),
             other => {
                 return rejected(format!(
                     "messages.{index}.content: Input tag {other:?} is not one of a user's"
@@ -56,17 +56,17 @@ fn user(listener: &mut Listener, index: usize, content: &Value) -> Listened<()> 
             }
         }
     }
-    listener.all_answered()
+    reader.all_answered()
 }
 
-fn assistant(listener: &mut Listener, content: &Value) -> Listened<()> {
-    listener.assistant()?;
+fn assistant(reader: &mut ContentReader, content: &Value) -> ReadResult<()> {
+    reader.assistant()?;
     for block in items(content) {
         match text(&block["type"]) {
             "tool_use" if !block["input"].is_object() => {
                 return rejected("tool_use.input: Input should be a valid dictionary");
             }
-            "tool_use" => listener.call(text(&block["id"]), text(&block["name"]))?,
+            "tool_use" => reader.call(text(&block["id"]), text(&block["name"]))?,
             "text" if text(&block["text"]).is_empty() => {
                 return rejected("messages: text content blocks must be non-empty");
             }

@@ -1,4 +1,4 @@
-//! An answer while it is taken apart into events.
+//! Collects the events of an answer.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The events of one answer, in the order and form that [`llm::Event`] promises.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ReplyEvents {
     provider: String,
     events: VecDeque<Event>,
     text_bytes: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     finished: bool,
 }
 
-impl Answer {
+impl ReplyEvents {
     /// `provider` is the configured name, under which state is kept.
     pub(crate) fn new(provider: &str) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// Completes the text, where there is one or where there is state to keep.
+    /// Completes the text, if there is text or state.
     pub(crate) fn end_text(&mut self, state: Option<Value>) {
         if self.text_bytes > 0 || state.is_some() {
             self.text_bytes = 0;
@@ -84,8 +84,8 @@ impl Answer {
         self.events.push_back(Event::Finished { stop, usage });
     }
 
-    /// Why a model stopped that was neither cut nor refused: whatever it says, calls want results
-    /// and no call wants none.
+    /// The stop reason of an answer that was neither cut nor refused. The calls decide, whatever the
+    /// provider says.
     pub(crate) fn natural_stop(&self) -> StopReason {
         if self.calls > 0 { StopReason::ToolUse } else { StopReason::EndTurn }
     }

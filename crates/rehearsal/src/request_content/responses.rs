@@ -2,36 +2,36 @@
 
 use serde_json::Value;
 
-use super::{Listened, Listener, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
-pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
-    listener.model(body)?;
+pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
+    reader.model(body)?;
     if let Some(instructions) = body["instructions"].as_str() {
-        listener.system(instructions);
+        reader.system(instructions);
     }
-    listener.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
-    listener.heard.wants_encrypted =
+    reader.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
+    reader.heard.wants_encrypted =
         items(&body["include"]).any(|included| included == "reasoning.encrypted_content");
     if let Some(input) = body["input"].as_str() {
-        listener.user(input);
+        reader.user(input);
         return Ok(());
     }
     for (index, item) in items(&body["input"]).enumerate() {
         // A message may leave its type out.
         match (item["type"].as_str().unwrap_or("message"), item["role"].as_str()) {
             ("message", Some("user")) => {
-                listener.all_answered()?;
-                listener.user(&text_of(&item["content"]));
+                reader.all_answered()?;
+                reader.user(&text_of(&item["content"]));
             }
-            ("message", Some("system" | "developer")) => listener.system(&text_of(&item["content"])),
-            ("message", Some("assistant")) | ("reasoning", _) => listener.assistant()?,
+            ("message", Some("system" | "developer")) => reader.system(&text_of(&item["content"])),
+            ("message", Some("assistant")) | ("reasoning", _) => reader.assistant()?,
             ("function_call", _) => {
                 // A call may follow the result of the one before it within one turn of ours, but
                 // each answer of the model is a call of its own.
-                listener.call(text(&item["call_id"]), text(&item["name"]))?;
+                reader.call(text(&item["call_id"]), text(&item["name"]))?;
             }
             ("function_call_output", _) => {
-                listener.result(text(&item["call_id"]), text_of(&item["output"]))?;
+                reader.result(text(&item["call_id"]), text_of(&item["output"]))?;
             }
             (kind, _) => {
                 return rejected(format!("Invalid value for input[{index}]: {kind:?} is not supported here"));

@@ -2,10 +2,10 @@ use serde_json::json;
 
 use super::*;
 
-fn call(protocol: Protocol) -> Call {
+fn call(protocol: Protocol) -> ReplyCall {
     let model = (protocol == Protocol::Gemini).then(|| "m".to_owned());
-    let framing = if protocol == Protocol::Gemini { Framing::Events } else { Framing::Asked };
-    Call { protocol, model, framing }
+    let framing = if protocol == Protocol::Gemini { Framing::Events } else { Framing::AsRequested };
+    ReplyCall { protocol, model, framing }
 }
 
 /// One conversation in each protocol's words: two calls at once, their results, a new question.
@@ -91,7 +91,7 @@ fn conversation(protocol: Protocol) -> Value {
 #[test]
 fn one_conversation_is_heard_alike_in_every_protocol() {
     for protocol in Protocol::ALL {
-        let heard = listen(&call(protocol), &conversation(protocol)).expect("a request");
+        let heard = read(&call(protocol), &conversation(protocol)).expect("a request");
         assert_eq!((heard.model.as_str(), heard.call, heard.streams), ("m", 2, true), "{protocol}");
         assert_eq!(heard.system.split_whitespace().collect::<Vec<_>>(), ["one", "two"], "{protocol}");
         assert_eq!((heard.last_user.as_str(), heard.user_speaks), ("second\nthird", true), "{protocol}");
@@ -104,7 +104,7 @@ fn one_conversation_is_heard_alike_in_every_protocol() {
 
 #[track_caller]
 fn refused(protocol: Protocol, body: &Value, words: &str) {
-    match listen(&call(protocol), body) {
+    match read(&call(protocol), body) {
         Err(Rejected(message)) => assert!(message.contains(words), "{protocol}: {message}"),
         Ok(heard) => panic!("{protocol} took {heard:?}"),
     }
@@ -169,7 +169,7 @@ fn what_real_providers_check_first_is_checked_here() {
 
 #[test]
 fn a_text_alone_is_a_users() {
-    let heard = listen(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": "hello" }));
+    let heard = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": "hello" }));
     let heard = heard.expect("a request");
     assert_eq!((heard.last_user.as_str(), heard.call, heard.streams), ("hello", 1, false));
 }
@@ -186,7 +186,7 @@ fn turns_of_the_assistant_are_counted_however_they_are_written() {
     for n in 0..3 {
         input.extend(turn(n).as_array().cloned().unwrap_or_default());
     }
-    let heard = listen(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": input }));
+    let heard = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": input }));
     let heard = heard.expect("a request");
     assert_eq!((heard.call, heard.results.len(), heard.user_speaks), (4, 1, false));
 }

@@ -1,12 +1,11 @@
 //! The content of a request, in any protocol.
 //!
-//! Reading is as strict as the real providers are about what they check first: a call without a
-//! result, a result without a call, an empty conversation. A client that gets this wrong should
-//! learn it here.
+//! Reading is as strict as the real providers: it rejects a call without a result, a result without
+//! a call, and an empty conversation.
 
 use serde_json::Value;
 
-use crate::protocol::{Call, Framing, Protocol};
+use crate::protocol::{Framing, Protocol, ReplyCall};
 
 mod anthropic;
 mod chat;
@@ -17,7 +16,7 @@ mod responses;
 mod tests;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct RequestContent {
     pub(crate) protocol: Protocol,
     pub(crate) model: String,
     pub(crate) system: String,
@@ -26,22 +25,22 @@ pub(crate) struct Heard {
     /// True if it follows the assistant's last message.
     pub(crate) user_speaks: bool,
     /// Tool results after the assistant's last message.
-    pub(crate) results: Vec<HeardResult>,
+    pub(crate) results: Vec<ResultContent>,
     /// The names of the tools that are offered.
     pub(crate) tools: Vec<String>,
     /// One more than the assistant's turns so far.
     pub(crate) call: u32,
     pub(crate) streams: bool,
-    /// Never `Asked`.
+    /// Never `AsRequested`.
     pub(crate) framing: Framing,
-    /// Whether a chat completions stream ends with a usage chunk.
+    /// True if a chat completions stream ends with a usage chunk.
     pub(crate) wants_usage: bool,
-    /// Whether Responses reasoning includes its encrypted content.
+    /// True if Responses reasoning includes its encrypted content.
     pub(crate) wants_encrypted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HeardResult {
+pub(crate) struct ResultContent {
     pub(crate) tool: String,
     pub(crate) text: String,
 }
@@ -50,42 +49,42 @@ pub(crate) struct HeardResult {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejected(pub(crate) String);
 
-pub(crate) type Listened<T> = Result<T, Rejected>;
+pub(crate) type ReadResult<T> = Result<T, Rejected>;
 
-fn rejected<T>(message: impl Into<String>) -> Listened<T> {
+fn rejected<T>(message: impl Into<String>) -> ReadResult<T> {
     Err(Rejected(message.into()))
 }
 
 /// Reads a request's body.
-pub(crate) fn listen(call: &Call, body: &Value) -> Listened<Heard> {
-    let mut listener = Listener::new(call, body);
+pub(crate) fn read(call: &ReplyCall, body: &Value) -> ReadResult<RequestContent> {
+    let mut reader = ContentReader::new(call, body);
     match call.protocol {
-        Protocol::Anthropic => anthropic::listen(&mut listener, body)?,
-        Protocol::OpenaiResponses => responses::listen(&mut listener, body)?,
-        Protocol::OpenaiChat => chat::listen(&mut listener, body)?,
-        Protocol::Gemini => gemini::listen(&mut listener, body)?,
+        Protocol::Anthropic => anthropic::read(&mut reader, body)?,
+        Protocol::OpenaiResponses => responses::read(&mut reader, body)?,
+        Protocol::OpenaiChat => chat::read(&mut reader, body)?,
+        Protocol::Gemini => gemini::read(&mut reader, body)?,
     }
-    listener.finish()
+    reader.finish()
 }
 
-/// Follows a conversation and keeps what replies are chosen by.
+/// Follows a conversation and collects the inputs of `When`.
 #[derive(Debug)]
-struct Listener {
-    heard: Heard,
+struct ContentReader {
+    heard: RequestContent,
     /// Calls that still need a result: id and name.
     open: Vec<(String, String)>,
     assistant_speaks: bool,
     said_anything: bool,
 }
 
-impl Listener {
-    fn new(call: &Call, body: &Value) -> Self {
+impl ContentReader {
+    fn new(call: &ReplyCall, body: &Value) -> Self {
         let framing = match call.framing {
-            Framing::Asked if body["stream"] == true => Framing::Events,
-            Framing::Asked => Framing::Whole,
+            Framing::AsRequested if body["stream"] == true => Framing::Events,
+            Framing::AsRequested => Framing::Whole,
             known => known,
         };
-        let heard = Heard {
+        let heard = RequestContent {
             protocol: call.protocol,
             model: call.model.clone().unwrap_or_default(),
             system: String::new(),
@@ -102,7 +101,7 @@ impl Listener {
         Self { heard, open: Vec::new(), assistant_speaks: false, said_anything: false }
     }
 
-    fn model(&mut self, body: &Value) -> Listened<()> {
+    fn model(&mut self, body: &Value) -> ReadResult<()> {
         match body["model"].as_str() {
             Some(model) if !model.is_empty() => {
                 model.clone_into(&mut self.heard.model);
@@ -130,8 +129,8 @@ impl Listener {
         self.heard.user_speaks = true;
     }
 
-    /// The assistant says something: a new turn of its own, unless it was speaking already.
-    fn assistant(&mut self) -> Listened<()> {
+    /// Adds the assistant's text: a new turn, unless its turn has begun already.
+    fn assistant(&mut self) -> ReadResult<()> {
         self.said_anything = true;
         if self.assistant_speaks {
             return Ok(());
@@ -144,7 +143,7 @@ impl Listener {
         Ok(())
     }
 
-    fn call(&mut self, id: &str, name: &str) -> Listened<()> {
+    fn call(&mut self, id: &str, name: &str) -> ReadResult<()> {
         self.assistant()?;
         if name.is_empty() {
             return rejected("a tool call has no name");
@@ -154,13 +153,13 @@ impl Listener {
     }
 
     /// A tool's answer to the call of this id.
-    fn result(&mut self, id: &str, text: String) -> Listened<()> {
+    fn result(&mut self, id: &str, text: String) -> ReadResult<()> {
         self.leave_assistant();
         let Some(position) = self.open.iter().position(|(open, _)| open == id) else {
             return rejected(format!("there is a result for the tool call {id:?}, which is not open"));
         };
         let (_, tool) = self.open.remove(position);
-        self.heard.results.push(HeardResult { tool, text });
+        self.heard.results.push(ResultContent { tool, text });
         Ok(())
     }
 
@@ -169,14 +168,14 @@ impl Listener {
         self.assistant_speaks = false;
     }
 
-    fn all_answered(&self) -> Listened<()> {
+    fn all_answered(&self) -> ReadResult<()> {
         match self.open.first() {
             None => Ok(()),
             Some((id, name)) => rejected(format!("the tool call {id:?} of {name} has no result")),
         }
     }
 
-    fn finish(self) -> Listened<Heard> {
+    fn finish(self) -> ReadResult<RequestContent> {
         self.all_answered()?;
         if !self.said_anything {
             return rejected("the conversation is empty: at least one message is required");

@@ -1,15 +1,15 @@
-//! One answer, ready to be put on any wire.
+//! One reply, ready for any wire.
 
 use llm::{StopReason, Usage};
 
-use crate::heard::Heard;
-use crate::script::{Reply, SaidPiece, SaidUsage, Words};
+use crate::request_content::RequestContent;
+use crate::script::{Reply, ScriptPiece, ScriptUsage, TemplateValues};
 
 /// Bytes per token in estimates.
 const BYTES_PER_TOKEN: u64 = 4;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct RenderedReply {
     /// The unique suffix of this answer's ids.
     pub(crate) stamp: String,
     /// Seconds since 1970.
@@ -45,13 +45,19 @@ impl Piece {
     }
 }
 
-impl Answer {
-    pub(crate) fn new(reply: &Reply, heard: &Heard, body_bytes: usize, stamp: String, created: u64) -> Self {
+impl RenderedReply {
+    pub(crate) fn new(
+        reply: &Reply,
+        heard: &RequestContent,
+        body_bytes: usize,
+        stamp: String,
+        created: u64,
+    ) -> Self {
         let results = match &heard.results[..] {
             [only] => only.text.clone(),
             several => several.iter().map(|result| result.text.as_str()).collect::<Vec<_>>().join("\n"),
         };
-        let words = Words {
+        let words = TemplateValues {
             last_user: &heard.last_user,
             tool_result: &results,
             model: &heard.model,
@@ -93,11 +99,11 @@ impl Answer {
     }
 }
 
-fn piece(said: &SaidPiece, words: &Words<'_>, malformed: bool) -> Piece {
+fn piece(said: &ScriptPiece, words: &TemplateValues<'_>, malformed: bool) -> Piece {
     match said {
-        SaidPiece::Reasoning(text) => Piece::Reasoning(text.render(words)),
-        SaidPiece::Text(text) => Piece::Text(text.render(words)),
-        SaidPiece::Tool { name, id, input } => {
+        ScriptPiece::Reasoning(text) => Piece::Reasoning(text.render(words)),
+        ScriptPiece::Text(text) => Piece::Text(text.render(words)),
+        ScriptPiece::Tool { name, id, input } => {
             let mut input = input.render(words);
             if malformed {
                 halve(&mut input);
@@ -107,7 +113,7 @@ fn piece(said: &SaidPiece, words: &Words<'_>, malformed: bool) -> Piece {
     }
 }
 
-/// Cuts JSON text so that it is none any more: at least its last brace is gone.
+/// Cuts JSON text so that it is invalid: at least its last brace is gone.
 fn halve(input: &mut String) {
     let mut end = (input.len() * 2 / 3).clamp(1, input.len().saturating_sub(1).max(1));
     while !input.is_char_boundary(end) {
@@ -116,7 +122,7 @@ fn halve(input: &mut String) {
     input.truncate(end);
 }
 
-fn usage(said: SaidUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
+fn usage(said: ScriptUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
     let (mut output, mut reasoning) = (0, 0);
     for piece in pieces {
         match piece {

@@ -2,32 +2,32 @@
 
 use serde_json::Value;
 
-use super::{Listened, Listener, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
-pub(super) fn listen(listener: &mut Listener, body: &Value) -> Listened<()> {
-    listener.model(body)?;
-    listener.heard.wants_usage = body["stream_options"]["include_usage"] == true;
-    listener.heard.tools =
+pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
+    reader.model(body)?;
+    reader.heard.wants_usage = body["stream_options"]["include_usage"] == true;
+    reader.heard.tools =
         items(&body["tools"]).map(|tool| text(&tool["function"]["name"]).to_owned()).collect();
     for (index, message) in items(&body["messages"]).enumerate() {
         match message["role"].as_str() {
-            Some("system" | "developer") => listener.system(&text_of(&message["content"])),
+            Some("system" | "developer") => reader.system(&text_of(&message["content"])),
             Some("user") => {
-                listener.all_answered()?;
-                listener.user(&text_of(&message["content"]));
+                reader.all_answered()?;
+                reader.user(&text_of(&message["content"]));
             }
             Some("assistant") => {
-                listener.all_answered()?;
+                reader.all_answered()?;
                 // Two messages in a row are two turns: nothing joins them on this wire.
-                listener.assistant_speaks = false;
-                listener.assistant()?;
+                reader.assistant_speaks = false;
+                reader.assistant()?;
                 for call in items(&message["tool_calls"]) {
-                    listener.call(text(&call["id"]), text(&call["function"]["name"]))?;
+                    reader.call(text(&call["id"]), text(&call["function"]["name"]))?;
                 }
             }
             Some("tool") => {
                 let id = text(&message["tool_call_id"]);
-                listener.result(id, text_of(&message["content"]))?;
+                reader.result(id, text_of(&message["content"]))?;
             }
             _ => return rejected(format!("Invalid value for messages[{index}].role")),
         }

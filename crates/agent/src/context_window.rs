@@ -1,0 +1,86 @@
+//! When the turns of a session no longer fit into a model's context.
+
+use std::borrow::Cow;
+
+use uuid::Uuid;
+
+use crate::{Turn, TurnBody, cut, in_force};
+
+/// The share of the room for turns at which older ones are summed up.
+const FULL: f64 = 0.8;
+/// The share of that room that stays verbatim.
+const VERBATIM: f64 = 0.35;
+/// Tokens left free for the answer, if its length is not limited.
+const ANSWER_TOKENS: u32 = 4096;
+/// A lower bound of a token's bytes: a short conversation need not be counted.
+const BYTES_PER_TOKEN: usize = 2;
+/// Tokens of a turn besides its text.
+const OVERHEAD_TOKENS: usize = 8;
+
+/// A model's context.
+#[derive(Debug, Clone, Copy)]
+pub struct ContextWindow {
+    /// Its size. None if unknown.
+    pub tokens: Option<u32>,
+    /// Tokens of the prompt, which is never summed up.
+    pub prompt_tokens: usize,
+    /// The limit of the answer. None if there is none.
+    pub answer_tokens: Option<u32>,
+}
+
+/// Older turns that have to be summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow {
+    /// The last of them.
+    pub through: Uuid,
+    /// Tokens of turns that stay verbatim.
+    pub keep: usize,
+}
+
+impl ContextWindow {
+    /// The turns that must be summed up before the next call. `is_refused`: the model has refused them,
+    /// so they do not fit, whatever its window is.
+    pub fn overflow(
+        &self,
+        turns: &[Turn],
+        count: &dyn Fn(&str) -> usize,
+        is_refused: bool,
+    ) -> Option<Overflow> {
+        let bytes: usize = in_force(turns).map(|turn| text(turn).len()).sum();
+        let window = match self.tokens {
+            Some(tokens) => tokens as usize,
+            // The window of a model that refused is smaller than this.
+            None if is_refused => bytes / BYTES_PER_TOKEN,
+            None => return None,
+        };
+        let answer = self.answer_tokens.unwrap_or(ANSWER_TOKENS) as usize;
+        let room = window.saturating_sub(self.prompt_tokens).saturating_sub(answer.min(window / 2));
+        let share = |share: f64| (room as f64 * share) as usize;
+        let (full, keep) = (share(FULL), share(VERBATIM));
+        if bytes / BYTES_PER_TOKEN < full && !is_refused {
+            return None;
+        }
+        let tokens = |turn: &Turn| count(&text(turn)) + OVERHEAD_TOKENS;
+        let all: usize = in_force(turns).map(tokens).sum();
+        if all < full && !is_refused {
+            return None;
+        }
+        cut(turns, &tokens, keep.min(all / 2)).map(|through| Overflow { through, keep })
+    }
+}
+
+/// The text of a turn that a model reads.
+fn text(turn: &Turn) -> Cow<'_, str> {
+    match &turn.body {
+        TurnBody::User { content }
+        | TurnBody::AssistantText { content }
+        | TurnBody::Summary { content, .. } => Cow::Borrowed(content),
+        TurnBody::ToolResult { output, .. } => Cow::Borrowed(output),
+        TurnBody::ToolCall { call, .. } => {
+            Cow::Owned(format!("{} {}", call.name, serde_json::Value::Object(call.input.clone())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

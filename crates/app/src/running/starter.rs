@@ -1,0 +1,219 @@
+//! Beginning the run of a stored session: with a message, or on from where it waited.
+
+use std::sync::Arc;
+
+use agent::{ApprovalPolicy, Entry, ErrorCode, Event, Note, Run, RunOptions, Session, Turn, limits};
+use llm::ModelRef;
+use sessions::{Sessions, Started};
+use tokio_util::sync::CancellationToken;
+use tools::{Registered, ToolSource, Toolbox};
+
+use super::active_run::ActiveRun;
+use super::delegate::Delegate;
+use super::drive::Driver;
+use super::journal::StoredJournal;
+use super::leases::{Leases, NewMessage};
+use super::live::LiveSession;
+use super::model_calls::ModelCaller;
+use super::models::Models;
+use super::prepare::{Personas, Prepared};
+use super::record::{Record, turn_of};
+use super::session_tree::SessionTree;
+use super::tool_calls::ToolCaller;
+use super::toolset::{Toolset, collect};
+use super::{SessionRunner, own_tools};
+use crate::Result;
+
+pub(super) enum Begin {
+    Message {
+        content: String,
+        options: RunOptions,
+    },
+    /// The session waited, and its requests are answered.
+    Resume,
+}
+
+pub(super) struct Starting {
+    pub(super) begin: Begin,
+    /// Continues without viewers.
+    pub(super) detached: bool,
+    /// The session that delegated.
+    pub(super) parent: Option<Arc<LiveSession>>,
+    pub(super) cancel: CancellationToken,
+}
+
+/// Prepares runs: their personas, models and tools.
+#[derive(Debug)]
+pub(super) struct RunStarter {
+    pub(super) sessions: Sessions,
+    pub(super) tree: SessionTree,
+    pub(super) leases: Arc<Leases>,
+    pub(super) personas: Personas,
+    pub(super) models: Arc<Models>,
+    pub(super) sources: Vec<Arc<dyn ToolSource>>,
+    /// For personas without a limit of their own.
+    pub(super) max_tool_rounds: Option<u32>,
+    /// Cancelled when the process ends.
+    pub(super) stopping: CancellationToken,
+}
+
+/// A session that this process has taken.
+struct Taken {
+    started: Started,
+    /// The first entries of the run.
+    entries: Vec<Entry>,
+    /// The model that the entries name.
+    announced: Option<ModelRef>,
+}
+
+/// The parts of a run that its persona and its tools determine.
+pub(super) struct Equipment {
+    pub(super) persona: Prepared,
+    pub(super) provided: Toolbox,
+    pub(super) own: Vec<Registered>,
+    /// The personas that delegated to this one, nearest first.
+    pub(super) above: Vec<Prepared>,
+}
+
+impl RunStarter {
+    /// Takes the session and prepares its run. Returns the place of the message, or of the last entry
+    /// before the run's own.
+    pub(super) async fn begin(
+        &self,
+        runner: &Arc<SessionRunner>,
+        session: Session,
+        starting: Starting,
+    ) -> Result<(Driver, i64)> {
+        let Starting { begin, detached, parent, cancel } = starting;
+        let (mut persona, provided) = self.prepare(&session, &self.sources).await?;
+        let above = self.prepare_above(&session).await?;
+        let mut turns = match session.last_seq {
+            0 => Vec::new(),
+            _ => self.sessions.turns(session.id).await?,
+        };
+        let taken = match begin {
+            Begin::Message { content, options } => {
+                self.take(&session, &persona, &mut turns, content, options).await?
+            }
+            Begin::Resume => {
+                // The problems were noted when the run began.
+                persona.problems.clear();
+                persona.plan_problems.clear();
+                self.take_again(&session, &mut turns).await?
+            }
+        };
+        let Taken { started, entries, announced } = taken;
+        let message_seq = started.seq - i64::from(announced.is_some());
+        let live = self.tree.join_live(&session, parent).await?;
+        live.set_mode(started.mode, started.seq);
+        let live_run = live.start(cancel.clone(), detached);
+        live.feed.report_all(started.seq + 1 - entries.len() as i64, entries.iter().map(Event::from));
+        turns.extend(entries.into_iter().filter_map(turn_of));
+        if started.cancel_requested {
+            cancel.cancel();
+        }
+        self.leases.keep_alive();
+        let machine = Run::resume(self.rounds(started.options.max_tool_rounds, &persona), &turns);
+        let session = Session { last_seq: started.seq, mode: started.mode, ..session };
+        let policy = started.options.policy;
+        let own = own_tools_of(runner, &session, &persona, live, policy);
+        let journal = StoredJournal {
+            sessions: self.sessions.clone(),
+            node: self.leases.node().to_owned(),
+            session: session.id,
+            parent: session.parent,
+        };
+        let record = Record::new(Box::new(journal), live_run, session, turns, cancel);
+        let equipment = Equipment { persona, provided, own, above };
+        let mut driver = self.driver(ActiveRun { record, machine }, equipment, policy);
+        driver.models.skip_note(announced);
+        driver.runner = Some(Arc::clone(runner));
+        Ok((driver, message_seq))
+    }
+
+    /// Takes an idle session with a message.
+    async fn take(
+        &self,
+        session: &Session,
+        persona: &Prepared,
+        turns: &mut Vec<Turn>,
+        content: String,
+        options: RunOptions,
+    ) -> Result<Taken> {
+        let first = self.models.first_model_of(session, persona).await;
+        let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
+        let message = NewMessage { content, note, options };
+        let (started, entries) = self.leases.take(session, turns, message).await?;
+        Ok(Taken { started, entries, announced: first.map(|(model, _)| model) })
+    }
+
+    /// Takes a session that waited.
+    async fn take_again(&self, session: &Session, turns: &mut Vec<Turn>) -> Result<Taken> {
+        let mut started = self.leases.resume(session.id).await?;
+        started.options.policy = started.options.policy.resumed();
+        // Others may have added to the log since it was read.
+        if started.seq != session.last_seq {
+            *turns = self.sessions.turns(session.id).await?;
+        }
+        Ok(Taken { started, entries: Vec::new(), announced: None })
+    }
+
+    /// Prepares a session's persona, and collects its tools.
+    pub(super) async fn prepare(
+        &self,
+        session: &Session,
+        sources: &[Arc<dyn ToolSource>],
+    ) -> Result<(Prepared, Toolbox)> {
+        let mut persona = self.personas.prepare_for(session).await?;
+        let (provided, problems) = collect(sources, session.root.as_deref(), &persona).await;
+        persona.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
+        Ok((persona, provided))
+    }
+
+    /// The personas that delegated to a session, nearest first.
+    async fn prepare_above(&self, session: &Session) -> Result<Vec<Prepared>> {
+        let mut above = Vec::new();
+        for session in self.tree.above(session).await? {
+            above.push(self.personas.prepare_for(&session).await?);
+        }
+        Ok(above)
+    }
+
+    /// The rounds that a run may take.
+    pub(super) fn rounds(&self, requested: Option<u32>, persona: &Prepared) -> u32 {
+        requested.or(persona.max_tool_rounds).or(self.max_tool_rounds).unwrap_or(limits::MAX_TOOL_ROUNDS)
+    }
+
+    /// Puts a run together.
+    pub(super) fn driver(&self, run: ActiveRun, equipment: Equipment, policy: ApprovalPolicy) -> Driver {
+        let Equipment { mut persona, provided, own, above } = equipment;
+        let problems = std::mem::take(&mut persona.problems);
+        let plan_problems = std::mem::take(&mut persona.plan_problems);
+        let toolset = Arc::new(Toolset::new(persona, provided, own, above));
+        Driver {
+            run,
+            models: ModelCaller::new(Arc::clone(&self.models), Arc::clone(&toolset), plan_problems),
+            tools: ToolCaller { toolset, policy },
+            problems,
+            runner: None,
+            stopping: self.stopping.clone(),
+        }
+    }
+}
+
+/// The runtime's own tools for a stored session.
+fn own_tools_of(
+    runner: &Arc<SessionRunner>,
+    session: &Session,
+    persona: &Prepared,
+    live: Arc<LiveSession>,
+    policy: ApprovalPolicy,
+) -> Vec<Registered> {
+    let mut own: Vec<Registered> = own_tools::load_skill(&persona.skills).into_iter().collect();
+    if session.depth < limits::DELEGATION_DEPTH {
+        let (runner, session) = (Arc::clone(runner), session.clone());
+        own.push(own_tools::delegate(Arc::new(Delegate { runner, live, session, policy })));
+    }
+    own.push(own_tools::plan_exit());
+    own
+}
