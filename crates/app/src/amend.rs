@@ -1,4 +1,4 @@
-//! Changes of some fields of an entity, whatever its kind.
+//! Changes some fields of an entity of any kind.
 
 use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
@@ -11,7 +11,7 @@ use crate::diff::same;
 use crate::entities::{self, META};
 use crate::inputs::AmendEntity;
 use crate::outputs::Written;
-use crate::templates::theirs;
+use crate::templates::untagged_copy;
 use crate::{Author, Library, Result, ValueError};
 
 impl Library {
@@ -19,7 +19,7 @@ impl Library {
     #[boxed]
     pub async fn amend_entity(&self, author: &Author, input: AmendEntity) -> Result<Written> {
         let AmendEntity { kind, name, mut entity, if_revision, message, scope } = input;
-        // What was read may be sent back.
+        // A caller may send back the fields that `get` added.
         entity.retain(|field, value| {
             !META.contains(&field.as_str()) && (field != "name" || *value != *name.as_str())
         });
@@ -36,11 +36,11 @@ impl Library {
         spell_out(kind, &mut entity);
         let mut new = entities::parse(kind, name.as_str(), over(entity, old.to_json()))?;
         if is_builtin {
-            // A builtin that was read and sent back still has the mark of one.
-            new = theirs(new);
+            // A builtin that is sent back still has the tag of builtins.
+            new = untagged_copy(new);
         }
         if same(&old, &new) {
-            // Dropped without a commit: a builtin that was copied for nothing is not copied.
+            // Without a commit, a builtin that was copied is not copied after all.
             let (scope, revision) =
                 if is_builtin { (Scope::Builtin, 0) } else { (meta.scope, meta.revision) };
             return Ok(Written::unchanged(kind, name, scope, revision));
@@ -52,10 +52,10 @@ impl Library {
 }
 
 /// Fills in the fields that are not given. An empty text clears a field, null leaves it alone.
-fn over(mut fields: Map<String, Value>, there_is: Value) -> Map<String, Value> {
+fn over(mut fields: Map<String, Value>, current: Value) -> Map<String, Value> {
     fields.retain(|_, value| !value.is_null());
-    if let Value::Object(there_is) = there_is {
-        for (field, value) in there_is {
+    if let Value::Object(current) = current {
+        for (field, value) in current {
             fields.entry(field).or_insert(value);
         }
     }

@@ -1,4 +1,4 @@
-//! Arcs: their stages, and where a persona stands in one.
+//! Arcs, their stages, and the current stage of a persona.
 
 use async_recursion::async_recursion as boxed;
 use persona::{Bundle, CharacterArc, Name, Persona, Scope, Stage};
@@ -58,7 +58,7 @@ impl Library {
         self.change(author, &arc, Terms { scope, if_revision, message }, Action::Update, edit).await
     }
 
-    /// Removes a stage; personas that stand in it go to the first one.
+    /// Removes a stage. Personas in that stage move to the first one.
     #[boxed]
     pub async fn remove_stage(&self, author: &Author, input: RemoveStage) -> Result<Written> {
         let RemoveStage { arc, stage, force, if_revision, message, scope } = input;
@@ -107,7 +107,7 @@ impl Library {
         self.change(author, &arc, Terms { scope, if_revision, message }, Action::Unlink, edit).await
     }
 
-    /// Gives a persona an arc and puts it into the named stage, or the first.
+    /// Assigns an arc to a persona, in the named stage or the first one.
     #[boxed]
     pub async fn assign_arc(&self, author: &Author, input: AssignArc) -> Result<StageState> {
         let AssignArc { persona, arc, stage, if_revision, message, scope } = input;
@@ -207,7 +207,7 @@ impl Library {
         Ok(state(persona.clone(), scope, revision, &arc, &stage, Vec::new()))
     }
 
-    /// The arc that the scope that is written to means by a name, held where it is there.
+    /// The arc that a name means in the scope of a write; held if it is in that scope.
     async fn held_arc(&self, write: &mut Write, arc: &Name) -> Result<CharacterArc> {
         let held: Option<Held<CharacterArc>> = write.find(arc).await?;
         if let Some(held) = held {
@@ -220,12 +220,12 @@ impl Library {
     }
 }
 
-/// A persona of a file, with where it is.
+/// A persona of a file, with its scope.
 fn located(Heir { scope, name, open, .. }: &Heir) -> String {
     if *open { format!("{name} of {scope}") } else { format!("{name} of another {scope} file") }
 }
 
-/// A persona's arc, its own or the strongest base's, and the scope from which it is named.
+/// A persona's arc, its own or an inherited one, and the scope of the persona that names it.
 fn assigned(bundle: &Bundle) -> Result<(Scope, &Name)> {
     let own = [(&bundle.persona, bundle.meta.scope)];
     let bases = bundle.bases.iter().rev().map(|base| (&base.persona, base.meta.scope));

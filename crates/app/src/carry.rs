@@ -1,4 +1,4 @@
-//! Carrying entities with all that they refer to: to another scope, out of the library, into it.
+//! Promotes, exports and imports entities with everything they refer to.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,36 +8,23 @@ use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored, with_entity};
 use scopes::Write;
 use store::{Action, Keep};
 
+use crate::change::check_revision;
 use crate::diff::{in_order, same};
 use crate::documents::toml_of;
+use crate::inputs::PromoteEntity;
 use crate::outputs::{Piece, Promoted};
-use crate::templates::theirs;
+use crate::templates::untagged_copy;
 use crate::{Author, Error, Library, Result, ScopeError};
 
 mod clearing;
 mod import;
 
-/// An entity that is to go to another scope.
-#[derive(Debug, Clone)]
-pub struct Promotion {
-    pub kind: Kind,
-    pub name: Name,
-    /// Where it is; none: where its name resolves.
-    pub from: Option<Scope>,
-    pub to: Scope,
-    /// Whether it stays where it was as well.
-    pub copy: bool,
-    /// Whether definitions of the same names that are there already give way.
-    pub replace: bool,
-    pub message: Option<String>,
-}
-
-/// Entities by kind and name, what is referred to before what refers to it.
+/// Entities to carry; pieces come before the entities that use them.
 pub(crate) type Cargo = Vec<Stored<AnyEntity>>;
 
 impl Library {
-    /// An entity and everything that it refers to, directly or not, as far as it is in one of the
-    /// scopes of which `carried` is true.
+    /// An entity and everything it refers to, directly or not, in the scopes for which `carried` is
+    /// true.
     pub(crate) async fn closure(
         &self,
         kind: Kind,
@@ -61,8 +48,7 @@ impl Library {
             }
             cargo.push(stored);
         }
-        // What was found last is referred to by what was found before; pieces come before arcs,
-        // arcs before personas.
+        // Later finds are pieces of earlier ones. Pieces come before arcs, arcs before personas.
         cargo.reverse();
         cargo.sort_by_key(|stored| match stored.entity.kind() {
             Kind::Persona => 2,
@@ -72,7 +58,7 @@ impl Library {
         Ok(cargo)
     }
 
-    /// What a reference of a definition in a scope means.
+    /// The entity that a reference means, seen from a scope.
     pub(crate) async fn meant(
         &self,
         reference: &Reference,
@@ -87,8 +73,8 @@ impl Library {
         Ok(None)
     }
 
-    /// Refuses to write definitions into another scope, in which a name in one of them means something
-    /// else. A builtin that the scope has in place of ours is meant to be it.
+    /// Fails if a reference means another entity in the scope that it is written to. A definition that
+    /// replaces a builtin counts as the builtin.
     pub(crate) async fn check_same_meaning(
         &self,
         references: impl IntoIterator<Item = &Reference>,
@@ -113,32 +99,34 @@ impl Library {
         Ok(())
     }
 
-    /// Moves or copies an entity to another scope, with all that it refers to and that scope does
-    /// not see. A builtin is always copied.
+    /// Moves or copies an entity to another scope, with the entities it refers to and that scope does not
+    /// see. A builtin is always copied.
     #[boxed]
-    pub async fn promote(&self, author: &Author, promotion: Promotion) -> Result<Promoted> {
-        let Promotion { kind, name, from, to, copy, replace, message } = promotion;
-        let from = match from {
+    pub async fn promote(&self, author: &Author, input: PromoteEntity) -> Result<Promoted> {
+        let PromoteEntity { kind, name, to, copy, replace, message, if_revision, scope } = input;
+        let from = match scope {
             Some(from) => from,
             None => self.resolved(kind, &name).await?,
         };
-        // Stronger scopes are not seen from there; weaker ones are, and need not be carried.
+        // The new scope does not see stronger ones. It sees weaker ones, which stay where they are.
         let mut cargo = self.closure(kind, &name, from, |scope| scope > to || scope == from).await?;
         if from == to {
             return Err(ScopeError::AlreadyThere { kind, name, scope: to }.into());
         }
+        let read = cargo.iter().find(|it| is(&it.entity, kind, &name) && it.meta.scope == from);
+        check_revision(kind, &name, if_revision, read.map_or(0, |read| read.meta.revision))?;
         if from < to {
             cargo.retain(|stored| stored.meta.scope == from);
         }
         one_of_each(&cargo)?;
         for stored in &cargo {
             let mut left = rebased(&stored.entity, from, to).references();
-            left.retain(|reference| !cargo.iter().any(|it| is(&it.entity, reference)));
+            left.retain(|reference| !cargo.iter().any(|it| is(&it.entity, reference.kind, &reference.name)));
             self.check_same_meaning(&left, (stored.meta.scope, to)).await?;
         }
         let moves = !copy && from != Scope::Builtin;
         if moves {
-            // Two scopes cannot change in one step, so nothing is copied that could not go.
+            // Scopes do not change in one step, so check first that everything can go.
             let leaving = cargo.iter().filter(|stored| stored.meta.scope == from);
             let leaving: Vec<&AnyEntity> = leaving.map(|stored| &stored.entity).collect();
             self.check_can_leave(author, from, leaving).await?;
@@ -154,8 +142,8 @@ impl Library {
         Ok(outcome)
     }
 
-    /// Writes what is carried where it goes, all or none; returns what is different there now, and
-    /// the builtins that were copied.
+    /// Writes the cargo into its new scope, all or none. Returns the changed entities, and the builtins
+    /// that were copied.
     async fn carry(
         &self,
         author: &Author,
@@ -169,7 +157,7 @@ impl Library {
         for Stored { entity, meta } in cargo {
             let mut entity = rebased(entity, from, to);
             if meta.scope == Scope::Builtin {
-                entity = theirs(entity);
+                entity = untagged_copy(entity);
             }
             if let Some(there) = in_place_of(&mut write, &entity).await?
                 && !same(&there, &entity)
@@ -188,8 +176,8 @@ impl Library {
         Ok((carried, copied))
     }
 
-    /// Entities with all that they refer to, as one personas.toml, and what they name that is not
-    /// there.
+    /// Entities with everything they refer to, as one personas.toml, and the references that exist in no
+    /// scope.
     #[boxed]
     pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<(String, Vec<Piece>)> {
         let mut all: Cargo = Vec::new();
@@ -215,8 +203,8 @@ impl Library {
     }
 }
 
-/// What the scope that is written to has under an entity's name; nobody else changes it until the
-/// write is done. A file is read for it as it is, edits by hand included.
+/// The entity of the same name in the scope of a write, which holds it until the commit. A file is
+/// read anew, with edits by hand.
 async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<AnyEntity>> {
     async fn find<T: Keep>(write: &mut Write, like: &T) -> Result<Option<AnyEntity>> {
         Ok(write.find::<T>(like.name()).await?.map(|held| held.stored.entity.into()))
@@ -224,7 +212,7 @@ async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<Any
     with_entity!(entity, entity => find(write, entity).await)
 }
 
-/// The entities that lose the values of their placeholders: those count in files only.
+/// The entities whose placeholders lose their values, because only files fill them in.
 fn unfilled(cargo: &Cargo, to: Scope) -> Vec<Piece> {
     let loses = |stored: &&Stored<AnyEntity>| {
         stored.meta.scope.is_file() && !to.is_file() && has_placeholders(&stored.entity)
@@ -232,8 +220,7 @@ fn unfilled(cargo: &Cargo, to: Scope) -> Vec<Piece> {
     cargo.iter().filter(loses).map(|stored| piece(&stored.entity)).collect()
 }
 
-/// Two scopes' definitions of one name cannot stand side by side in one place, unless they say the
-/// same.
+/// Fails if two scopes define a name differently, since one place has room for one definition.
 fn one_of_each(cargo: &Cargo) -> Result<()> {
     let mut seen: BTreeMap<(Kind, &Name), (Scope, &AnyEntity)> = BTreeMap::new();
     for Stored { entity, meta } in cargo {
@@ -248,7 +235,7 @@ fn one_of_each(cargo: &Cargo) -> Result<()> {
     Ok(())
 }
 
-/// A base that comes along is in the new scope from then on.
+/// Drops the scope of a base that is carried along.
 fn rebased(entity: &AnyEntity, from: Scope, to: Scope) -> AnyEntity {
     let mut entity = entity.clone();
     if let AnyEntity::Persona(persona) = &mut entity
@@ -268,12 +255,11 @@ fn has_placeholders(entity: &AnyEntity) -> bool {
     persona::env::placeholders(&entity.to_json().to_string()).next().is_some()
 }
 
-/// Whether an entity has the kind and the name that a reference says.
-fn is(entity: &AnyEntity, reference: &Reference) -> bool {
-    entity.kind() == reference.kind && *entity.name() == reference.name
+fn is(entity: &AnyEntity, kind: Kind, name: &Name) -> bool {
+    entity.kind() == kind && entity.name() == name
 }
 
-/// In a bundle everything is at hand: a base is found by its name.
+/// Drops the scope of a base: in a bundle, its name is enough.
 fn unscoped(mut entity: AnyEntity) -> AnyEntity {
     if let AnyEntity::Persona(persona) = &mut entity
         && let Some(base) = &mut persona.extends

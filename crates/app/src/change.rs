@@ -1,4 +1,4 @@
-//! The one way in which an entity changes: hold it, compare revisions, edit, check, keep.
+//! Changes an entity: hold it, compare revisions, edit, check, store.
 
 use persona::{Kind, Name, Rename, Scope};
 use scopes::Write;
@@ -10,7 +10,7 @@ use crate::outputs::{Piece, Written};
 use crate::rename::Followers;
 use crate::{Author, Error, Library, Result};
 
-/// What every change carries besides what it changes.
+/// The scope, condition and message of a change.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     pub scope: Option<Scope>,
@@ -18,7 +18,7 @@ pub struct Terms {
     pub message: Option<String>,
 }
 
-/// Refuses a change that was based on another revision.
+/// Fails if a change was based on another revision.
 pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, actual: i64) -> Result<()> {
     match expected {
         Some(expected) if expected != actual => {
@@ -28,16 +28,16 @@ pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, act
     }
 }
 
-/// An entity that a change holds, and the builtins that were copied to get there.
+/// An entity that a change holds, and the builtins that were copied for it.
 pub(crate) struct Opened<T> {
     pub(crate) held: Held<T>,
     pub(crate) copied: Vec<Piece>,
-    /// True if the entity itself is one of them.
+    /// True if the entity itself is such a copy.
     pub(crate) builtin: bool,
 }
 
 impl Library {
-    /// Holds the entity of that name in the scope that is written to; a builtin is copied there.
+    /// Holds an entity in the scope of the write. A builtin is copied there first.
     pub(crate) async fn open_for_change<T: Keep>(
         &self,
         write: &mut Write,
@@ -52,8 +52,8 @@ impl Library {
         Ok(Opened { held, copied, builtin })
     }
 
-    /// Changes one entity; where nothing is different afterwards, nothing is written. What refers to
-    /// it follows where it has another name then.
+    /// Changes one entity. Writes nothing if the edit changes nothing. If the edit renames the entity,
+    /// references to it follow.
     pub(crate) async fn change<T: Keep>(
         &self,
         author: &Author,
@@ -71,7 +71,7 @@ impl Library {
         let mut new = old.entity.clone();
         edit(&mut write, &mut new, &mut copied).await?;
         if same(&old.entity.clone().into(), &new.clone().into()) {
-            // Dropped without a commit: a builtin that was copied for nothing is not copied.
+            // Without a commit, a builtin that was copied is not copied after all.
             let (scope, revision) =
                 if builtin { (Scope::Builtin, 0) } else { (old.meta.scope, old.meta.revision) };
             return Ok(Written::unchanged(T::KIND, name.clone(), scope, revision));
@@ -91,7 +91,7 @@ impl Library {
     }
 }
 
-/// Keeps a new definition in place of a held one; another name makes it a rename.
+/// Replaces a held definition. A new name makes it a rename.
 pub(crate) async fn keep<T: Keep>(
     write: &mut Write,
     held: &Held<T>,

@@ -1,4 +1,4 @@
-//! What changes, for those who watch: taken in batches, and what a batch means for a persona.
+//! Changes of the library in batches, and the personas that a batch affects.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
@@ -10,14 +10,13 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::{Library, Result};
 
-/// Changes from a moment on, by whomever: this node, other processes, other nodes.
+/// A subscription to changes by this node, other processes and other nodes.
 #[derive(Debug)]
 pub struct Changes(Receiver<Change>);
 
 impl Changes {
-    /// Waits for a change and takes along all that are there already, so that a burst of writes
-    /// is told once. Where too much was missed to tell one change from another, everything has
-    /// changed. `None` when the library is closed.
+    /// Waits for a change and returns it with all others that are queued. Returns
+    /// `Change::Everything` for changes that were missed, and `None` once the library is closed.
     #[boxed]
     pub async fn next(&mut self) -> Option<Vec<Change>> {
         let mut changes = match self.0.recv().await {
@@ -34,29 +33,28 @@ impl Changes {
         }
     }
 
-    /// Forgets what has changed until now.
+    /// Drops the queued changes.
     pub(crate) fn skip(&mut self) {
         self.0 = self.0.resubscribe();
     }
 }
 
 impl Library {
-    /// What changes from now on.
+    /// Subscribes to changes.
     pub fn changes(&self) -> Changes {
         Changes(self.scopes.changes())
     }
 
-    /// Whether a persona may read differently after these changes: its own, those of its bases,
-    /// and those of pieces. Pieces are shared, so that a change of any of them may be a change of
-    /// every persona.
+    /// True if these changes may change what a persona reads like: its own, those of its bases, and
+    /// those of any piece, since every persona may use it.
     #[boxed]
     pub async fn may_differ(&self, persona: &Name, changes: &[Change]) -> bool {
-        // Who cannot be told for sure is told to look.
+        // After an error, assume a difference.
         touches(persona, changes) || self.builds_on(persona, changes).await.unwrap_or(true)
     }
 
-    /// Whether one of the bases of a persona changed. A chain changes only when one of its own
-    /// members does, so that looking at it as it is now misses nothing.
+    /// True if a base of a persona changed. A chain changes only if one of its members does, so the
+    /// current chain is enough.
     async fn builds_on(&self, persona: &Name, changes: &[Change]) -> Result<bool> {
         let changed: BTreeSet<&Name> = changes
             .iter()
@@ -81,18 +79,18 @@ impl Library {
     }
 }
 
-/// Whether changes are about a persona, bases aside.
+/// True if changes are about a persona itself or about pieces.
 fn touches(persona: &Name, changes: &[Change]) -> bool {
     changes.iter().any(|change| match change {
         Change::Entity { kind: Kind::Persona, name, .. } => name == persona,
-        Change::Entity { kind, .. } => has_a_say(*kind),
+        Change::Entity { kind, .. } => shapes_text(*kind),
         Change::Everything => true,
     })
 }
 
-/// Whether pieces of this kind have a say in what a persona reads like. Presets and test inputs
-/// do not: a persona names them, and the runtime applies them.
-const fn has_a_say(kind: Kind) -> bool {
+/// True if pieces of this kind are part of a persona's text. Presets and test inputs are not: the
+/// runtime applies them.
+const fn shapes_text(kind: Kind) -> bool {
     matches!(kind, Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc)
 }
 
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_burst_is_one_batch_and_what_was_missed_is_everything() {
+    async fn queued_changes_are_one_batch_and_missed_ones_are_everything() {
         let (sender, receiver) = broadcast::channel(2);
         let mut changes = Changes(receiver);
         sender.send(change(Kind::Part)).expect("heard");

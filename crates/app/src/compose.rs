@@ -1,4 +1,4 @@
-//! Creating personas, with the pieces that come with them, and changing their fields.
+//! Creates personas together with their pieces, and updates their fields.
 
 use async_recursion::async_recursion as boxed;
 use persona::{
@@ -11,7 +11,7 @@ use store::{Action, Keep};
 use crate::change::Terms;
 use crate::inputs::{
     CreatePersona, GuardrailDefinition, PartDefinition, Reference, SkillDefinition, TraitDefinition,
-    UpdatePersona, build, give,
+    UpdatePersona, build, set_fields,
 };
 use crate::library::checked;
 use crate::links::place;
@@ -20,7 +20,7 @@ use crate::pieces::set;
 use crate::{Author, Error, Library, Result, ValueError};
 
 impl Library {
-    /// Creates a persona and, in the same transaction, the pieces that come with it.
+    /// Creates a persona and, in the same transaction, the pieces that its input defines.
     #[boxed]
     pub async fn create_persona(&self, author: &Author, input: CreatePersona) -> Result<Written> {
         let mut write = self
@@ -52,7 +52,7 @@ impl Library {
             self.ensure(&mut write, Kind::Arc, arc, &mut pieces.copied).await?;
         }
         persona.arc = input.arc;
-        persona_fields!(give, { persona, input });
+        persona_fields!(set_fields, { persona, input });
         for test_input in &persona.test_inputs {
             self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
         }
@@ -65,7 +65,7 @@ impl Library {
         Ok(Written { created, copied, ..Written::created(Kind::Persona, persona.name, &stored.meta) })
     }
 
-    /// Updates a persona's own fields; its links have calls of their own.
+    /// Updates a persona's own fields. Links have operations of their own.
     #[boxed]
     pub async fn update_persona(&self, author: &Author, input: UpdatePersona) -> Result<Written> {
         let name = input.name.clone();
@@ -74,7 +74,7 @@ impl Library {
         let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
             let before = persona.references();
             set(&mut persona.name, input.new_name);
-            persona_fields!(give, { persona, input });
+            persona_fields!(set_fields, { persona, input });
             for test_input in &persona.test_inputs {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
@@ -84,7 +84,7 @@ impl Library {
         self.change(author, &name, terms, Action::Update, edit).await
     }
 
-    /// A base must be there, and must not lead back to the persona.
+    /// Fails if a base does not exist or leads back to the persona.
     pub(crate) async fn check_base(&self, write: &mut Write, persona: &Persona) -> Result<()> {
         let scope = write.scope();
         let mut chain = Chain::start(scope, persona.name.clone());
@@ -93,7 +93,7 @@ impl Library {
             let mut found = None;
             let candidates = chain.scopes_of(&base).map_err(store::Error::from)?;
             for candidate in candidates {
-                // What this very change has written counts already, and so does what it is about.
+                // Entities of this write count, and so does the persona itself.
                 found = match candidate == scope {
                     true if base.name == persona.name => Some(persona.clone()),
                     true => write.peek::<Persona>(&base.name).await?,
@@ -108,7 +108,7 @@ impl Library {
                 }
             }
             let Some((scope, persona)) = found else {
-                // For a writer, the base is not found; for a reader, the persona is broken.
+                // A writer named a base that does not exist. For a reader, the persona is broken.
                 let meant = self.meant_base(&chain, &base).await;
                 return Err(Error::BaseNotFound(chain.missing(&base, meant)));
             };
@@ -121,14 +121,14 @@ impl Library {
     }
 }
 
-/// What came into being along with a persona.
+/// Pieces that were created or copied with a persona.
 struct Pieces {
     created: Vec<Piece>,
     copied: Vec<Piece>,
 }
 
 impl Pieces {
-    /// Sees to it that a piece can be referred to: by name, or by creating what is defined.
+    /// Makes a piece available: finds it by name, or creates the given definition.
     async fn add<T: Keep, D>(
         &mut self,
         library: &Library,
@@ -170,11 +170,11 @@ impl Pieces {
             return Ok((name, part_order, priority));
         };
         let mut part = Part::new(definition.name.clone(), part_type);
-        part_fields!(give, { part, definition });
+        part_fields!(set_fields, { part, definition });
         Ok((self.define(write, part).await?, part_order, priority))
     }
 
-    /// Creates a piece; one that is there already must be the same.
+    /// Creates a piece. An existing one must be the same.
     async fn define<T: Keep>(&mut self, write: &mut Write, piece: T) -> Result<Name> {
         checked(&piece)?;
         let name = piece.name().clone();

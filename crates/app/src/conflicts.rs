@@ -1,4 +1,4 @@
-//! Names that several scopes define: seeing them, and settling them.
+//! Lists and resolves conflicts: names that several scopes define.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,19 +15,19 @@ use crate::rename::User;
 use crate::scope::is_linked;
 use crate::{Author, Done, Error, Library, Result, ScopeError};
 
-/// How a conflict is settled.
+/// The resolution of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// Keep one scope's definition, delete the others.
     Use(Scope),
-    /// Field by field: which scope each differing field is taken from. What comes of it stands in
-    /// the strongest scope; the others are deleted.
+    /// Take each differing field from a scope. The strongest scope gets the result; the others are
+    /// deleted.
     Merge(BTreeMap<String, Scope>),
 }
 
 impl Library {
-    /// Every name that several scopes define, or those of one name. Builtins do not count: they
-    /// are there to be replaced.
+    /// The names that several scopes define, or those of one name. Builtins do not count: they are
+    /// meant to be replaced.
     #[boxed]
     pub async fn conflicts(&self, kind: Option<Kind>, name: Option<&Name>) -> Result<Vec<Conflict>> {
         let mut conflicts = Vec::new();
@@ -39,8 +39,8 @@ impl Library {
         Ok(conflicts)
     }
 
-    /// The definitions of a name that take a builtin's place, which is no conflict: strongest first
-    /// within each kind.
+    /// The definitions of a name that replace a builtin, strongest first within each kind. They are no
+    /// conflict.
     #[boxed]
     pub async fn overrides(&self, kind: Option<Kind>, name: &Name) -> Result<Vec<Place>> {
         let mut overrides = Vec::new();
@@ -80,7 +80,7 @@ impl Library {
         })
     }
 
-    /// Settles a conflict; afterwards one scope has the name.
+    /// Resolves a conflict; afterwards one scope has the name.
     #[boxed]
     pub async fn resolve_conflict(
         &self,
@@ -113,16 +113,16 @@ impl Library {
                 (strongest, Some(merged))
             }
         };
-        // Strongest first: each may build on a weaker one.
+        // Strongest first: each may extend a weaker one.
         let gone: Vec<Scope> = definitions.keys().rev().copied().filter(|scope| *scope != kept).collect();
         if let Some(left) = merged.as_ref().or_else(|| definitions.get(&kept)) {
             for scope in &gone {
                 self.check_needed(left, kept, *scope, &gone).await?;
             }
         }
-        // What is kept must be what stands there, and not only what last did.
+        // The kept definition must be readable, not only its last valid version.
         self.scopes.write(kept, author.because(None)?).await?.refuse_broken(kind, name)?;
-        // Scopes cannot change in one step, so nothing is changed where one of them could not.
+        // Scopes do not change in one step, so check first that each of them can.
         for scope in &gone {
             self.check_can_leave(author, *scope, definitions.get(scope)).await?;
         }
@@ -148,8 +148,8 @@ impl Library {
         Ok(Resolved { kind, name: name.clone(), kept, written, deleted })
     }
 
-    /// Refuses to delete a definition that others mean, and that the one which is left cannot
-    /// stand in for: they do not see it, or name the scope.
+    /// Fails if a definition has users that the kept one cannot serve: they do not see it, or they name
+    /// the scope.
     async fn check_needed(&self, left: &AnyEntity, kept: Scope, scope: Scope, gone: &[Scope]) -> Result<()> {
         let (kind, name) = (left.kind(), left.name());
         let loses = |user: &User| {
@@ -157,7 +157,7 @@ impl Library {
                 if gone.contains(&user.place.scope) {
                     return false;
                 }
-                // What is kept may be another definition than it was.
+                // The kept definition may have changed.
                 if user.place.scope == kept {
                     return left.references().iter().any(|reference| {
                         reference.kind == kind && reference.name == *name && reference.scope == Some(scope)
@@ -182,7 +182,7 @@ impl Library {
         }
     }
 
-    /// What links a shared entity.
+    /// The entities that link a shared one.
     async fn linked_users<T: Keep>(&self, name: &Name) -> Result<Vec<User>> {
         let look = Author::new("masque", "look").because(None)?;
         let mut write = self.scopes.write(Scope::Shared, look).await?;
@@ -193,7 +193,7 @@ impl Library {
     }
 }
 
-/// What was done of a resolution before the rest of it failed.
+/// Adds the finished steps of a resolution to an error.
 fn unfinished(rest: Error, merged: Option<Scope>, deleted: &[Scope]) -> Error {
     if merged.is_none() && deleted.is_empty() {
         return rest;
@@ -219,7 +219,7 @@ fn differing(definitions: &BTreeMap<Scope, AnyEntity>) -> Vec<FieldConflict> {
     names.into_iter().filter_map(conflict).collect()
 }
 
-/// A scope that does not have the entity of a conflict; `field` was to be taken from it.
+/// The error for a scope that does not define the entity; `field` names it as its source.
 fn not_defined(
     kind: Kind,
     name: &Name,
@@ -266,23 +266,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_told_with_what_failed() {
-        let told = |merged, deleted: &[Scope]| {
+    fn a_failure_lists_the_steps_that_are_done() {
+        let failed = |merged, deleted: &[Scope]| {
             let error = unfinished(crate::SessionError::NoProject.into(), merged, deleted);
             assert_eq!(error.code(), crate::Code::NoProject);
-            error.to_string()
+            match error {
+                Error::Unfinished { done, .. } => Some(done),
+                _ => None,
+            }
         };
-        assert_eq!(told(None, &[]), "root: no project is open here");
-        let rest = "repeat it to settle the rest, or roll back";
-        assert_eq!(
-            told(None, &[Scope::Shared]),
-            format!("root: no project is open here\nshared's was deleted; {rest}")
-        );
-        assert_eq!(
-            told(Some(Scope::Project), &[Scope::Shared, Scope::Global]),
-            format!(
-                "root: no project is open here\nproject has the merged definition, shared's was deleted, global's was deleted; {rest}"
-            )
-        );
+        assert_eq!(failed(None, &[]), None);
+        for (merged, deleted) in
+            [(None, vec![Scope::Shared]), (Some(Scope::Project), vec![Scope::Shared, Scope::Global])]
+        {
+            assert_eq!(failed(merged, &deleted), Some(Done::Resolved { merged, deleted }));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What is different between two definitions, field by field.
+//! Differences between definitions, field by field.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use crate::links::sort_parts;
 use crate::outputs::{DiffSide, FieldChange, RevisionDiff};
 use crate::{HistoryError, Library, Result};
 
-/// A definition with its lists as they count: by `order`, then name. The database reads them back
-/// like that; a file may have them in another order, and means the same.
+/// A definition with its lists sorted by `order`, then name, as the database returns them. A file may
+/// list them in another order.
 pub(crate) fn in_order(entity: &AnyEntity) -> AnyEntity {
     let mut entity = entity.clone();
     match &mut entity {
@@ -25,12 +25,12 @@ pub(crate) fn in_order(entity: &AnyEntity) -> AnyEntity {
     entity
 }
 
-/// Whether two definitions say the same.
+/// True if two definitions are equal, apart from the order in a file.
 pub(crate) fn same(one: &AnyEntity, other: &AnyEntity) -> bool {
     one == other || in_order(one) == in_order(other)
 }
 
-/// The fields of a definition; those that are empty are not set.
+/// The fields of a definition that are set.
 pub(crate) fn fields(entity: &AnyEntity) -> Map<String, Value> {
     let Value::Object(mut fields) = in_order(entity).to_json() else { return Map::new() };
     fields.remove("name");
@@ -61,7 +61,7 @@ fn differing(from: &Map<String, Value>, to: &Map<String, Value>) -> Vec<FieldCha
 }
 
 impl Library {
-    /// What changed between two revisions. Without any: the last change. With one: since then.
+    /// The changes between two revisions: without any, the last change; with one, all changes since.
     #[boxed]
     pub async fn diff(
         &self,
@@ -86,7 +86,7 @@ impl Library {
         let to = to.cloned().unwrap_or_else(|| newest.reference());
         let (_, before) = self.revision(kind, name, Some(scope), &from).await?;
         let (_, after) = self.revision(kind, name, Some(scope), &to).await?;
-        // A deletion records what was deleted, and stands for nothing.
+        // A deletion records the deleted definition, but leaves nothing.
         let left = |revision: &FullRevision| {
             if is_deletion(revision) { Map::new() } else { fields(&revision.entity) }
         };
@@ -119,13 +119,13 @@ fn is_deletion(revision: &FullRevision) -> bool {
     revision.about.action == Action::Delete.as_str()
 }
 
-/// Says which of two revisions are deletions, where one is.
+/// A note that names the deletions among two revisions.
 fn deletions(kind: Kind, name: &Name, before: &FullRevision, after: &FullRevision) -> Option<String> {
     let of = |revision: &FullRevision| {
         is_deletion(revision).then(|| format!("in revision {}", revision.about.reference()))
     };
     let mut revisions: Vec<String> = of(before).into_iter().chain(of(after)).collect();
     revisions.dedup();
-    let told = format!("{} {name} was deleted {}", kind.spoken(), revisions.join(" and "));
-    (!revisions.is_empty()).then_some(told)
+    let note = format!("{} {name} was deleted {}", kind.spoken(), revisions.join(" and "));
+    (!revisions.is_empty()).then_some(note)
 }

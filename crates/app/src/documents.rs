@@ -1,4 +1,4 @@
-//! Entities as TOML, the way they stand in a personas.toml, and back.
+//! Entities as the TOML of a personas.toml, and back.
 
 use async_recursion::async_recursion as boxed;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::inputs::GetEntity;
 use crate::outputs::Written;
 use crate::{Author, DocumentError, Error, Library, Result};
 
-/// The name that a text without a file goes by in messages.
+/// The name of a text without a file, for messages.
 const NAMELESS: &str = "personas.toml";
 
 /// Entities as one personas.toml.
@@ -21,30 +21,30 @@ pub fn toml_of(entities: &[AnyEntity]) -> Result<String> {
     Ok(written.map_err(DocumentError::from)?.text)
 }
 
-/// The text of a personas.toml, such as an export or what an editor left.
+/// The text of a personas.toml, such as an export or an edited entry.
 #[derive(Debug, Clone, Copy)]
 pub struct TomlText<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     name: &'a Path,
     text: &'a str,
-    /// Whether the name is the path of a file, beside which other texts may lie.
+    /// True if the name is the path of a file. Only a file can include other files.
     is_file: bool,
 }
 
 impl<'a> TomlText<'a> {
-    /// The text of a file; what it includes is read from beside it.
+    /// The text of a file; included files are read from its directory.
     pub fn of_file(path: &'a Path, text: &'a str) -> Self {
         Self { name: path, text, is_file: true }
     }
 
-    /// A text that is no file; messages call it by this name.
+    /// A text without a file; messages use this name.
     pub fn named(name: &'a str, text: &'a str) -> Self {
         Self { name: Path::new(name), text, is_file: false }
     }
 
-    /// What it defines, with what is doubtful about it. Any mistake refuses all of it.
+    /// The entities of the text, and its warnings. Fails on the first error.
     pub(crate) fn entities(self) -> Result<(Vec<AnyEntity>, Vec<Problem>)> {
-        let document = document::read(self.name, self.text).map_err(wrong)?;
+        let document = document::read(self.name, self.text).map_err(invalid)?;
         if let (Some(included), false) = (document.included.first(), self.is_file) {
             let file = included.file_name().unwrap_or_default().display().to_string();
             return Err(DocumentError::Include { file }.into());
@@ -52,12 +52,12 @@ impl<'a> TomlText<'a> {
         let (errors, mut warnings): (Vec<Problem>, Vec<Problem>) =
             document.problems.iter().cloned().partition(|found| found.level == Level::Error);
         if let Some(first) = errors.into_iter().next() {
-            return Err(wrong(first));
+            return Err(invalid(first));
         }
-        // What names servers and providers counts in a file that stays where it is; no library keeps it.
+        // Servers and providers count only in a file of their own; a library does not store them.
         warnings.extend(document.connections.iter().map(|table| {
-            let message = format!("[{table}] is no entity, and is left out");
-            let hint = Some("write it into the personas.toml of the project itself".to_owned());
+            let message = format!("[{table}] is not an entity");
+            let hint = Some("write it into the project's own personas.toml".to_owned());
             Problem { level: Level::Warning, ..Problem::of_file(self.name, message, hint) }
         }));
         let entities = document.all().map(|entry| entry.entity.clone()).collect();
@@ -65,24 +65,23 @@ impl<'a> TomlText<'a> {
     }
 }
 
-fn wrong(problem: Problem) -> Error {
+fn invalid(problem: Problem) -> Error {
     DocumentError::Wrong(Box::new(problem)).into()
 }
 
-/// A doubt in words that do not call it a warning.
+/// A warning as an error.
 pub(crate) fn as_error(problem: Problem) -> Problem {
     Problem { level: Level::Error, ..problem }
 }
 
-/// What would be dropped in silence from a text that somebody typed is a mistake of it.
+/// The error for a line that would be dropped silently. In an edited text that is a mistake.
 fn dropped(problem: Problem) -> Error {
-    let message = problem.message.replace(", which has no effect", "").replace(", and is left out", "");
-    let hint = problem.hint.clone().or_else(|| Some("take it out".to_owned()));
-    wrong(as_error(Problem { message, hint, ..problem }))
+    let hint = problem.hint.clone().or_else(|| Some("remove it".to_owned()));
+    invalid(as_error(Problem { hint, ..problem }))
 }
 
 impl Library {
-    /// An entity as TOML, with the scope and the revision that it is of.
+    /// An entity as TOML, with its scope and revision.
     #[boxed]
     pub async fn entity_toml(
         &self,
@@ -95,7 +94,7 @@ impl Library {
         Ok((toml_of(&[found.entity])?, found.meta.scope, found.meta.revision))
     }
 
-    /// Refuses where what is edited could not be saved: before somebody has written it.
+    /// Fails if an edit of this entity could not be saved, so that no text is typed in vain.
     #[boxed]
     pub async fn check_can_save(&self, author: &Author, kind: Kind, name: &Name, scope: Scope) -> Result<()> {
         self.check_open(scope)?;
@@ -105,7 +104,7 @@ impl Library {
         if path.exists() { self.check_replaceable(scope).await } else { Ok(()) }
     }
 
-    /// Keeps an entity that was edited as TOML. What would be lost of the text is a mistake.
+    /// Saves an entity that was edited as TOML. A line without effect is an error.
     #[expect(clippy::too_many_arguments, reason = "an edit has that many sides")]
     #[boxed]
     pub async fn save_toml<'a>(
@@ -118,8 +117,8 @@ impl Library {
         if_revision: Option<i64>,
         message: Option<String>,
     ) -> Result<Written> {
-        let (entities, doubts) = text.entities()?;
-        if let Some(first) = doubts.into_iter().next() {
+        let (entities, warnings) = text.entities()?;
+        if let Some(first) = warnings.into_iter().next() {
             return Err(dropped(first));
         }
         match <[AnyEntity; 1]>::try_from(entities) {

@@ -1,5 +1,4 @@
-//! Entities of any kind through one door: get, save, delete. Presets and test inputs have no
-//! other; import, promotion and rollback come through it too.
+//! Get, save and delete for entities of any kind. Import, promotion and rollback use them too.
 
 use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
@@ -15,11 +14,11 @@ use crate::library::checked;
 use crate::outputs::{Deleted, Document, Piece, Written};
 use crate::{Author, Error, Library, Result, ValueError};
 
-/// What `get` adds to an entity, and `save` takes back without complaint.
+/// Fields that `get` adds to an entity; `save` ignores them.
 pub(crate) const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "updated_at"];
 
 impl Library {
-    /// A definition of any kind, now or as it was.
+    /// A definition of any kind, current or at a revision.
     #[boxed]
     pub async fn get_entity(&self, input: &GetEntity) -> Result<Document<AnyEntity>> {
         let GetEntity { kind, name, revision, scope } = input;
@@ -40,7 +39,7 @@ impl Library {
         }
     }
 
-    /// Creates an entity of any kind, or puts it in place of what is there.
+    /// Creates an entity of any kind, or replaces the existing one.
     #[boxed]
     pub async fn save_entity(&self, author: &Author, input: SaveEntity) -> Result<Written> {
         let SaveEntity { kind, name, entity, if_revision, message, scope } = input;
@@ -56,7 +55,7 @@ impl Library {
         self.delete(author, kind, Delete { name, force, if_revision, message, scope }).await
     }
 
-    /// Keeps an entity in a scope, whether it is new there or not.
+    /// Stores an entity in a scope.
     pub(crate) async fn save(
         &self,
         author: &Author,
@@ -74,7 +73,7 @@ impl Library {
         Ok(Written { copied, ..written })
     }
 
-    /// Puts an entity into the scope that is written to; a new one is recorded as `made`.
+    /// Stores an entity in the scope of a write. A new one is recorded as `made`.
     pub(crate) async fn put_any(
         &self,
         write: &mut Write,
@@ -128,8 +127,8 @@ impl Library {
     }
 }
 
-/// Reads an entity as callers write it: with or without its name, with what `get` added, and with the
-/// short forms that a file takes; empty text is none.
+/// Parses an entity as callers write it: with or without its name, with the fields that `get` adds,
+/// and with the short forms of a file. Empty texts are dropped.
 pub(crate) fn parse(kind: Kind, name: &str, mut entity: Map<String, Value>) -> Result<AnyEntity> {
     if let Some(inner) = entity.get("name")
         && inner != name

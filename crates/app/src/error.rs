@@ -1,4 +1,4 @@
-//! Errors of the use cases, as data: what is wrong, what it is about, and what may help.
+//! Errors of the use cases as data: code, subject, candidates and remedies.
 
 use persona::{AsReport, ChainError, Invalid, Kind, Name, OverrideError, Report, Scope};
 pub use persona::{Code, ErrorKind, Remedy, Subject};
@@ -28,7 +28,7 @@ pub enum Error {
     NotFound { kind: Kind, name: Name, near: Vec<String> },
     #[error("{} {name:?} is in {found}, not in {wanted}", kind.spoken())]
     Elsewhere { kind: Kind, name: Name, wanted: Scope, found: Scope },
-    #[error("{} {name:?} exists already", kind.spoken())]
+    #[error("{} {name:?} already exists", kind.spoken())]
     Exists { kind: Kind, name: Name },
     #[error("{scope} has another {} {name:?}", kind.spoken())]
     Occupied { kind: Kind, name: Name, scope: Scope },
@@ -67,7 +67,7 @@ pub enum Error {
     Session(#[from] SessionError),
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// An entry with errors is not deleted unasked: no history has its present text.
+    /// An entry with errors is only deleted by force, because no history has its text.
     #[error("{0}")]
     BrokenEntry(Box<files::Problem>),
     #[error("{doing} was interrupted")]
@@ -78,7 +78,7 @@ pub enum Error {
     Sessions(#[from] ::sessions::Error),
 }
 
-/// What was done before the rest of it failed.
+/// The steps that were done before a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
     Copied { kind: Kind, name: Name, from: Scope, to: Scope },
@@ -90,21 +90,21 @@ impl std::fmt::Display for Done {
         match self {
             Self::Copied { kind, name, from, to } => write!(
                 f,
-                "{} {name:?} was copied to {to} and is still in {from} as well; promote it again to move it",
+                "{} {name:?} was copied to {to} and is still in {from}; promote it again to move it",
                 kind.spoken()
             ),
             Self::Resolved { merged, deleted } => {
                 let merged = merged.map(|scope| format!("{scope} has the merged definition"));
                 let deleted = deleted.iter().map(|scope| format!("{scope}'s was deleted"));
                 let done: Vec<String> = merged.into_iter().chain(deleted).collect();
-                write!(f, "{}; repeat it to settle the rest, or roll back", done.join(", "))
+                write!(f, "{}; repeat it for the rest, or roll back", done.join(", "))
             }
         }
     }
 }
 
 impl Error {
-    /// How a front treats this; each maps a kind once.
+    /// The kind, which each front maps once.
     pub fn kind(&self) -> ErrorKind {
         self.code().kind()
     }
@@ -114,12 +114,12 @@ impl Error {
         AsReport::code(self)
     }
 
-    /// The error as data, for a front to show.
+    /// The error as data.
     pub fn report(&self) -> Report {
         AsReport::report(self)
     }
 
-    /// The error that says more, where this one only passes it on.
+    /// The wrapped error.
     fn inner(&self) -> Option<&dyn AsReport> {
         Some(match self {
             Self::Input(error) => error,
@@ -241,18 +241,21 @@ fn stale(kind: Kind, name: &Name, expected: i64, actual: i64) -> String {
     let named = format!("{} {name:?}", kind.spoken());
     match actual {
         0 => format!("{named} is not at revision {expected}: it was deleted, or is builtin"),
-        actual => format!("{named} is at revision {actual}, not {expected}: somebody changed it"),
+        actual => format!("{named} is at revision {actual}, not {expected}"),
     }
 }
 
-/// The words closest to `word`, and whether to suggest them or to list all that are known.
-fn near_remedies(word: &str, known: &[String]) -> (Vec<String>, Vec<Remedy>) {
+/// The known words to choose from, with the remedy that says so: near ones, or else all of them.
+pub(crate) fn near_remedies(word: &str, known: &[impl AsRef<str>]) -> (Vec<String>, Vec<Remedy>) {
     // Suggesting the refused word itself does not help.
-    let others = known.iter().map(String::as_str).filter(|other| *other != word);
+    let others = known.iter().map(AsRef::as_ref).filter(|other| *other != word);
     let near: Vec<String> = persona::nearest(word, others).into_iter().map(str::to_owned).collect();
     match near.is_empty() {
         true if known.is_empty() => (near, Vec::new()),
-        true => (known.to_vec(), vec![Remedy::UseOneOf { words: known.to_vec() }]),
+        true => {
+            let words: Vec<String> = known.iter().map(|word| word.as_ref().to_owned()).collect();
+            (words.clone(), vec![Remedy::UseOneOf { words }])
+        }
         false => (near, vec![Remedy::DidYouMean]),
     }
 }

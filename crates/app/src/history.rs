@@ -1,4 +1,4 @@
-//! Entities as they were: history, revisions, tags, going back.
+//! History: revisions and tags.
 
 use async_recursion::async_recursion as boxed;
 use persona::{Bundle, Kind, Meta, Name, Persona, Scope, limits};
@@ -9,10 +9,10 @@ use crate::{Author, Error, HistoryError, Library, Result, TagProblem, ValueError
 
 mod rollback;
 
-/// Bytes of a tag.
+/// The longest tag, in bytes.
 const TAG_BYTES: usize = 64;
 
-/// A name for a revision, and why it gets it.
+/// A tag for a revision, and the reason for it.
 #[derive(Debug, Clone)]
 pub struct NewTag<'a> {
     pub tag: &'a str,
@@ -26,7 +26,7 @@ impl<'a> From<&'a str> for NewTag<'a> {
 }
 
 impl Library {
-    /// The first page of an entity's history, where its name resolves or in the named scope.
+    /// The first page of an entity's history, in the named scope or where its name resolves.
     #[boxed]
     pub async fn history(
         &self,
@@ -68,8 +68,8 @@ impl Library {
         Ok(History { kind, name: name.clone(), scope, items, next_cursor })
     }
 
-    /// The scope whose history is meant: the named one, the one that has the name, or else one
-    /// that had it.
+    /// The scope whose history is meant: the named one, the one that has the name, or one that had
+    /// it.
     #[boxed]
     pub async fn recorded_scope(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Result<Scope> {
         if let Some(scope) = scope.filter(|scope| *scope != Scope::Builtin) {
@@ -97,7 +97,7 @@ impl Library {
         }
     }
 
-    /// One revision of an entity, whole.
+    /// One revision of an entity with its definition.
     #[boxed]
     pub async fn revision(
         &self,
@@ -127,7 +127,7 @@ impl Library {
         };
         let has_tag = |revision: &&store::Revision| revision.tags.iter().any(|known| known.tag == *tag);
         let tag = tag.clone();
-        // The history of an earlier entity goes on below that of the one that has the name now.
+        // Below the revisions of the current entity are those of earlier ones of the name.
         if let Some(earlier) = revisions.iter().find(has_tag) {
             let revision = earlier.reference().to_string();
             return HistoryError::EarlierTag { kind, name, scope, tag, revision }.into();
@@ -137,7 +137,7 @@ impl Library {
         HistoryError::UnknownTag { kind, name, scope, tag, known }.into()
     }
 
-    /// A persona with everything that it referred to, as a revision froze it.
+    /// A persona with everything it referred to at a revision.
     pub(crate) async fn frozen(
         &self,
         name: &Name,
@@ -152,8 +152,8 @@ impl Library {
         }
     }
 
-    /// Names a revision so that callers can ask for it. Without one, the persona as it is now is
-    /// frozen: where pieces changed since its last revision, a new one is made.
+    /// Tags a revision. Without a revision, tags the current state: if pieces changed since the last
+    /// revision of a persona, a new one is recorded first.
     pub async fn tag(
         &self,
         author: &Author,
@@ -197,14 +197,14 @@ impl Library {
         })
     }
 
-    /// Takes a tag away; whether it was there.
+    /// Removes a tag. Returns true if it existed.
     #[boxed]
     pub async fn untag(&self, kind: Kind, name: &Name, scope: Option<Scope>, tag: &str) -> Result<bool> {
         let scope = self.recorded_scope(kind, name, scope).await?;
         Ok(self.scopes.untag(scope, kind, name, tag).await?)
     }
 
-    /// The newest revision, made anew where what it refers to has changed since.
+    /// The newest revision. Records a new one if pieces changed since.
     async fn current_revision(
         &self,
         author: &Author,
@@ -225,8 +225,7 @@ impl Library {
         self.revision(kind, name, Some(scope), &RevisionRef::Number(written)).await
     }
 
-    /// Whether a persona's newest revision still says what it says now, and would say in other
-    /// stages.
+    /// True if a persona's newest revision still matches its pieces, in every stage.
     async fn still_true(&self, meta: &Meta, name: &Name, revision: &FullRevision) -> Result<bool> {
         let scope = meta.scope;
         let then = match self.scopes.frozen(scope, revision).await {
@@ -238,12 +237,12 @@ impl Library {
         if persona::fingerprint(&then.assembled()) != persona::fingerprint(&now.bundle.assembled()) {
             return Ok(false);
         }
-        // What was written with the persona has its time.
+        // Pieces that were written with the persona have its time.
         let everything = self.closure(Kind::Persona, name, scope, |_| true).await?;
         Ok(everything.iter().all(|stored| stored.meta.updated_at <= meta.updated_at))
     }
 
-    /// Records a persona as it is, with the pieces that it refers to now.
+    /// Records a persona with its current pieces as a new revision.
     async fn touch(&self, author: &Author, scope: Scope, name: &Name) -> Result<i64> {
         let message = Some("the pieces that it refers to have changed".to_owned());
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
@@ -255,21 +254,21 @@ impl Library {
         Ok(touched.meta.revision)
     }
 
-    /// Forgets all but the newest `keep` revisions of each entity; tagged ones stay, and what they
-    /// refer to. Returns how many went.
+    /// Deletes all but the newest `keep` revisions of each entity. Tagged revisions stay, with the
+    /// revisions they refer to. Returns the number of deleted ones.
     #[boxed]
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         Ok(self.scopes.prune(keep).await?)
     }
 }
 
-/// A cursor is the number of newer revisions that were seen.
+/// A cursor is the number of newer revisions on earlier pages.
 fn parse_cursor(cursor: &str) -> Result<usize> {
     let seen = cursor.parse().ok().filter(|seen| *seen < limits::REVISIONS * 1_000);
     seen.ok_or_else(|| ValueError::Cursor { cursor: cursor.to_owned() }.into())
 }
 
-/// A deletion records what was deleted, and nothing of what that referred to.
+/// Fails if a revision records a deletion, which has no pieces.
 fn refuse_deletion(kind: Kind, name: &Name, revision: &FullRevision) -> Result<()> {
     if revision.about.action != Action::Delete.as_str() {
         return Ok(());

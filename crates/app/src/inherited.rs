@@ -1,4 +1,4 @@
-//! What lists show of personas that leave it to their bases.
+//! Inherited summaries and descriptions in lists.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use store::Found;
 
 use crate::{Library, Result};
 
-/// What a list needs to know of a base.
-struct Given {
+/// The fields of a base that a list shows.
+struct BaseFields {
     description: Option<String>,
     summary: Option<String>,
-    /// What a summary is derived from where nobody sets one.
+    /// The first sentence of the prompt, in place of a summary.
     sentence: Option<String>,
     extends: Option<BaseRef>,
 }
 
-impl From<Persona> for Given {
+impl From<Persona> for BaseFields {
     fn from(persona: Persona) -> Self {
         let Persona { description, summary, system_prompt, extends, .. } = persona;
         let sentence = system_prompt.map(|text| first_sentence(&text).to_owned());
@@ -24,24 +24,24 @@ impl From<Persona> for Given {
     }
 }
 
-/// Bases that were read for one page, none where there is none: most personas of a page that have
-/// a base have the same one.
-type Read = BTreeMap<(Scope, Name), Option<Given>>;
+/// Bases that were read for one page; `None` for those that do not exist. Most personas of a page
+/// share a base.
+type BaseCache = BTreeMap<(Scope, Name), Option<BaseFields>>;
 
 impl Library {
-    /// Fills in the summaries and descriptions that personas of a page inherit. Those that set their
-    /// own or have no base cost nothing.
+    /// Fills in the summaries and descriptions that personas of a page inherit. Reads nothing for
+    /// personas without a base.
     pub(crate) async fn fill_inherited(&self, items: &mut [Found]) -> Result<()> {
-        let mut read = Read::new();
+        let mut bases = BaseCache::new();
         for found in items.iter_mut().filter(|found| found.extends.is_some()) {
-            self.inherit(found, &mut read).await?;
+            self.inherit(found, &mut bases).await?;
         }
         Ok(())
     }
 
-    /// Follows the bases of one persona as far as something is missing. A chain that breaks off gives
-    /// what it gives; whoever loads the persona is told.
-    async fn inherit(&self, found: &mut Found, read: &mut Read) -> Result<()> {
+    /// Follows the bases of one persona until both fields are known. A broken chain ends the search;
+    /// loading the persona reports it.
+    async fn inherit(&self, found: &mut Found, bases: &mut BaseCache) -> Result<()> {
         let mut chain = Chain::start(found.scope, found.name.clone());
         let mut next = found.extends.clone();
         let mut sentence = None;
@@ -51,7 +51,7 @@ impl Library {
                 break;
             }
             let Ok(scopes) = chain.scopes_of(&base) else { break };
-            let Some((scope, given)) = self.first_given(&scopes, &base.name, read).await? else { break };
+            let Some((scope, given)) = self.first_base(&scopes, &base.name, bases).await? else { break };
             if chain.push(scope, base.name).is_err() {
                 break;
             }
@@ -71,21 +71,21 @@ impl Library {
         Ok(())
     }
 
-    /// The base that a name means: the first of these scopes that has it.
-    async fn first_given<'r>(
+    /// The base of a name in the first of these scopes that has it.
+    async fn first_base<'r>(
         &self,
         scopes: &[Scope],
         name: &Name,
-        read: &'r mut Read,
-    ) -> Result<Option<(Scope, &'r Given)>> {
+        bases: &'r mut BaseCache,
+    ) -> Result<Option<(Scope, &'r BaseFields)>> {
         for scope in scopes {
             let key = (*scope, name.clone());
-            if !read.contains_key(&key) {
+            if !bases.contains_key(&key) {
                 let stored = self.scopes.get::<Persona>(name, Some(*scope)).await?;
-                read.insert(key.clone(), stored.map(|stored| stored.entity.into()));
+                bases.insert(key.clone(), stored.map(|stored| stored.entity.into()));
             }
-            if read.get(&key).is_some_and(Option::is_some) {
-                return Ok(read.get(&key).and_then(Option::as_ref).map(|given| (*scope, given)));
+            if bases.get(&key).is_some_and(Option::is_some) {
+                return Ok(bases.get(&key).and_then(Option::as_ref).map(|given| (*scope, given)));
             }
         }
         Ok(None)

@@ -1,7 +1,7 @@
-//! What callers send. Unknown fields are refused, so that a misspelt one is never ignored.
+//! Inputs of operations. Unknown fields are errors, so that no misspelt one is ignored.
 //!
-//! In updates a field that is absent or null stays as it is; `""` and `[]` clear it. Agents fill
-//! optional parameters with null too often for null to mean "delete this".
+//! In updates an absent or null field stays; `""` and `[]` clear it. Null does not clear, because
+//! agents often fill optional parameters with null.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,8 @@ pub use entities::{
     LintLibrary, ListConflicts, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision,
     WatchLibrary,
 };
-mod given;
-pub use given::Given;
-use given::declare;
-pub(crate) use given::{build, give};
 mod parse;
-pub use parse::{InputError, Said, in_plain_words, parse};
+pub use parse::{ExpectedType, InputError, parse};
 mod revision;
 pub use revision::RevisionText;
 mod references;
@@ -35,13 +31,18 @@ pub use references::{
     TraitDefinition, TraitRef,
 };
 
+mod settable;
+pub use settable::Settable;
+use settable::declare;
+pub(crate) use settable::{build, set_fields};
+
 mod sessions;
 pub use sessions::{
     Approve, BySession, DecideCall, DecidePlan, ListModels, PlanVerdict, SendMessage, SetSessionMode,
     UpdateSession, Verdict, WatchSession,
 };
 
-/// Declares inputs that share the derives, the refusal of unknown fields, and the scope.
+/// Declares inputs with the same derives and a scope. Unknown fields are errors.
 macro_rules! inputs {
     ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })+) => {
         $($(#[$meta])*
@@ -49,13 +50,13 @@ macro_rules! inputs {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_meta])* pub $field: $type,)*
-            // Reads: only this scope. Writes: where to; a name is changed where it is found.
+            // Reads: this scope only. Writes: the scope to write; default: where the name is found.
             pub scope: Option<Scope>,
         })+
     };
 }
 
-/// Declares inputs that write: each says why, for the history.
+/// Declares inputs of writes, with a message for the history.
 macro_rules! writes {
     ($($(#[$meta:meta])* $name:ident { $($fields:tt)* })+) => {
         inputs! {
@@ -68,7 +69,7 @@ macro_rules! writes {
     };
 }
 
-/// Declares inputs that change what is there.
+/// Declares inputs that change an entity.
 macro_rules! changes {
     ($($(#[$meta:meta])* $name:ident { $($fields:tt)* })+) => {
         writes! {
@@ -81,7 +82,7 @@ macro_rules! changes {
     };
 }
 
-/// A stage of a new arc; without an order, its position in the list counts.
+/// A stage of a new arc. The order defaults to the position in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -89,14 +90,14 @@ pub struct NewStage {
     pub name: Name,
     pub order: Option<i32>,
     pub description: Option<String>,
-    /// When to move on, in words for the calling agent; never evaluated here.
+    /// When to move on, for the calling agent; never evaluated here.
     pub condition: Option<String>,
     #[serde(default)]
     pub parts: Vec<Name>,
 }
 
-/// The fields of a persona's `plan_persona`; one that is not given or null stays as it is, and an
-/// empty text clears it. Without any, all are cleared.
+/// The fields of a persona's `plan_persona`. An absent or null field stays, an empty text clears it.
+/// Without any field, all are cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -112,7 +113,7 @@ pub struct PlanFields {
     pub tool_preset: Option<Option<String>>,
 }
 
-/// Tells null from nothing.
+/// Tells null from absent.
 fn null_too<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -174,7 +175,7 @@ inputs! {
         cursor: Option<String>,
     }
 
-    /// Presets and test inputs come through here; it takes every kind.
+    /// Takes every kind; presets and test inputs have no list of their own.
     ListLibrary {
         kind: Kind,
         tags: Option<Tags>,
@@ -213,17 +214,17 @@ guardrail_fields!(declare, { update changes UpdateGuardrail {} { new_name: Optio
 arc_fields!(declare, { update changes UpdateArc {} { new_name: Option<Name>, } });
 
 writes! {
-    /// Creates it, or puts it in place of what is there.
+    /// Creates an entity, or replaces it.
     SaveEntity {
         kind: Kind,
         name: Name,
-        /// All fields that it is to have
+        /// All fields of the entity
         entity: Map<String, Value>,
         /// Refuse if changed since this revision; 0: refuse if it exists
         if_revision: Option<i64>,
     }
 
-    /// Changes some fields of an entity; it must exist.
+    /// Changes some fields of an existing entity.
     AmendEntity {
         kind: Kind,
         name: Name,
@@ -243,7 +244,7 @@ changes! {
         force: bool,
     }
 
-    /// Puts an entity back to what it was; one that was deleted comes back.
+    /// Restores an earlier revision, also of a deleted entity.
     Rollback {
         kind: Kind,
         name: Name,

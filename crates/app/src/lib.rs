@@ -1,8 +1,8 @@
-//! The use cases of Masque, one file each: parse → load → decide in `persona` → store → answer.
+//! The use cases of Masque, one file each: parse, load, decide in `persona`, store, answer.
 //!
-//! The only crate that drives. Fronts (MCP, HTTP, command line) hand in the inputs of
-//! [`inputs`] and pass on the answers of [`outputs`]; both have JSON Schemas, so that every front
-//! shows the same fields under the same names. This crate must not know how a front speaks.
+//! The only crate that drives. Fronts (MCP, HTTP, command line) pass [`inputs`] and return
+//! [`outputs`]. Both have JSON Schemas, so every front shows the same fields under the same names.
+//! This crate must not know the protocol of a front.
 
 pub mod inputs;
 pub mod outputs;
@@ -26,10 +26,9 @@ mod scope;
 mod amend;
 mod arcs;
 mod carry;
-mod links;
-pub use carry::Promotion;
 mod compose;
 mod conflicts;
+mod links;
 pub use conflicts::Resolution;
 mod diff;
 mod documents;

@@ -1,4 +1,4 @@
-//! An open library, as fronts hold it.
+//! An open library.
 
 use async_recursion::async_recursion as boxed;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
 use crate::outputs::{Document, Item, Page};
 use crate::{Error, Result, Tokenizer, ValueError};
 
-/// Which library to open.
+/// Options for opening a library.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
     /// A path, or `postgres://…`.
     pub database: String,
-    /// Whether a SQLite file that is not there is made.
+    /// Creates a missing SQLite file.
     pub create: bool,
-    /// The user's and the project's personas.toml; none where only the database is served.
+    /// The user's and the project's personas.toml; `None` for the database alone.
     pub files: Option<FileScopes>,
-    /// Where `create` writes to when no scope is named.
+    /// The scope of new entities, unless another one is named.
     pub default_scope: Scope,
 }
 
@@ -33,10 +33,10 @@ impl OpenOptions {
     }
 }
 
-/// Characters of the name that a change is recorded under.
+/// The longest name of an author, in characters.
 const AUTHOR_CHARS: usize = 200;
 
-/// Who calls, and through which front.
+/// The author of changes, and the front they use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     pub who: String,
@@ -44,7 +44,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// A name is one short line, whatever the environment or a client says.
+    /// Makes the name one short line, because it comes from the environment or a client.
     pub fn new(who: impl AsRef<str>, front: &'static str) -> Self {
         let line = who.as_ref().chars().filter(|c| !c.is_control()).take(AUTHOR_CHARS);
         Self { who: line.collect(), front }
@@ -63,7 +63,7 @@ impl Author {
     }
 }
 
-/// What a list keeps.
+/// The filter of a list.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery(pub(crate) store::Filter);
 
@@ -108,7 +108,7 @@ impl From<ListLibrary> for ListQuery {
     }
 }
 
-/// An open library; clones share it.
+/// An open library. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Library {
     pub(crate) scopes: Scopes,
@@ -128,48 +128,48 @@ impl Library {
         Ok(Self { scopes, default_scope: options.default_scope, tokenizer: Tokenizer })
     }
 
-    /// Follows changes of the files from now on, for fronts that stay.
+    /// Watches the files, for fronts that keep running.
     pub fn watch(&self) {
         self.scopes.watch();
     }
 
-    /// How the files are followed; none where they are not.
+    /// The way the files are watched; `None` if they are not.
     pub fn watching(&self) -> Option<files::Mode> {
         self.scopes.watching()
     }
 
-    /// The path of a scope's file, where there is one.
+    /// The path of a scope's file, if it has one.
     pub fn path(&self, scope: Scope) -> Option<&Path> {
         self.scopes.path(scope)
     }
 
-    /// Where `create` writes to when no scope is named.
+    /// The scope of new entities, unless another one is named.
     pub fn default_scope(&self) -> Scope {
         self.default_scope
     }
 
-    /// What is wrong with the files now: mistakes, then warnings.
+    /// The problems of the files: errors, then warnings.
     pub fn problems(&self) -> Vec<Problem> {
         self.scopes.problems()
     }
 
-    /// How many entries the files have together.
+    /// The number of entries in all files.
     pub fn file_entries(&self) -> usize {
         self.scopes.file_entries()
     }
 
-    /// Whether a mistake keeps something of a file from taking effect.
+    /// True if an error in a file keeps a part of it from taking effect.
     pub fn has_errors(&self) -> bool {
         self.scopes.has_errors()
     }
 
-    /// Writes what is pending and closes all connections.
+    /// Writes pending data and closes all connections.
     #[boxed]
     pub async fn close(&self) {
         self.scopes.close().await;
     }
 
-    /// A definition as it was authored.
+    /// A definition as authored.
     pub async fn get<T: Keep>(&self, input: &ByName) -> Result<Document<T>> {
         let Stored { entity, meta } = self.get_stored(T::KIND, &input.name, input.scope).await?;
         match T::try_from(entity) {
@@ -215,7 +215,7 @@ impl Library {
         Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
     }
 
-    /// Whether the database answers.
+    /// Fails if the database does not answer.
     #[boxed]
     pub async fn ping(&self) -> Result<()> {
         Ok(self.scopes.database().ping().await?)
@@ -227,13 +227,13 @@ impl Library {
         Ok(self.scopes.database().info().await?)
     }
 
-    /// Copies everything into a new SQLite file, and compares.
+    /// Copies everything into a new SQLite file, and compares the two.
     #[boxed]
     pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
         Ok(self.scopes.database().backup(to, progress).await?)
     }
 
-    /// Copies everything into an empty database, and compares.
+    /// Copies everything into an empty database, and compares the two.
     #[boxed]
     pub async fn copy_to(
         &self,
@@ -243,7 +243,7 @@ impl Library {
         Ok(self.scopes.database().copy_to(&Location::parse(database)?, progress).await?)
     }
 
-    /// The error for a name that the scope that was named does not have.
+    /// The error for a name that the given scope does not have.
     pub(crate) async fn missing_in(&self, kind: Kind, name: &Name, scope: Option<Scope>) -> Error {
         if let Some(Err(not_open)) = scope.map(|scope| self.check_open(scope)) {
             return not_open;
@@ -257,7 +257,7 @@ impl Library {
         }
     }
 
-    /// The error for a name that no scope has, with what may have been meant.
+    /// The error for a name that no scope has, with near names.
     pub(crate) async fn missing(&self, kind: Kind, name: &Name) -> Error {
         let near = self.scopes.near_names(kind, name.as_str()).await.unwrap_or_default();
         Error::NotFound { kind, name: name.clone(), near }
@@ -302,7 +302,7 @@ impl From<store::Page> for Page {
     }
 }
 
-/// A definition may be kept, or the error names the field.
+/// Checks a definition. The error names the field.
 pub(crate) fn checked<T: Entity>(entity: &T) -> Result<()> {
     entity.check().map_err(|source| Error::Invalid { kind: T::KIND, name: entity.name().clone(), source })
 }

@@ -50,7 +50,7 @@ links! {
 }
 
 impl Library {
-    /// Links a part; one that is linked already gets the new place.
+    /// Links a part, or moves it if it is linked.
     #[boxed]
     pub async fn add_part(&self, author: &Author, input: AddPart) -> Result<Written> {
         let AddPart { persona, part, part_order, priority, if_revision, message, scope } = input;
@@ -74,7 +74,7 @@ impl Library {
     }
 }
 
-/// Gives a part its place among a persona's parts; without an order a new one comes last.
+/// Places a part among a persona's parts. Without an order, a new part comes last.
 pub(crate) fn place(persona: &mut Persona, part: Name, order: Option<i32>, priority: Option<i32>) {
     if let Some(link) = persona.parts.iter_mut().find(|link| link.name == part) {
         link.order = order.unwrap_or(link.order);

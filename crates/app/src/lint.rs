@@ -1,4 +1,4 @@
-//! Lint over the library: reads what is to be looked at, and finds the places in the files.
+//! Lint over the library: reads the definitions, and finds the places of findings in the files.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
@@ -20,25 +20,25 @@ use unread::Unread;
 mod places;
 use places::Places;
 
-/// How long the files are left alone before they are looked at: whoever has just started answers
-/// first (lint loads the tokenizer), and whoever saves often is looked at once.
+/// The delay before the files are checked. A process that just started answers first, because lint
+/// loads the tokenizer, and a burst of saves is checked once.
 const CALM: Duration = Duration::from_millis(300);
 
-/// What lint is to look at, and what it is to know.
+/// The scopes to check, and facts that the rules need.
 #[derive(Debug, Clone, Default)]
 pub struct LintOptions {
-    /// Empty: the files that are there, or shared where none is.
+    /// Empty: the existing files, or shared if there are none.
     pub scopes: Vec<Scope>,
     pub part_tokens: Option<usize>,
-    /// None: not known, and then nothing is said of them.
+    /// `None` if unknown; then no rule checks them.
     pub providers: Option<BTreeSet<String>>,
-    /// Further providers that a misspelt name may have meant.
+    /// Further providers to suggest for a misspelt name.
     pub other_providers: BTreeSet<String>,
     pub env_allowed: BTreeSet<String>,
     pub env_set: BTreeSet<String>,
 }
 
-/// What the rules found, and in how many definitions.
+/// The findings of the rules, and the number of definitions.
 #[derive(Default)]
 struct Found {
     findings: Vec<Finding>,
@@ -46,7 +46,7 @@ struct Found {
 }
 
 impl Library {
-    /// Looks for mistakes in definitions and in the files themselves.
+    /// Checks definitions and the files themselves.
     #[boxed]
     pub async fn lint(&self, mut options: LintOptions) -> Result<LintReport> {
         if options.scopes.is_empty() {
@@ -65,13 +65,13 @@ impl Library {
         report.await.map_err(interrupted)
     }
 
-    /// The scopes that have a file, which is what lint looks at where nobody says otherwise.
+    /// The scopes that have a file: the default of lint.
     pub fn scopes_with_files(&self) -> Vec<Scope> {
         let is_there = |scope: &Scope| self.path(*scope).is_some_and(|path| path.symlink_metadata().is_ok());
         [Scope::Project, Scope::Global].into_iter().filter(is_there).collect()
     }
 
-    /// What the rules say of definitions of the scopes that are named.
+    /// The findings of the rules in the given scopes.
     async fn found(&self, options: LintOptions) -> Result<Found> {
         let wanted = options.scopes;
         wanted.iter().try_for_each(|scope| self.check_open(*scope))?;
@@ -89,49 +89,49 @@ impl Library {
             env_set: options.env_set,
         };
         let tokenizer = self.tokenizer;
-        // Counting tokens and comparing names takes its time; other tasks go on meanwhile.
-        let looked = tokio::task::spawn_blocking(move || {
+        // Counting tokens and comparing names is slow and must not block other tasks.
+        let checked = tokio::task::spawn_blocking(move || {
             let subjects = everything.subjects();
             let findings = persona::lint::lint(&subjects, &everything, &settings, &tokenizer);
             Found { findings, entries: subjects.len() }
         });
-        looked.await.map_err(interrupted)
+        checked.await.map_err(interrupted)
     }
 
     fn scope_of_file(&self, path: &Path) -> Option<Scope> {
         [Scope::Project, Scope::Global].into_iter().find(|scope| self.path(*scope) == Some(path))
     }
 
-    /// Looks for mistakes in the files soon and whenever they change, for fronts that stay: what is
-    /// new among them is logged as warnings.
+    /// Checks the files soon and after each change, and logs new findings as warnings. For fronts that
+    /// keep running.
     pub fn lint_on_load(&self, mut options: LintOptions) {
         let files = [Scope::Project, Scope::Global].into_iter();
-        // One that is not there yet may be written any time.
+        // A file that does not exist may be written later.
         options.scopes = files.filter(|scope| self.path(*scope).is_some()).collect();
         if options.scopes.is_empty() {
             return;
         }
         let library = self.clone();
         let mut changes = library.changes();
-        // Whoever opened the files has told of their mistakes, and not of what is merely doubtful.
-        let mut told = self.look_at_files();
-        told.retain(|found| found.level == Level::Error);
+        // The caller has reported the errors of the files, but not their warnings.
+        let mut reported = self.file_findings();
+        reported.retain(|found| found.level == Level::Error);
         tokio::spawn(async move {
             let mut known = Vec::new();
             loop {
                 tokio::time::sleep(CALM).await;
-                // What has changed by now is looked at now.
+                // This check covers the changes until now.
                 changes.skip();
-                let found = library.look_at_files();
-                for new in found.iter().filter(|new| !told.iter().any(|told| told.is_of_same(new))) {
+                let found = library.file_findings();
+                for new in found.iter().filter(|new| !reported.iter().any(|known| known.is_same(new))) {
                     let place = new.line.zip(new.column).map(|(line, column)| format!(":{line}:{column}"));
                     let path = new.path.as_deref().unwrap_or(Path::new("")).display();
                     let place = place.unwrap_or_default();
                     tracing::warn!("{}: {path}{place}: {} [{}]", new.level, new.sentence(), new.rule);
                 }
-                told = found;
-                known = library.look(options.clone(), known).await;
-                // A change of the database may mend or break what a file refers to.
+                reported = found;
+                known = library.log_new(options.clone(), known).await;
+                // A change of the database may fix or break a reference of a file.
                 if changes.next().await.is_none() {
                     return;
                 }
@@ -139,14 +139,13 @@ impl Library {
         });
     }
 
-    /// What is wrong in the files as such.
-    fn look_at_files(&self) -> Vec<LintFinding> {
+    /// The problems of the files themselves.
+    fn file_findings(&self) -> Vec<LintFinding> {
         self.problems().into_iter().map(|problem| LintFinding::of_file(problem, None)).collect()
     }
 
-    /// Logs what is found besides what is known already; returns what is known from then on. A
-    /// finding is the same wherever in its file it stands.
-    async fn look(&self, options: LintOptions, known: Vec<Finding>) -> Vec<Finding> {
+    /// Logs new findings and returns all of them. A finding that moved in its file is not new.
+    async fn log_new(&self, options: LintOptions, known: Vec<Finding>) -> Vec<Finding> {
         match self.found(options).await {
             Ok(Found { findings: found, .. }) => {
                 for new in found.iter().filter(|finding| !known.contains(finding)) {
@@ -154,7 +153,7 @@ impl Library {
                 }
                 found
             }
-            // Whatever keeps lint from looking is told by those who need the library for more.
+            // The operations that need the library report this error.
             Err(error) => {
                 tracing::debug!(%error, "the files could not be checked");
                 known
@@ -162,7 +161,7 @@ impl Library {
         }
     }
 
-    /// What the rules found with its places, and what the readers of the files found.
+    /// The findings of the rules with their places, and the problems of the files.
     fn report(&self, found: Found, scopes: Vec<Scope>) -> LintReport {
         let Found { findings: found, entries } = found;
         let scopes_found: BTreeSet<Scope> = found.iter().map(|finding| finding.scope).collect();
@@ -180,7 +179,7 @@ impl Library {
         for scope in &scopes {
             let file = self.path(*scope).zip(self.scopes.text(*scope));
             let Some((path, text)) = file else { continue };
-            // The rules look at what entries say; a secret may stand anywhere else in the file too.
+            // The rules check entries; a secret may be elsewhere in the file.
             let pasted: Vec<LintFinding> = persona::lint::secrets(&text)
                 .into_iter()
                 .map(|found| LintFinding::of_secret(found, *scope, path))

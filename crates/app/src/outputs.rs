@@ -1,4 +1,4 @@
-//! What callers get. Absent fields are not set.
+//! Outputs of operations. Fields that are not set are absent.
 
 use std::collections::BTreeMap;
 
@@ -40,21 +40,21 @@ pub struct Written {
     pub action: WriteAction,
     /// False if nothing differed; then no revision was made.
     pub changed: bool,
-    /// What was created besides.
+    /// Pieces that were created with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<Piece>,
     /// Builtins that were copied into this scope first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<Piece>,
-    /// What referred to it and has its new name now.
+    /// Entities whose references have the new name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub followed: Vec<Place>,
-    /// What still has the old name, and why it could not be changed.
+    /// Entities whose references still have the old name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_followed: Vec<LeftBehind>,
 }
 
-/// What a write did.
+/// The effect of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -71,13 +71,13 @@ impl Written {
         Self { action: WriteAction::Created, ..Self::changed(kind, name, meta) }
     }
 
-    /// An entity that differs now, and nothing besides.
+    /// An entity that changed.
     pub(crate) fn changed(kind: Kind, name: Name, meta: &Meta) -> Self {
         let unchanged = Self::unchanged(kind, name, meta.scope, meta.revision);
         Self { action: WriteAction::Changed, changed: true, ..unchanged }
     }
 
-    /// An entity that already was as it should be.
+    /// An entity that did not change.
     pub fn unchanged(kind: Kind, name: Name, scope: Scope, revision: i64) -> Self {
         Self {
             kind,
@@ -94,17 +94,17 @@ impl Written {
     }
 }
 
-/// The outcome of a delete; deleting what is not there succeeds.
+/// The outcome of a delete. Deleting an unknown entity succeeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deleted {
     pub kind: Kind,
     pub name: Name,
     pub scope: Scope,
     pub deleted: bool,
-    /// What was linked to it until now.
+    /// Entities that were linked to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlinked: Vec<Piece>,
-    /// What refers to it in other scopes, and to nothing now.
+    /// Entities of other scopes whose reference is broken now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_without: Vec<Place>,
     /// The scope whose definition of this name is in force now.
@@ -112,7 +112,7 @@ pub struct Deleted {
     pub in_force: Option<Scope>,
 }
 
-/// Where a persona stands in its arc after a change.
+/// The stage of a persona after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageState {
     pub persona: Name,
@@ -172,7 +172,7 @@ pub struct Page {
     pub next_cursor: Option<String>,
 }
 
-/// What was recorded of an entity, newest first.
+/// The revisions of an entity, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct History {
     pub kind: Kind,
@@ -184,16 +184,16 @@ pub struct History {
     pub next_cursor: Option<String>,
 }
 
-/// A revision: what was done, by whom, and why.
+/// A revision: the action, its author and message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RevisionItem {
     pub revision: i64,
-    /// What to ask for instead, where the number means another revision: this is one of an earlier
+    /// The reference to use if the number means another revision, because this one belongs to an earlier
     /// entity of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask_for: Option<String>,
-    /// The name that it had then.
+    /// The name at that time.
     pub name: Name,
     pub action: String,
     pub author: String,
@@ -203,8 +203,7 @@ pub struct RevisionItem {
     pub created_at: DateTime<Utc>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The same with who gave them, where that is known, and why; and those of others that had the
-    /// name.
+    /// The tags with their authors and messages, and the tags of earlier entities of the name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tagged: Vec<TagItem>,
 }
@@ -220,7 +219,7 @@ pub struct TagItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     pub created_at: DateTime<Utc>,
-    /// Whether another one that had the name has it: it is not asked for under this name.
+    /// True if the tag belongs to an earlier entity of the name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub of_another: bool,
 }
@@ -232,7 +231,7 @@ impl From<store::Tag> for TagItem {
     }
 }
 
-/// What to ask for, where the number of a revision means another one.
+/// The reference to use if the number of a revision means another one.
 pub(crate) fn ask_for(revision: &store::Revision) -> Option<String> {
     revision.shadowed.then(|| revision.reference().to_string())
 }
@@ -259,7 +258,7 @@ impl From<store::Revision> for RevisionItem {
     }
 }
 
-/// A revision that has got a name.
+/// A tagged revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tagged {
     pub kind: Kind,
@@ -272,7 +271,7 @@ pub struct Tagged {
     pub tag: String,
 }
 
-/// A tag that was taken off, or was not there.
+/// The outcome of removing a tag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Untagged {
     pub kind: Kind,
@@ -281,7 +280,7 @@ pub struct Untagged {
     pub deleted: bool,
 }
 
-/// What is different between two revisions.
+/// The differences between two revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RevisionDiff {
     pub kind: Kind,
@@ -290,12 +289,12 @@ pub struct RevisionDiff {
     pub from: DiffSide,
     pub to: DiffSide,
     pub fields: Vec<FieldChange>,
-    /// Says so where a side is a deletion.
+    /// Names the deletions, if a side is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// One side of a comparison: the whole entity as TOML, which is nothing where it was deleted.
+/// One side of a comparison: the entity as TOML, or an empty text for a deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DiffSide {
@@ -323,7 +322,7 @@ pub struct Conflict {
     pub in_force: Scope,
     /// Strongest first.
     pub scopes: Vec<Scope>,
-    /// Whether all say the same.
+    /// True if all definitions are equal.
     pub identical: bool,
     pub fields: Vec<FieldConflict>,
 }
@@ -342,7 +341,7 @@ pub struct FieldConflict {
     pub values: BTreeMap<Scope, Value>,
 }
 
-/// How a conflict was settled.
+/// The outcome of resolving a conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolved {
     pub kind: Kind,
@@ -354,31 +353,31 @@ pub struct Resolved {
     pub deleted: Vec<Scope>,
 }
 
-/// What a persona sets besides what its prompt is made of, by field; what is not set is absent.
+/// The settings of a persona that are no part of its prompt, by field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Settings(pub serde_json::Map<String, Value>);
 
-/// What a rollback did.
+/// The outcome of a rollback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RolledBack {
     #[serde(flatten)]
     pub written: Written,
-    /// Pieces that were put back with it.
+    /// Pieces that were restored with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub restored: Vec<Piece>,
-    /// Pieces that it is linked to under the name that they have now.
+    /// Pieces that are linked under their current names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<RenamedPiece>,
-    /// Pieces that are not as they were then.
+    /// Pieces that differ from that time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differing: Vec<PieceThen>,
-    /// Pieces of which no history says any more how they were then.
+    /// Pieces whose history no longer has that time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Place>,
 }
 
-/// A piece that has another name now.
+/// A renamed piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RenamedPiece {
@@ -387,39 +386,39 @@ pub struct RenamedPiece {
     pub was: Name,
 }
 
-/// A piece as an earlier revision of what refers to it knew it.
+/// A piece at the time of an earlier revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PieceThen {
     pub scope: Scope,
     pub kind: Kind,
     pub name: Name,
-    /// The revision of its own that it was at.
+    /// Its own revision at that time.
     pub revision: i64,
     /// As in [`RevisionItem`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask_for: Option<String>,
-    /// Whether it is not there at all now.
+    /// True if it was deleted since.
     pub deleted: bool,
 }
 
-/// What went to another scope.
+/// The outcome of a promotion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Promoted {
     pub kind: Kind,
     pub name: Name,
     pub from: Scope,
     pub to: Scope,
-    /// What was written there.
+    /// Entities that were written to the new scope.
     pub carried: Vec<Piece>,
-    /// Builtins that were copied there for it.
+    /// Builtins that were copied to the new scope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<Piece>,
-    /// What is no longer where it was.
+    /// Entities that were removed from the old scope.
     pub removed: Vec<Piece>,
-    /// What stays there because others use it.
+    /// Entities that stay in the old scope because others use them.
     pub kept: Vec<Piece>,
-    /// What has placeholders for the environment, which count in files only.
+    /// Entities with placeholders for the environment, which only files fill in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfilled: Vec<Piece>,
 }
@@ -428,12 +427,12 @@ pub struct Promoted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Exported {
     pub toml: String,
-    /// Named in it, but found in no scope.
+    /// References that exist in no scope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Piece>,
 }
 
-/// What an import does, or did.
+/// The changes of an import.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ImportPlan {
     pub scope: Scope,
@@ -451,11 +450,10 @@ pub struct ImportItem {
     pub kind: Kind,
     pub name: Name,
     pub change: ImportChange,
-    /// The weaker scope whose definition a new one takes the place of.
+    /// The weaker scope whose definition the new one hides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<Scope>,
-    /// The fields that are different from what there was; one that has no value afterwards is
-    /// cleared.
+    /// The fields that change; one without a new value is cleared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldChange>,
 }
@@ -467,11 +465,11 @@ pub enum ImportChange {
     Create,
     Update,
     Unchanged,
-    /// Masque itself has exactly this; it is not imported.
+    /// Equal to the builtin, and not imported.
     Builtin,
 }
 
-/// What did not follow a rename.
+/// An entity that did not follow a rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct LeftBehind {

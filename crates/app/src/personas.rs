@@ -1,4 +1,4 @@
-//! Loading personas: views, manifests, compiled text, now or as a revision froze them.
+//! Loads personas: views, manifests and compiled text, current or at a revision.
 
 use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::inputs::{ByName, GetPersona};
 use crate::outputs::CompiledPersona;
 use crate::{Error, Library, Result, ValueError};
 
-/// A bundle that may be shared with the cache.
+/// A bundle, owned or shared with the cache.
 pub(crate) enum Whole {
     Current(Arc<store::Loaded>),
     Frozen(Box<Bundle>),
@@ -30,7 +30,7 @@ impl Whole {
 }
 
 impl Library {
-    /// A persona, assembled as the caller asks, as the JSON that is sent. Hot personas have it ready.
+    /// A persona, assembled as requested, as the JSON to send. Cached for hot personas.
     #[boxed]
     pub async fn get_persona(&self, input: &GetPersona) -> Result<Arc<Rendered>> {
         let request = request(input);
@@ -47,7 +47,7 @@ impl Library {
         }
     }
 
-    /// A persona, assembled as the caller asks.
+    /// A persona, assembled as requested.
     async fn view_persona(&self, input: &GetPersona) -> Result<PersonaView> {
         let request = request(input);
         if input.compiled {
@@ -58,7 +58,7 @@ impl Library {
         Ok(persona::view(&assembled, &request, self.tokenizer.tokenizer()))
     }
 
-    /// The merged prompt text for a request, overrides and budgets included; nothing is kept.
+    /// The merged prompt text for a request, with overrides and budgets. Stores nothing.
     #[boxed]
     pub async fn prompt(&self, input: &GetPersona) -> Result<String> {
         let request = request(input);
@@ -77,14 +77,14 @@ impl Library {
         }
     }
 
-    /// What a persona is made of, without the contents.
+    /// The pieces of a persona, without contents.
     #[boxed]
     pub async fn manifest(&self, input: &ByName) -> Result<Manifest> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
         Ok(manifest(&loaded.bundle.assembled()))
     }
 
-    /// Compiles a persona from its current parts and stage, and keeps the text.
+    /// Compiles a persona from its current parts and stage, and stores the text.
     #[boxed]
     pub async fn compile_persona(&self, input: &ByName) -> Result<CompiledPersona> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
@@ -114,7 +114,7 @@ impl Library {
         }
     }
 
-    /// An error with what may have been meant, where a base is not there.
+    /// Adds a suggestion to the error of a missing base.
     pub(crate) async fn broken_base(&self, error: scopes::Error) -> Error {
         let (chain, base) = match error {
             scopes::Error::Store(store::Error::Chain(ChainError::Missing { chain, base, .. })) => {
@@ -127,7 +127,7 @@ impl Library {
         store::Error::from(chain.missing(&base, meant)).into()
     }
 
-    /// What a base that is not there may have meant: something that is, and may be extended.
+    /// The base that a missing one may have meant: one that exists and can be extended.
     pub(crate) async fn meant_base(&self, chain: &Chain, base: &BaseRef) -> Option<BaseRef> {
         let near = self.scopes.near_names(Kind::Persona, base.name.as_str()).await.unwrap_or_default();
         for name in near.iter().filter_map(|name| Name::parse(name).ok()) {
@@ -149,7 +149,7 @@ impl Library {
         store::Error::from(error.or_namesake(&scopes.unwrap_or_default())).into()
     }
 
-    /// What a request is about: the persona as it is, or as a revision froze it.
+    /// The persona of a request, current or at a revision.
     pub(crate) async fn whole(&self, input: &GetPersona, request: &Request) -> Result<Whole> {
         let Some(revision) = &input.revision else {
             return Ok(Whole::Current(self.load(&input.name, input.scope, request).await?));
@@ -159,7 +159,7 @@ impl Library {
         Ok(Whole::Frozen(Box::new(bundle)))
     }
 
-    /// The compiled text alone: what there is, where it is up to date.
+    /// The compiled text alone; the stored one if it is up to date.
     async fn view_compiled(&self, input: &GetPersona, request: &Request) -> Result<PersonaView> {
         if !request.is_plain() {
             let others = &["overrides", "types", "limit", "max_tokens"];
@@ -226,7 +226,7 @@ pub fn parse_view(rendered: &Rendered) -> PersonaView {
     }
 }
 
-/// The answer to a request that changes nothing and leaves nothing out.
+/// The view of a request without overrides, filters and budgets.
 fn render_plain(bundle: &Bundle, view: View) -> String {
     json(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
 }

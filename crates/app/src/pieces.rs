@@ -11,7 +11,7 @@ use store::{Action, Keep};
 use crate::change::{Terms, check_revision, keep};
 use crate::inputs::{
     CreateArc, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, NewStage, UpdateArc,
-    UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait, build, give,
+    UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait, build, set_fields,
 };
 use crate::library::checked;
 use crate::outputs::{self, Deleted, Place, Written};
@@ -24,35 +24,35 @@ pub trait Piece: Keep {
     type Create;
     type Update: Send;
 
-    /// The definition, where it goes, and why it is made.
+    /// The definition, its scope, and the message of its first revision.
     fn create(input: Self::Create) -> Result<(Self, Option<Scope>, Option<String>)>;
 
-    /// Which one is meant, and on what terms.
+    /// The name of the entity to update, and the terms.
     fn terms(input: &Self::Update) -> (Name, Terms);
 
     fn update(&mut self, input: Self::Update) -> Result<()>;
 }
 
-/// Given text replaces; empty text clears.
+/// Sets a text if one is given; an empty one clears it.
 pub(crate) fn set_text(field: &mut Option<String>, given: Option<String>) {
     if let Some(text) = given {
         *field = some_text(Some(text));
     }
 }
 
-/// Empty text is no text.
+/// Drops an empty text.
 pub(crate) fn some_text(given: Option<String>) -> Option<String> {
     given.filter(|text| !text.is_empty())
 }
 
-/// Given values replace.
+/// Sets a field if a value is given.
 pub(crate) fn set<T>(field: &mut T, given: Option<T>) {
     if let Some(value) = given {
         *field = value;
     }
 }
 
-/// Says how a kind is created and updated: field by field, as it is described.
+/// Implements [`Piece`] for kinds, from the description of their fields.
 macro_rules! pieces {
     ($($type:ident, $create:ident, $update:ident, $fields:ident $(, $input:ident, $entity:ident => $more:expr)?;)+) => {
         $(impl Piece for $type {
@@ -60,7 +60,7 @@ macro_rules! pieces {
             type Update = $update;
 
             fn create(input: $create) -> Result<(Self, Option<Scope>, Option<String>)> {
-                #[allow(unused_mut, reason = "some kinds take more than their own fields")]
+                #[allow(unused_mut, reason = "only arcs take more than their own fields")]
                 let mut entity = $fields!(build, { $type, input });
                 $({
                     let ($input, $entity) = (input.stages, &mut entity);
@@ -77,7 +77,7 @@ macro_rules! pieces {
 
             fn update(&mut self, input: $update) -> Result<()> {
                 set(&mut self.name, input.new_name);
-                $fields!(give, { self, input });
+                $fields!(set_fields, { self, input });
                 Ok(())
             }
         })+
@@ -135,7 +135,7 @@ impl Library {
         Ok(Written { copied, ..Written::created(kind, name.clone(), &meta) })
     }
 
-    /// Updates a piece where its name resolves; a builtin is copied first.
+    /// Updates a piece in the scope that its name resolves to. A builtin is copied first.
     pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
         let (name, terms) = P::terms(&input);
         self.update_piece::<P>(author, name, terms, input).await
@@ -184,7 +184,7 @@ impl Library {
         let Some(held) = held else {
             let deleted = write.discard(T::KIND, &name)?;
             if deleted {
-                // It never had a revision that anybody could have read.
+                // A broken entry has no revision.
                 check_revision(T::KIND, &name, if_revision, 0)?;
                 write.commit().await?;
             }
@@ -212,8 +212,8 @@ impl Library {
         Ok(Deleted { deleted: true, ..outcome })
     }
 
-    /// What refers to a scope's entity from stronger scopes, and would refer to nothing without it:
-    /// no weaker scope has the name, or the scope is named.
+    /// Entities of stronger scopes whose reference would break without a scope's entity: no weaker
+    /// scope has the name, or the reference names the scope.
     async fn left_without(
         &self,
         kind: Kind,
@@ -228,7 +228,7 @@ impl Library {
     }
 }
 
-/// Takes a piece out of a persona or an arc that uses it; that is a change of theirs.
+/// Removes a piece from a persona or an arc that uses it.
 async fn unlink(write: &mut Write, user_kind: Kind, user: &Name, kind: Kind, piece: &Name) -> Result<()> {
     if user_kind == Kind::Arc {
         let Some(held) = write.find::<CharacterArc>(user).await? else { return Ok(()) };

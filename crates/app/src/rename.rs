@@ -1,4 +1,4 @@
-//! Another name for an entity: what refers to it follows.
+//! Renames an entity and the references to it.
 
 use async_recursion::async_recursion as boxed;
 use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
@@ -6,57 +6,50 @@ use scopes::{Heir, Write};
 use store::{Action, Held, Keep};
 
 use crate::change::{Terms, keep};
+use crate::inputs::RenameEntity;
 use crate::outputs::{LeftBehind, Piece, Place, Written};
 use crate::scope::is_linked;
 use crate::{Author, Library, Result};
 
-/// What means an entity by its name.
+/// An entity that refers to another one by name.
 #[derive(Debug)]
 pub(crate) struct User {
     pub(crate) place: Place,
-    /// Whether it says `scope:name`, which can mean nothing else.
+    /// True if it says `scope:name`.
     pub(crate) by_scope: bool,
 }
 
-/// What is to follow a rename.
+/// The references that follow a rename.
 #[derive(Debug, Default)]
 pub(crate) struct Followers {
-    /// Of the same scope: these follow in the change that renames.
+    /// In the same scope: these follow in the same write.
     here: Vec<Place>,
-    /// Of the same scope as well; links of the database follow by themselves.
+    /// In the same scope too; links of the database follow by themselves.
     linked: Vec<Place>,
     elsewhere: Vec<Place>,
-    /// By the new name these would mean what another scope has.
+    /// With the new name these would mean the entity of another scope.
     astray: Vec<(Place, Scope)>,
-    /// Personas of files that stand in an arc of the database that is renamed.
+    /// Personas of files that are in a stage of a renamed arc of the database.
     heirs: Vec<Heir>,
 }
 
 impl Library {
-    /// Gives an entity another name. What refers to it follows, in every scope that can be written
-    /// to; the rest is told.
+    /// Renames an entity. References follow in every writable scope; the outcome lists the others.
     #[boxed]
-    pub async fn rename(
-        &self,
-        author: &Author,
-        kind: Kind,
-        name: &Name,
-        new_name: Name,
-        scope: Option<Scope>,
-        message: Option<String>,
-    ) -> Result<Written> {
+    pub async fn rename(&self, author: &Author, input: RenameEntity) -> Result<Written> {
+        let RenameEntity { kind, name, new_name, message, if_revision, scope } = input;
         let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
-        let terms = Terms { scope, if_revision: None, message: Some(message) };
+        let terms = Terms { scope, if_revision, message: Some(message) };
         with_kind!(kind, T => {
             let edit = async |_: &mut Write, entity: &mut T, _: &mut Vec<Piece>| {
                 entity.set_name(new_name);
                 Ok(())
             };
-            self.change(author, name, terms, Action::Rename, edit).await
+            self.change(author, &name, terms, Action::Rename, edit).await
         })
     }
 
-    /// Everything that means a held entity by its old name.
+    /// The references to a held entity by its old name.
     pub(crate) async fn followers<T: Keep>(
         &self,
         write: &mut Write,
@@ -83,14 +76,14 @@ impl Library {
         Ok(followers)
     }
 
-    /// What means a scope's entity by its name: in that scope, and in stronger ones that have no
-    /// definition of that name themselves. Links between rows of the database are not among it.
+    /// The entities that refer to a scope's entity by name: in that scope, and in stronger ones that do
+    /// not define the name. Does not include links between rows of the database.
     pub(crate) async fn users_of(&self, kind: Kind, name: &Name, scope: Scope) -> Result<Vec<User>> {
         let rename = Rename { kind, old: name.clone(), new: name.clone(), scope };
         self.namers(&rename, false).await
     }
 
-    /// `removals`: also what takes it away from a base.
+    /// `removals` includes personas that remove it from a base.
     async fn namers(&self, rename: &Rename, removals: bool) -> Result<Vec<User>> {
         let mut users = Vec::new();
         let known = self.scopes.scopes_of(rename.kind, &rename.old).await?;
@@ -114,7 +107,8 @@ impl Library {
         Ok(users)
     }
 
-    /// Lets the other scopes follow, each in a change of its own: what did, and what did not and why.
+    /// Updates the references in other scopes, one write for each. Returns those that followed, and those
+    /// that did not.
     pub(crate) async fn follow_elsewhere(
         &self,
         author: &Author,
@@ -137,8 +131,7 @@ impl Library {
             }
         }
         if let Err(error) = kept {
-            let why =
-                format!("it is in the first stage now, since where it stood could not be kept: {error}");
+            let why = format!("it is in the first stage now, because its stage could not be stored: {error}");
             let left = |Heir { scope, name, .. }| LeftBehind {
                 place: Place { scope, kind: Kind::Persona, name },
                 why: why.clone(),
@@ -162,13 +155,13 @@ impl Library {
 }
 
 impl Followers {
-    /// Lets what is in the same scope follow, in the change that renames.
+    /// Updates the references of the same scope, in the write that renames.
     pub(crate) async fn follow_here(&self, write: &mut Write, rename: &Rename) -> Result<()> {
         for place in &self.linked {
             with_kind!(place.kind, T => record_link::<T>(write, &place.name).await?);
         }
         for place in &self.here {
-            // What names itself has its new name by now.
+            // An entity that refers to itself has its new name by now.
             let renamed = place.kind == rename.kind && place.name == rename.old;
             let name = if renamed { &rename.new } else { &place.name };
             with_kind!(place.kind, T => follow::<T>(write, name, rename).await?);
@@ -177,7 +170,7 @@ impl Followers {
     }
 }
 
-/// Records what a link of the database has become with the name of what it leads to.
+/// Records a revision for an entity whose link was renamed.
 async fn record_link<T: Keep>(write: &mut Write, name: &Name) -> Result<()> {
     if let Some(held) = write.find::<T>(name).await? {
         keep(write, &held, &held.stored.entity, Action::Link).await?;
@@ -191,23 +184,23 @@ async fn follow<T: Keep>(write: &mut Write, name: &Name, rename: &Rename) -> Res
     if !Entity::follow_rename(&mut new, rename) {
         return Ok(());
     }
-    // Where a persona stands is filed under the arc's name.
-    let standing = match (T::KIND, rename.kind) {
+    // The stage of a persona is stored under the name of its arc.
+    let walker = match (T::KIND, rename.kind) {
         (Kind::Persona, Kind::Arc) => write.find::<Persona>(name).await?,
         _ => None,
     };
-    let stage = match &standing {
+    let stage = match &walker {
         Some(persona) => write.stage(persona).await?,
         None => None,
     };
     keep(write, &held, &new, Action::Link).await?;
-    if let (Some(persona), Some(stage)) = (standing, stage) {
+    if let (Some(persona), Some(stage)) = (walker, stage) {
         write.set_stage(&persona, &rename.new, &stage).await?;
     }
     Ok(())
 }
 
-/// Whether an entity means what is renamed; if so, whether it names the scope.
+/// For an entity that refers to the renamed one, true if the reference names the scope.
 fn names(entity: &AnyEntity, rename: &Rename, hidden: bool) -> Option<bool> {
     let references = entity.references();
     let mut meant = references.iter().filter(|reference| {
@@ -218,7 +211,7 @@ fn names(entity: &AnyEntity, rename: &Rename, hidden: bool) -> Option<bool> {
     meant.next().map(|reference| reference.scope.is_some())
 }
 
-/// Whether a persona takes away what is renamed from its base.
+/// True if a persona removes the renamed entity from its base.
 fn removes(entity: &AnyEntity, rename: &Rename) -> bool {
     matches!(entity, AnyEntity::Persona(_)) && entity.clone().follow_rename(rename)
 }

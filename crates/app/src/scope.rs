@@ -1,25 +1,24 @@
-//! Where a write goes, and what a name means from there.
+//! The scope of a write, and the meaning of names in it.
 
 use async_recursion::async_recursion as boxed;
 use builtins::Builtins;
-use persona::catalog::reach;
+use persona::catalog::{reach, reaches, resolve};
 use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
 use scopes::Write;
 use store::{Action, Held, Keep};
 
 use crate::outputs::Piece;
-use crate::templates::theirs;
+use crate::templates::untagged_copy;
 use crate::{Error, Library, Result, ScopeError};
 
 impl Library {
-    /// Where a new entity goes: the named scope, else the default one.
+    /// The scope of a new entity: the named one, else the default.
     pub(crate) fn scope_for_new(&self, named: Option<Scope>) -> Scope {
         named.unwrap_or(self.default_scope)
     }
 
-    /// Where a change of an entity goes: the named scope, else where the name resolves. A builtin
-    /// is changed in the default scope, where it is copied to. An entry with a mistake stands where it
-    /// stands, in force or not: what is weaker is not meant.
+    /// The scope of a change: the named one, else where the name resolves. A builtin is changed in a
+    /// copy in the default scope. A broken entry counts, so that no weaker one is changed instead.
     pub(crate) async fn scope_for_change(
         &self,
         kind: Kind,
@@ -34,14 +33,13 @@ impl Library {
         Ok(found.max(self.scopes.broken_in(kind, name)).unwrap_or(self.default_scope))
     }
 
-    /// The scope that a name resolves to; project where nothing has it: that is where an editor would
-    /// save it.
+    /// The scope that a name resolves to. Project for an unknown name: an editor saves it there.
     #[boxed]
     pub async fn scope_of(&self, kind: Kind, name: &Name) -> Result<Scope> {
         Ok(self.scopes.scopes_of(kind, name).await?.first().copied().unwrap_or(Scope::Project))
     }
 
-    /// The scope that a name resolves to, for those who need what stands there.
+    /// The scope that a name resolves to. Fails for an unknown name.
     pub(crate) async fn resolved(&self, kind: Kind, name: &Name) -> Result<Scope> {
         match self.scopes.scopes_of(kind, name).await?.first() {
             Some(scope) => Ok(*scope),
@@ -49,7 +47,7 @@ impl Library {
         }
     }
 
-    /// Refuses a file that this library does not have.
+    /// Fails if this library has no file for a scope.
     pub(crate) fn check_open(&self, scope: Scope) -> Result<()> {
         if !scope.is_file() || self.path(scope).is_some() {
             return Ok(());
@@ -57,7 +55,7 @@ impl Library {
         Err(scopes::Error::NotOpen { scope }.into())
     }
 
-    /// What a definition of a scope means by a name, or by `scope:name`.
+    /// The entity that a definition of `from` means by a name, or by `scope:name`.
     pub(crate) async fn look_up<T: Keep>(
         &self,
         from: Scope,
@@ -72,8 +70,8 @@ impl Library {
         Ok(None)
     }
 
-    /// Sees to it that what is written can refer to an entity: it is in the same scope or, from a
-    /// file, in a weaker one. In shared, a builtin is copied with everything that it refers to.
+    /// Makes sure that the scope of a write sees an entity. A file also sees weaker scopes. Shared gets a
+    /// copy of a builtin, with everything it refers to.
     pub(crate) async fn ensure(
         &self,
         write: &mut Write,
@@ -90,22 +88,22 @@ impl Library {
         self.copy_builtin(write, kind, name, copied).await
     }
 
-    /// Refuses a name that means nothing to what is written: neither its scope nor a weaker one has
-    /// it.
+    /// Fails if neither the scope of a write nor a weaker one has a name.
     pub(crate) async fn check_reach(&self, write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
         if write.has(kind, name).await? {
             return Ok(());
         }
-        let scope = write.scope();
+        let from = write.scope();
         let found = self.scopes.scopes_of(kind, name).await?;
-        match found.iter().any(|known| *known < scope) {
-            true => Ok(()),
-            false => Err(self.out_of_reach(kind, name, scope, &found).await),
+        // The write knows best about its own scope: it may have deleted the entity.
+        let others = |scope: Scope| (scope != from && found.contains(&scope)).then_some(());
+        match resolve(from, None, others) {
+            Some(_) => Ok(()),
+            None => Err(self.out_of_reach(kind, name, from, &found).await),
         }
     }
 
-    /// Refuses presets that are not there. One that was missing `before` is not this change's mistake:
-    /// lint tells of it.
+    /// Fails if a preset does not exist. References that were broken `before` are left to lint.
     pub(crate) async fn check_presets(
         &self,
         write: &mut Write,
@@ -121,7 +119,7 @@ impl Library {
         Ok(())
     }
 
-    /// Copies a builtin into the scope that is written to.
+    /// Copies a builtin into the scope of a write.
     pub(crate) async fn copy_builtin(
         &self,
         write: &mut Write,
@@ -138,8 +136,8 @@ impl Library {
                 Box::pin(self.ensure(write, reference.kind, &reference.name, copied)).await?;
             }
         }
-        insert_any(write, &theirs(entity)).await.map_err(|error| match error {
-            // Somebody copied it between our look and our insert.
+        insert_any(write, &untagged_copy(entity)).await.map_err(|error| match error {
+            // Another writer copied it in the meantime.
             scopes::Error::Store(store::Error::Exists { kind, name }) => {
                 store::Error::Raced { kind, name }.into()
             }
@@ -152,11 +150,11 @@ impl Library {
         Ok(())
     }
 
-    /// A copied persona stands where it stood in the scope that it comes from.
+    /// Sets the stage of a copied persona to that of the original.
     pub(crate) async fn carry_stage(&self, write: &mut Write, name: &Name, from: Scope) -> Result<()> {
         let loaded = self.scopes.load(name, Some(from), &scopes::Overrides::new()).await?;
         let Some(stage) = loaded.and_then(|loaded| loaded.bundle.stage.clone()) else { return Ok(()) };
-        // In the first one it stands anyway.
+        // The first stage is the default.
         if stage.position > 1
             && let Some(held) = write.find::<persona::Persona>(name).await?
         {
@@ -165,17 +163,17 @@ impl Library {
         Ok(())
     }
 
-    /// The error for a name that cannot be meant from a scope: stronger scopes do not count.
+    /// The error for a name that a scope does not see.
     async fn out_of_reach(&self, kind: Kind, name: &Name, from: Scope, found: &[Scope]) -> Error {
         match found.first() {
-            Some(stronger) if *stronger > from => {
-                ScopeError::OutOfReach { kind, name: name.clone(), from, found: *stronger }.into()
+            Some(found) if !reaches(from, *found) => {
+                ScopeError::OutOfReach { kind, name: name.clone(), from, found: *found }.into()
             }
             _ => self.missing(kind, name).await,
         }
     }
 
-    /// Holds an entity of the scope that is written to; a builtin is copied there first.
+    /// Holds an entity of the scope of a write. A builtin is copied there first.
     pub(crate) async fn hold<T: Keep>(
         &self,
         write: &mut Write,
@@ -205,7 +203,7 @@ impl Library {
     }
 }
 
-/// Whether a shared entity has a link of its own to pieces of this kind, rather than their names.
+/// True if the database links pieces of this kind by row. It refers to other kinds by name.
 pub(crate) const fn is_linked(kind: Kind) -> bool {
     matches!(kind, Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc | Kind::TestInput)
 }

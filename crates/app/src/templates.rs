@@ -1,25 +1,26 @@
-//! Personas out of others: from templates, as duplicates, written out.
+//! New personas from templates and duplicates; personas with their bases merged in.
 
 use async_recursion::async_recursion as boxed;
 use builtins::Builtins;
 use persona::explain::{Explanation, Holders, WrittenOut};
-use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, with_entity};
+use persona::{AnyEntity, Bundle, Name, Persona, Scope, with_entity};
 
-use crate::inputs::GetPersona;
+use crate::change::check_revision;
+use crate::inputs::{DuplicateEntity, GetPersona};
 use crate::outputs::{Settings, Written};
 use crate::{Author, Library, Result, ValueError};
 
-/// What marks those that come with Masque; what somebody makes of one is theirs.
+/// The tag of builtins. Copies drop it.
 const BUILTIN_TAG: &str = "builtin";
 
-/// A copy of a builtin, without what marks it as one.
-pub(crate) fn theirs(mut builtin: AnyEntity) -> AnyEntity {
+/// A copy of a builtin, without the tag of builtins.
+pub(crate) fn untagged_copy(mut builtin: AnyEntity) -> AnyEntity {
     with_entity!(&mut builtin, entity => entity.tags.retain(|tag| tag != BUILTIN_TAG));
     builtin
 }
 
 impl Library {
-    /// Clones a builtin persona as an ordinary one.
+    /// Creates a persona from a builtin one.
     #[boxed]
     pub async fn new_from_template(
         &self,
@@ -33,7 +34,7 @@ impl Library {
             let known = Builtins::get().personas.keys().map(Name::to_string).collect();
             return Err(ValueError::Template { name: template.clone(), known }.into());
         };
-        let mut persona = theirs(builtin.clone().into());
+        let mut persona = untagged_copy(builtin.clone().into());
         persona.set_name(name);
         let message = message.or_else(|| Some(format!("from the template {template}")));
         let scope = self.scope_for_new(scope);
@@ -41,41 +42,33 @@ impl Library {
     }
 
     /// Copies an entity under another name, or into another scope.
-    #[expect(clippy::too_many_arguments, reason = "a copy has two ends")]
     #[boxed]
-    pub async fn duplicate(
-        &self,
-        author: &Author,
-        kind: Kind,
-        name: &Name,
-        new_name: Name,
-        from: Option<Scope>,
-        to: Option<Scope>,
-        message: Option<String>,
-    ) -> Result<Written> {
-        let Some(stored) = self.scopes.get_any(kind, name, from).await? else {
-            return Err(self.missing_in(kind, name, from).await);
+    pub async fn duplicate(&self, author: &Author, input: DuplicateEntity) -> Result<Written> {
+        let DuplicateEntity { kind, name, new_name, to, message, if_revision, scope: from } = input;
+        let Some(stored) = self.scopes.get_any(kind, &name, from).await? else {
+            return Err(self.missing_in(kind, &name, from).await);
         };
+        check_revision(kind, &name, if_revision, stored.meta.revision)?;
         let found = stored.meta.scope;
         let to = to.unwrap_or(if found == Scope::Builtin { self.default_scope } else { found });
         let mut entity = stored.entity;
         self.check_same_meaning(&entity.references(), (found, to)).await?;
         entity.set_name(new_name);
         if found == Scope::Builtin {
-            entity = theirs(entity);
+            entity = untagged_copy(entity);
         }
         let message = message.or_else(|| Some(format!("a copy of {found}:{name}")));
         self.save(author, to, entity, Some(0), message).await
     }
 
-    /// A persona as if it had been written out: everything that it inherits, and no base.
+    /// A persona with everything it inherits merged in, and no base.
     #[boxed]
     pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
         Ok(persona::explain::flat(&loaded.bundle))
     }
 
-    /// The same, with what of it would mean something else where the persona is kept.
+    /// The same, with the names that would mean something else in the persona's scope.
     #[boxed]
     pub async fn written_out(&self, input: &crate::inputs::ByName) -> Result<WrittenOut> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
@@ -83,7 +76,7 @@ impl Library {
         Ok(persona::explain::written_out(&loaded.bundle, &holders))
     }
 
-    /// What a persona sets for those that run it, inherited or its own; no view for an agent has it.
+    /// The settings of a persona for runtimes, inherited or its own. No view for an agent has them.
     #[boxed]
     pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
         let whole = self.whole(input, &persona::Request::default()).await?;
@@ -92,7 +85,7 @@ impl Library {
         Ok(Settings(set.map(|(field, value)| (field.name.to_owned(), value.to_json())).collect()))
     }
 
-    /// Which layer and scope each field and part of a persona came from.
+    /// The layer and scope that each field and part of a persona comes from.
     #[boxed]
     pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<Explanation> {
         let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
@@ -100,7 +93,7 @@ impl Library {
         Ok(persona::explain::explain(&loaded.bundle, &holders))
     }
 
-    /// Which scopes have what a persona and its bases name.
+    /// The scopes of everything that a persona and its bases refer to.
     async fn holders(&self, bundle: &Bundle) -> Result<Holders> {
         let mut holders = Holders::default();
         for (kind, name) in persona::explain::named(bundle) {

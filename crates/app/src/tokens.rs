@@ -1,4 +1,4 @@
-//! The tokenizer that answers count with.
+//! The token counter.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,10 @@ use persona::TokenCounter;
 use tiktoken::CoreBpe;
 
 const ENCODING: &str = "o200k_base";
-/// A run without a blank that is longer than this is counted in pieces: merging one endless
-/// "word" takes far longer than its size suggests.
+/// A longer run without blanks is counted in pieces, because merging one endless word is very slow.
 const RUN_BYTES: usize = 4 * 1024;
 
-/// Counts tokens as o200k_base does. The vocabulary is loaded when the first text is counted.
+/// Counts tokens as o200k_base does. The first count loads the vocabulary.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tokenizer;
 

@@ -329,7 +329,7 @@ impl Reader<'_> {
             (message.to_owned(), Some("move it there".to_owned()))
         } else {
             let hint = near(key, Kind::ALL.iter().map(|kind| kind.table()).chain(CONNECTIONS));
-            (format!("unknown table {key:?}, which has no effect"), hint)
+            (format!("unknown table {key:?}"), hint)
         };
         self.context.report(Level::Warning, None, offset, said);
     }

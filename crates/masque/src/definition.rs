@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
-use app::inputs::{Said, in_plain_words};
-use app::{Code, Report, Subject};
+use app::inputs::InputError;
+use app::{AsReport as _, Code, Report, Subject};
 use persona::{AnyEntity, FilePlace, Kind, with_kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,15 +115,7 @@ impl Definition {
 
     /// Checks the fields against the input that the library takes.
     pub(crate) fn into_input<T: DeserializeOwned>(self) -> Result<T> {
-        let origin = self.origin.map(|origin| format!("{origin}: ")).unwrap_or_default();
-        serde_path_to_error::deserialize(Value::Object(self.fields)).map_err(|error| {
-            let path = error.path().to_string();
-            let message = explained(&error.inner().to_string());
-            // Of a field that is unknown or missing the message speaks itself.
-            let is_whole = path == "." || path == "?" || message.contains("field");
-            let place = if is_whole { String::new() } else { format!("{path}: ") };
-            Failure::invalid(format!("{origin}{place}{message}"))
-        })
+        app::inputs::parse(&self.fields).map_err(|error| refused(&error, self.origin.as_deref()))
     }
 }
 
@@ -200,33 +192,37 @@ pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// Adds to serde's messages what to do about them.
-fn explained(message: &str) -> String {
-    match Said::of(message) {
-        Said::Unknown { field, known } => format!("unknown field {field:?}; {}", advice(field, &known)),
-        Said::Missing("name") => {
-            "the field \"name\" is missing; give it after the kind, or in the file".to_owned()
-        }
-        Said::Missing(field) => {
-            let flag = field.replace('_', "-");
-            format!("the field {field:?} is missing; give --{flag}, or put it into the file")
-        }
-        Said::Other => in_plain_words(message),
+/// The failure of an input: the error in front of the command line's own advice.
+fn refused(error: &InputError, origin: Option<&str>) -> Failure {
+    let mut report = error.report();
+    let origin = origin.map(|origin| format!("{origin}: ")).unwrap_or_default();
+    report.message = format!("{origin}{}", report.message);
+    if let Some(advice) = advice(error) {
+        report.message = format!("{}; {advice}", report.message);
+        report.candidates.clear();
+        report.remedies.clear();
     }
+    report.into()
 }
 
-fn advice(field: &str, known: &[&str]) -> String {
-    // These come before what is spelt alike, since they are fields, only not here.
-    match field {
-        "parts" | "traits" | "skills" | "guardrails" => {
-            "an update changes a persona's own fields, `masque link` and `masque unlink` the rest".to_owned()
+/// Advice that names flags and commands; other errors keep their remedies.
+fn advice(error: &InputError) -> Option<String> {
+    match error {
+        InputError::Missing { field: "name", .. } => {
+            Some("give it after the kind, or in the file".to_owned())
         }
-        "arc" => "use `masque arc assign` and `masque arc unassign`".to_owned(),
-        "stages" => "use `masque arc add-stage` and `masque arc remove-stage`".to_owned(),
-        _ => match persona::nearest(field, known.iter().copied()).first() {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("use one of {}", known.join(", ")),
+        InputError::Missing { field, .. } => {
+            Some(format!("give --{}, or put it into the file", field.replace('_', "-")))
+        }
+        InputError::Unknown { field, .. } => match field.as_str() {
+            "parts" | "traits" | "skills" | "guardrails" => {
+                Some("`masque link` and `masque unlink` change what a persona links".to_owned())
+            }
+            "arc" => Some("use `masque arc assign` and `masque arc unassign`".to_owned()),
+            "stages" => Some("use `masque arc add-stage` and `masque arc remove-stage`".to_owned()),
+            _ => None,
         },
+        _ => None,
     }
 }
 
@@ -236,64 +232,64 @@ mod tests {
     use persona::{Kind, ToolPreset};
     use serde::de::DeserializeOwned;
 
-    use super::{Definition, Purpose};
+    use super::{Code, Definition, Purpose};
     use crate::failure::Failure;
 
-    fn message<T: DeserializeOwned>(text: &str, purpose: Purpose) -> String {
-        let input = Definition::parse_text(text, "x.toml", purpose).and_then(Definition::into_input::<T>);
-        match input {
-            Err(Failure::Told(report)) => report.sentence(crate::wording::remedy),
-            _ => "accepted".to_owned(),
+    /// The code of a refusal, its field and its candidates; `None` for an accepted input.
+    fn refusal<T: DeserializeOwned>(text: &str, purpose: Purpose) -> Option<(Code, String, Vec<String>)> {
+        match Definition::parse_text(text, "x.toml", purpose).and_then(Definition::into_input::<T>) {
+            Ok(_) => None,
+            Err(Failure::Told(report)) => {
+                Some((report.code, report.subject.field.unwrap_or_default(), report.candidates))
+            }
+            Err(_) => panic!("a failure without a report"),
         }
     }
 
     #[test]
     fn toml_and_json_are_told_apart() {
-        let create = |text| message::<CreatePart>(text, Purpose::Create);
-        assert_eq!(create("name = 'a'\npart_type = 'tone'"), "accepted");
-        assert_eq!(create(" \n{\"name\": \"a\", \"part_type\": \"tone\"}"), "accepted");
+        let create = |text| refusal::<CreatePart>(text, Purpose::Create);
+        assert_eq!(create("name = 'a'\npart_type = 'tone'"), None);
+        assert_eq!(create(" \n{\"name\": \"a\", \"part_type\": \"tone\"}"), None);
     }
 
     #[test]
-    fn faults_have_a_place_and_advice() {
-        let create = |text| message::<CreatePart>(text, Purpose::Create);
+    fn an_error_names_the_field() {
+        let create = |text| refusal::<CreatePart>(text, Purpose::Create).expect("an error");
+        let tone = || vec!["tone".to_owned()];
         assert_eq!(
             create("name = 'a'\npart_type = 'tone'\nconten = 'x'"),
-            "x.toml: unknown field \"conten\"; did you mean \"content\"?"
+            (Code::UnknownField, "conten".to_owned(), vec!["content".to_owned()])
         );
         assert_eq!(
             create("name = 'a'\npart_type = 'tonn'"),
-            "x.toml: part_type: unknown part type \"tonn\" (did you mean \"tone\"?)"
+            (Code::UnknownWord, "part_type".to_owned(), tone())
         );
-        assert_eq!(
-            create("name = 'a'"),
-            "x.toml: the field \"part_type\" is missing; give --part-type, or put it into the file"
-        );
-        assert!(
-            create("name = 'a'\nsummary = 'x\n").starts_with("x.toml:2:"),
-            "{}",
-            create("name = 'a'\nsummary = 'x\n")
-        );
-        assert!(create("{\"name\": \"a\",\n \"tags\": [}").starts_with("x.toml:2:11: "));
-        let nested = message::<CreatePersona>(
-            "name = 'a'\nparts = ['b', { name = 'c', part_type = 'tonn' }]",
-            Purpose::Create,
-        );
-        assert_eq!(nested, "x.toml: parts[1].part_type: unknown part type \"tonn\" (did you mean \"tone\"?)");
+        assert_eq!(create("name = 'a'"), (Code::MissingField, "part_type".to_owned(), Vec::new()));
+        let nested = "name = 'a'\nparts = ['b', { name = 'c', part_type = 'tonn' }]";
+        let nested = refusal::<CreatePersona>(nested, Purpose::Create).expect("an error");
+        assert_eq!(nested, (Code::UnknownWord, "parts[1].part_type".to_owned(), tone()));
     }
 
     #[test]
-    fn types_are_not_called_by_their_names() {
-        let mistaken = |tool: &str| {
-            message::<ToolPreset>(&format!("name = 'a'\ncategories = {{ read = [{tool}] }}"), Purpose::Create)
+    fn an_error_of_the_syntax_has_a_place() {
+        let place = |text| match Definition::parse_text(text, "x.toml", Purpose::Create) {
+            Err(Failure::Told(report)) => report.subject.place.expect("a place"),
+            _ => panic!("the text has an error"),
         };
-        let expected = "expected a name, or {name, approval, weight, parameter_bias}";
-        assert_eq!(
-            mistaken("5"),
-            format!("x.toml: categories.read[0]: invalid type: integer `5`, {expected}")
-        );
-        let model = message::<UpdatePersona>("name = 'a'\npreferred_models = ['m']", Purpose::Update);
-        assert_eq!(model, "x.toml: preferred_models[0]: invalid type: string \"m\", expected an object");
+        assert_eq!(place("name = 'a'\nsummary = 'x\n").line, Some(2));
+        let json = place("{\"name\": \"a\",\n \"tags\": [}");
+        assert_eq!((json.line, json.column), (Some(2), Some(11)));
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_invalid() {
+        let preset = "name = 'a'\ncategories = { read = [5] }";
+        let preset = refusal::<ToolPreset>(preset, Purpose::Create).expect("an error");
+        assert_eq!(preset, (Code::InvalidValue, "categories.read[0]".to_owned(), Vec::new()));
+        let models = "name = 'a'\npreferred_models = ['m']";
+        let models = refusal::<UpdatePersona>(models, Purpose::Update).expect("an error");
+        assert_eq!(models, (Code::InvalidValue, "preferred_models[0]".to_owned(), Vec::new()));
     }
 
     #[test]
@@ -311,16 +307,16 @@ mod tests {
     fn what_show_prints_can_be_handed_back() {
         let shown = r#"{"name": "a", "part_type": "tone", "tags": [], "scope": "shared", "revision": 3,
             "guid": "0190e3a0-0000-7000-8000-000000000000", "created_at": "2026-01-01T00:00:00Z"}"#;
-        assert_eq!(message::<CreatePart>(shown, Purpose::Create), "accepted");
+        assert_eq!(refusal::<CreatePart>(shown, Purpose::Create), None);
         let update = Definition::parse_text(shown, "x.json", Purpose::Update)
             .and_then(Definition::into_input::<UpdatePart>);
         assert_eq!(update.map(|update| update.if_revision).ok(), Some(Some(3)));
     }
 
     #[test]
-    fn an_update_says_where_links_are_changed() {
-        let update = |text| message::<UpdatePersona>(text, Purpose::Update);
-        assert!(update("name = 'a'\nparts = []").contains("masque link"));
-        assert!(update("name = 'a'\narc = 'x'").contains("masque arc assign"));
+    fn links_are_no_fields_of_an_update() {
+        let update = |text| refusal::<UpdatePersona>(text, Purpose::Update).expect("an error");
+        assert_eq!(update("name = 'a'\nparts = []"), (Code::UnknownField, "parts".to_owned(), Vec::new()));
+        assert_eq!(update("name = 'a'\narc = 'x'"), (Code::UnknownField, "arc".to_owned(), Vec::new()));
     }
 }

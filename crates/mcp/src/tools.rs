@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use app::{AsReport as _, ErrorKind};
-use operations::{Answer, Context, Effect, Operation, Refusal, Run, ToolSelection, schema, tools};
+use operations::{BoxedOutcome, CallError, Context, Effect, Operation, Run, ToolSelection, schema, tools};
 use persona::nearest;
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations,
@@ -69,7 +69,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let operation = operations::find(name).filter(|_| selection.contains(name));
     let Some(operation) = operation else { return Err(unknown_tool(name, selection)) };
-    let Run::Answer(run) = operation.run else { return Err(unknown_tool(name, selection)) };
+    let Run::Call(run) = operation.run else { return Err(unknown_tool(name, selection)) };
     let answered = run(&context, arguments).await;
     let mut result = match answered.and_then(|answer| succeeded(&answer)) {
         Ok(result) => result,
@@ -81,19 +81,19 @@ pub(crate) async fn call(
 }
 
 /// The same answer twice: for programs, and as text for models.
-fn succeeded(answer: &Answer) -> Result<CallToolResult, Refusal> {
+fn succeeded(answer: &BoxedOutcome) -> Result<CallToolResult, CallError> {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.json()?)]);
     result.structured_content = Some(answer.value()?);
     Ok(result)
 }
 
-fn refused(name: &str, refusal: &Refusal) -> CallToolResult {
+fn refused(name: &str, refusal: &CallError) -> CallToolResult {
     match refusal {
-        Refusal::Library(error) if error.kind() == ErrorKind::Broken => {
+        CallError::Library(error) if error.kind() == ErrorKind::Broken => {
             tracing::error!(tool = name, %error, "a tool failed");
         }
-        Refusal::Answer(error) => tracing::error!(tool = name, %error, "a tool failed"),
-        Refusal::Input(_) | Refusal::NoSessions | Refusal::Library(_) => {}
+        CallError::Json(error) => tracing::error!(tool = name, %error, "a tool failed"),
+        CallError::Input(_) | CallError::NoSessions | CallError::Library(_) => {}
     }
     let report = refusal.report();
     let text = format!("{name}: {}", report.sentence(wording::remedy));

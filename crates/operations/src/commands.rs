@@ -1,6 +1,6 @@
 //! Commands that are no operations, each with the reason.
 
-/// What only the command line has.
+/// Commands without an operation, and why.
 pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
     ("edit", "opens an editor on this machine; other fronts read, change and save an entity"),
     ("db", "backs up, copies, prunes or describes the database that the server itself holds open"),

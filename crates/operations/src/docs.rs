@@ -47,7 +47,7 @@ fn fields(operation: &Operation) -> Vec<Field> {
     schema::fields(&schema::input(operation.input))
 }
 
-/// Names in code font; a question mark follows those that may be left out.
+/// Names in code font; a question mark marks optional ones.
 fn named(fields: &[Field], skip: impl Fn(&str) -> bool) -> String {
     let shown = fields.iter().filter(|field| !skip(&field.name));
     let shown =
@@ -119,7 +119,7 @@ fn line(route: Route) -> String {
     format!("{} {}", route.method.as_str(), route.path())
 }
 
-/// What has no request of its own, and what only the command line has.
+/// Operations without a request, and commands without an operation.
 fn no_requests() -> String {
     let mut text = "| operation or command | instead |\n|---|---|\n".to_owned();
     let mut instead: Vec<(String, Vec<String>)> = Vec::new();

@@ -1,20 +1,20 @@
-//! The table of operations: everything that a caller can do, described once.
+//! The table of operations: everything a caller can do, described once.
 //!
-//! A row names an operation and says what it does, what it takes and answers (with JSON Schemas),
-//! what it does to the library, and where each front offers it. MCP tools, HTTP routes, the OpenAPI
-//! document and the tables of the documentation are made from these rows. Types are erased here: a
-//! row's function takes JSON and returns one boxed future, so that no front compiles `app` again.
+//! A row has the name of an operation, its documentation, its input and output with their JSON
+//! Schemas, its effect, and the fronts that offer it. MCP tools, HTTP routes, the OpenAPI document and
+//! the tables of the documentation come from these rows. Types are erased here: a row's function takes
+//! JSON and returns one boxed future, so that no front compiles `app` again.
 //!
-//! This crate knows no protocol. It must not know how a front reads requests or words answers.
+//! This crate must not know any protocol: how a front reads requests or words answers.
 
 mod operation;
 pub use operation::{
-    Absence, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, Refusal, Route, Run,
-    RunAnswer, RunStream,
+    Absence, CallError, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, Route, Run,
+    RunCall, RunStream,
 };
 
 mod outcome;
-pub use outcome::{Answer, Outcome, Version};
+pub use outcome::{BoxedOutcome, Outcome, Version};
 
 mod table;
 pub use table::{Group, all, find, groups};

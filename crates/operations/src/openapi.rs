@@ -47,7 +47,7 @@ pub fn openapi(version: &str) -> Value {
         "components": {
             "schemas": schemas,
             "responses": { "Problem": {
-                "description": "The request failed; `detail` says what to do",
+                "description": "The request failed",
                 "content": { "application/problem+json": { "schema": reference("Problem") } },
             } },
         },
@@ -58,21 +58,21 @@ fn reference(schema: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{schema}") })
 }
 
-/// RFC 9457, with what Masque adds.
+/// A problem document (RFC 9457) with the fields of Masque.
 fn problem() -> Value {
     json!({
         "type": "object",
-        "description": "What went wrong, as RFC 9457 has it",
+        "description": "A problem document (RFC 9457)",
         "required": ["type", "title", "status", "detail"],
         "properties": {
             "type": { "type": "string" },
             "title": { "type": "string" },
             "status": { "type": "integer" },
-            "detail": { "type": "string", "description": "What is wrong, and what to do about it" },
+            "detail": { "type": "string", "description": "The problem and its remedies, for people" },
             "code": { "type": "string", "description": "A stable name of the error, for programs" },
             "current_revision": {
                 "type": "integer",
-                "description": "After a failed If-Match: the revision that is there",
+                "description": "After a failed If-Match: the current revision",
             },
         },
     })
@@ -135,7 +135,7 @@ fn parameters(operation: &Operation, route: Route, input: &Object, fields: &[Fie
             &[("If-None-Match", "The ETag of a copy; answers 304 if it is current")]
         }
         _ if is_conditional(operation, fields) => {
-            &[("If-Match", "The ETag of the version to change; answers 412 if another one is there")]
+            &[("If-Match", "The ETag of the version to change; answers 412 if it is not current")]
         }
         _ => &[],
     };
@@ -151,7 +151,7 @@ fn is_conditional(operation: &Operation, fields: &[Field]) -> bool {
     operation.effect != Effect::Read && fields.iter().any(|field| field.name == "if_revision")
 }
 
-/// The body's schema: the input without what the path says.
+/// The schema of the body: the input without the fields of the path.
 fn body(route: Route, mut input: Object, fields: &[Field]) -> Option<Value> {
     if !route.method.has_body() {
         return None;

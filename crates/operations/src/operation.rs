@@ -1,4 +1,4 @@
-//! One operation: what it is called, what it does, and where it is offered.
+//! One operation: its name, its effect, and the fronts that offer it.
 
 use app::running::Subscription;
 use app::{AsReport, Author, Code, Library, LintOptions, Remedy, Runtime, Subject};
@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use crate::Answer;
+use crate::BoxedOutcome;
 use crate::selection::{ToolSelection, ToolSet};
 
 /// A row of the table.
@@ -26,19 +26,19 @@ pub struct Operation {
     pub run: Run,
 }
 
-/// What a call does to the library or to a session.
+/// The effect of a call on the library or a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Read,
-    /// Writes what can be derived again at any time.
+    /// Writes data that can be derived again at any time.
     Derive,
     Create,
-    /// Overwrites what was there.
+    /// Replaces existing data.
     Overwrite,
-    /// Adds what may be there already.
+    /// Adds data that may exist.
     Add,
     Remove,
-    /// Each call goes one step further.
+    /// Moves one step further with each call.
     Step,
 }
 
@@ -56,7 +56,7 @@ impl Effect {
     }
 }
 
-/// Why a front does not offer an operation itself.
+/// The reason why a front does not offer an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absence {
     /// Another operation does the same there.
@@ -64,7 +64,7 @@ pub enum Absence {
     Because(&'static str),
 }
 
-/// How MCP offers an operation.
+/// The offer of an operation on MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mcp {
     /// As a tool, in this set and the larger ones.
@@ -72,7 +72,7 @@ pub enum Mcp {
     Absent(Absence),
 }
 
-/// How HTTP offers an operation.
+/// The offer of an operation on HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Http {
     One(Route),
@@ -91,7 +91,7 @@ impl Http {
     }
 }
 
-/// How the command line offers an operation.
+/// The offer of an operation on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cli {
     /// The words after `masque`.
@@ -151,7 +151,7 @@ impl Method {
     }
 }
 
-/// What an answer is over HTTP.
+/// The type of an answer over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Media {
     Json,
@@ -166,20 +166,20 @@ pub enum Media {
 /// The function behind a row.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
-    Answer(RunAnswer),
+    Call(RunCall),
     /// Streams a session's events.
     Stream(RunStream),
     /// The library's events; each front keeps a log of its own.
     LibraryEvents,
 }
 
-pub type RunAnswer =
-    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Answer, Refusal>>;
+pub type RunCall =
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<BoxedOutcome, CallError>>;
 
 pub type RunStream =
-    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Subscription, Refusal>>;
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Subscription, CallError>>;
 
-/// The caller, and what a call may use.
+/// The caller and the resources of a call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub library: &'a Library,
@@ -188,7 +188,7 @@ pub struct Context<'a> {
     /// Names the author of a change; not called by reads.
     pub author: &'a (dyn Fn() -> Author + Send + Sync),
     pub front: Front,
-    /// What lint knows of its surroundings; absent where it does not run.
+    /// The options of lint; absent where it does not run.
     pub lint: Option<&'a LintOptions>,
 }
 
@@ -197,8 +197,8 @@ impl<'a> Context<'a> {
         (self.author)()
     }
 
-    pub(crate) fn runtime(&self) -> Result<&'a Runtime, Refusal> {
-        self.runtime.ok_or(Refusal::NoSessions)
+    pub(crate) fn runtime(&self) -> Result<&'a Runtime, CallError> {
+        self.runtime.ok_or(CallError::NoSessions)
     }
 }
 
@@ -215,26 +215,26 @@ pub enum Front {
     Http,
 }
 
-/// Why a call did nothing.
+/// The error of a call.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum CallError {
     #[error(transparent)]
     Input(#[from] app::inputs::InputError),
     #[error("sessions are not served here")]
     NoSessions,
     #[error(transparent)]
     Library(#[from] app::Error),
-    #[error("the answer could not be written as JSON: {0}")]
-    Answer(#[from] serde_json::Error),
+    #[error("writing the answer as JSON failed: {0}")]
+    Json(#[from] serde_json::Error),
 }
 
-impl AsReport for Refusal {
+impl AsReport for CallError {
     fn code(&self) -> Code {
         match self {
             Self::Input(error) => error.code(),
             Self::Library(error) => error.code(),
             Self::NoSessions => Code::NoSessions,
-            Self::Answer(_) => Code::Failed,
+            Self::Json(_) => Code::Failed,
         }
     }
 
@@ -242,7 +242,7 @@ impl AsReport for Refusal {
         match self {
             Self::Input(error) => error.subject(),
             Self::Library(error) => error.subject(),
-            Self::NoSessions | Self::Answer(_) => Subject::default(),
+            Self::NoSessions | Self::Json(_) => Subject::default(),
         }
     }
 
@@ -250,7 +250,7 @@ impl AsReport for Refusal {
         match self {
             Self::Input(error) => error.candidates(),
             Self::Library(error) => error.candidates(),
-            Self::NoSessions | Self::Answer(_) => Vec::new(),
+            Self::NoSessions | Self::Json(_) => Vec::new(),
         }
     }
 
@@ -259,7 +259,7 @@ impl AsReport for Refusal {
             Self::Input(error) => error.remedies(),
             Self::Library(error) => error.remedies(),
             Self::NoSessions => vec![Remedy::Serve],
-            Self::Answer(_) => Vec::new(),
+            Self::Json(_) => Vec::new(),
         }
     }
 }

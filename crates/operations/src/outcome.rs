@@ -16,18 +16,18 @@ use serde_json::Value;
 use crate::table::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
 /// The outcome of a finished operation.
-pub type Answer = Box<dyn Outcome>;
+pub type BoxedOutcome = Box<dyn Outcome>;
 
-/// What fronts need of an outcome.
+/// An outcome, as fronts use it.
 pub trait Outcome: Send {
     fn json(&self) -> serde_json::Result<String>;
 
     fn value(&self) -> serde_json::Result<Value>;
 
-    /// The version of the entity that the outcome is or is about.
+    /// The version of the entity in the outcome.
     fn version(&self) -> Option<Version>;
 
-    /// Where HTTP finds what was created; `None` if nothing was.
+    /// The HTTP path of a created entity; `None` if none was created.
     fn location(&self) -> Option<String>;
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Debug for dyn Outcome {
     }
 }
 
-/// What an output says about itself besides its JSON.
+/// Facts about an output that its JSON does not have.
 trait Facts {
     fn version(&self) -> Option<Version> {
         None
@@ -73,7 +73,7 @@ impl<T: Serialize + Facts + Send> Outcome for T {
     }
 }
 
-/// Hot personas are kept as the JSON that is sent.
+/// Hot personas are cached as the JSON to send.
 impl Outcome for Arc<Rendered> {
     fn json(&self) -> serde_json::Result<String> {
         Ok(Rendered::json(self).to_owned())

@@ -3,13 +3,13 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::Refusal;
+use crate::CallError;
 
 /// Parses fields. A null field counts as absent: agents fill optional fields with null too often for
 /// that to be a mistake.
-pub fn parse<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, Refusal> {
+pub fn parse<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, CallError> {
     fields.retain(|_, value| !value.is_null());
-    app::inputs::parse(&fields).map_err(Refusal::Input)
+    app::inputs::parse(&fields).map_err(CallError::Input)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Reads of the library, as boxed futures, for what a front makes besides operations: MCP's
-//! resources, prompts and completions. A front that awaits these compiles no future of `app`.
+//! Reads of the library as boxed futures, for MCP's resources, prompts and completions. A front that
+//! awaits these compiles no future of `app`.
 
 use std::sync::Arc;
 

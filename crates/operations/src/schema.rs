@@ -50,7 +50,7 @@ pub struct Field {
     pub required: bool,
 }
 
-/// How a field is written in a query.
+/// The type of a field in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldType {
     Text,
@@ -93,7 +93,7 @@ fn field_type(schema: &Value) -> FieldType {
     }
 }
 
-/// Takes away what costs more than it says.
+/// Removes keywords that cost more tokens than they are worth.
 fn lean(schema: &mut Object) {
     schema.remove("title");
     schema.remove("format");
@@ -109,7 +109,7 @@ fn lean(schema: &mut Object) {
     for_each_subschema(schema, &mut lean);
 }
 
-/// Defaults that every reader assumes anyway.
+/// True for a default that readers assume anyway.
 fn is_plain(default: &Value) -> bool {
     match default {
         Value::Null | Value::Bool(false) => true,
@@ -147,8 +147,8 @@ fn drop_null(schema: &mut Object) {
     }
 }
 
-/// A map whose keys are a vocabulary comes as one property for each word, all alike: the same in
-/// fewer tokens is a map from any word; a wrong one is refused with the near words.
+/// Turns a map whose keys are a vocabulary (one property for each word, all alike) into a map with any
+/// key, which takes fewer tokens. Parsing refuses unknown words.
 fn collapse_uniform_map(schema: &mut Object) {
     if schema.contains_key("required") || schema.get("additionalProperties") != Some(&Value::Bool(false)) {
         return;
@@ -163,8 +163,8 @@ fn collapse_uniform_map(schema: &mut Object) {
     }
 }
 
-/// Takes away what types say about themselves inside lists and unions: that is written for those
-/// who read the code. What a field says of itself stays.
+/// Removes the descriptions of types inside lists and unions, which are for readers of the code. The
+/// descriptions of fields stay.
 fn drop_type_descriptions(schema: &mut Object) {
     if let Some(Value::Object(items)) = schema.get_mut("items") {
         items.remove("description");
@@ -177,7 +177,7 @@ fn drop_type_descriptions(schema: &mut Object) {
     for_each_subschema(schema, &mut drop_type_descriptions);
 }
 
-/// Allows more than is there today, and drops defaults: an answer has what it has.
+/// Allows additional fields, and drops defaults, which answers do not have.
 pub(crate) fn open(schema: &mut Object) {
     schema.remove("default");
     for keyword in ["additionalProperties", "unevaluatedProperties"] {
@@ -188,8 +188,8 @@ pub(crate) fn open(schema: &mut Object) {
     for_each_subschema(schema, &mut open);
 }
 
-/// Visits the schemas directly inside a schema. The names in `properties` are not keywords, and
-/// so a property called "title" is safe from [`lean`].
+/// Visits the schemas directly inside a schema. The names in `properties` are no keywords, so [`lean`]
+/// keeps a property called "title".
 fn for_each_subschema(schema: &mut Object, visit: &mut dyn FnMut(&mut Object)) {
     for keyword in ["items", "additionalProperties", "not"] {
         if let Some(Value::Object(inner)) = schema.get_mut(keyword) {

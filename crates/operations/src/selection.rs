@@ -12,6 +12,9 @@ use crate::{Mcp, Operation, all};
 /// Bytes of a `tools` selection.
 const SELECTION_BYTES: usize = 4 * 1024;
 
+/// Characters of an unknown word that a message repeats.
+const SHOWN_CHARS: usize = 80;
+
 /// The operations that are tools, with the smallest set that holds each.
 static TOOLS: LazyLock<Vec<(&'static Operation, ToolSet)>> = LazyLock::new(|| {
     let tool = |operation: &&'static Operation| match operation.mcp {
@@ -63,14 +66,12 @@ pub struct ToolSelection(u64);
 /// A selection that names something that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolSelectionError {
-    #[error(
-        "tools is empty; name a set (load, author, all) or tools, separated by commas, or leave it out for all"
-    )]
+    #[error("tools is empty (expected load, author, all or names of tools, separated by commas)")]
     Empty,
-    #[error("tools has more than {SELECTION_BYTES} bytes; name a set (load, author, all) instead")]
+    #[error("tools has more than {SELECTION_BYTES} bytes (expected load, author, all or names of tools)")]
     TooLong,
-    #[error("unknown tool or set {word:?}; {hint}")]
-    Unknown { word: String, hint: String },
+    #[error("unknown tool or set {word:?} ({})", suggestion(near))]
+    Unknown { word: String, near: Vec<&'static str> },
 }
 
 impl ToolSelection {
@@ -136,20 +137,22 @@ fn unknown(word: &str) -> ToolSelectionError {
     let sets = ToolSet::EVERY.into_iter().map(ToolSet::as_str);
     let known = sets.chain(tools().map(|tool| tool.name));
     let near = nearest(word, known);
-    let hint = if near.is_empty() {
-        "use load, author, all, or names of tools, separated by commas".to_owned()
-    } else {
-        format!("did you mean {}?", near.join(" or "))
-    };
-    ToolSelectionError::Unknown { word: word.chars().take(80).collect(), hint }
+    ToolSelectionError::Unknown { word: word.chars().take(SHOWN_CHARS).collect(), near }
+}
+
+fn suggestion(near: &[&str]) -> String {
+    match persona::one_of(near) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "expected load, author, all or names of tools, separated by commas".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<ToolSelection, String> {
-        text.parse().map_err(|error: ToolSelectionError| error.to_string())
+    fn parse(text: &str) -> Result<ToolSelection, ToolSelectionError> {
+        text.parse()
     }
 
     #[test]
@@ -164,12 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_exists() {
-        assert_eq!(parse("laod").expect_err("misspelt"), r#"unknown tool or set "laod"; did you mean load?"#);
-        let error = parse("load,get_agent_prat").expect_err("misspelt");
-        assert!(error.contains("get_agent_part"), "{error}");
-        assert!(parse(",").expect_err("empty").contains("load, author, all"));
-        assert!(parse("zzzzzzzz").expect_err("unknown").contains("load, author, all"));
-        assert!(parse(&"load,".repeat(2_000)).is_err());
+    fn an_unknown_word_has_near_ones() {
+        let near = |text: &str| match parse(text) {
+            Err(ToolSelectionError::Unknown { near, .. }) => near,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(near("laod"), ["load"]);
+        assert!(near("load,get_agent_prat").contains(&"get_agent_part"));
+        assert!(near("zzzzzzzz").is_empty());
+        assert_eq!(parse(","), Err(ToolSelectionError::Empty));
+        assert_eq!(parse(&"load,".repeat(2_000)), Err(ToolSelectionError::TooLong));
     }
 }

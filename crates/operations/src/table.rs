@@ -67,7 +67,7 @@ static OPERATIONS: LazyLock<Vec<&'static Operation>> =
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> =
     LazyLock::new(|| OPERATIONS.iter().map(|operation| (operation.name, *operation)).collect());
 
-/// What every group of rows uses.
+/// Imports of every group of rows.
 mod prelude {
     pub(super) use super::row::*;
     pub(super) use super::{op, stream};
@@ -133,8 +133,8 @@ mod row {
     }
 }
 
-/// One row: the input is parsed, the body's future is awaited, its outcome is the answer. An outcome
-/// whose schema is another type's says so: `Input => Schema as Outcome`.
+/// One row: parses the input, awaits the body, and returns its outcome. `Input => (Schema) as (Outcome)`
+/// takes the schema from another type.
 macro_rules! op {
     ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
      $input:ty => $output:ty, |$cx:ident, $value:ident| $body:expr) => {
@@ -152,11 +152,11 @@ macro_rules! op {
             input: |generator| generator.subschema_for::<$input>(),
             output: |generator| generator.subschema_for::<$schema>(),
             media: $crate::Media::Json,
-            run: $crate::Run::Answer(|$cx, fields| {
+            run: $crate::Run::Call(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     let outcome: $outcome = $body.await?;
-                    Ok(Box::new(outcome) as $crate::Answer)
+                    Ok(Box::new(outcome) as $crate::BoxedOutcome)
                 })
             }),
         }

@@ -1,4 +1,4 @@
-//! The reference to a base: a persona's name, and the scope where a scope is given.
+//! The reference to a base: a persona's name, with or without a scope.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ pub struct BaseRef {
     pub name: Name,
 }
 
-/// Why a text is not a reference to a base.
+/// An invalid reference to a base.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub enum BaseRefError {
@@ -109,7 +109,7 @@ mod tests {
         assert!("a b".parse::<BaseRef>().is_err());
     }
 
-    /// As names everywhere, and as the schema of the file has it.
+    /// As for names, and as in the schema of the file.
     #[test]
     fn a_base_has_no_blanks_around_it() {
         let refused = |text: &str| text.parse::<BaseRef>().expect_err(text);

@@ -1,4 +1,4 @@
-//! What a store hands in: a persona with everything that it refers to, loaded at once.
+//! Bundles: a persona with everything it refers to, as loaded from a store.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use crate::{CharacterArc, Guardrail, Kind, LayerOrigin, Name, Part, Persona, Scope, Skill, Trait};
 
-/// Where an entity is kept, and which revision of it this is.
+/// The scope, revision and times of an entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Meta {
     pub scope: Scope,
-    /// Counts this entity's changes; a builtin is always at 0.
+    /// Counts the changes of this entity; 0 for a builtin.
     pub revision: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guid: Option<Uuid>,
@@ -22,7 +22,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// What stands beside everything that is compiled in.
+    /// The meta data of every builtin.
     pub const BUILTIN: Self =
         Self { scope: Scope::Builtin, revision: 0, guid: None, created_at: None, updated_at: None };
 }
@@ -34,32 +34,32 @@ pub struct Stored<T> {
     pub meta: Meta,
 }
 
-/// The stage of its arc in which a persona is now.
+/// The current stage of a persona.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveStage {
     pub arc: Name,
     pub stage: Name,
     pub order: i32,
-    /// How many stages the arc has, and which of them this is, from 1.
+    /// The number of stages of the arc, and the position of this one, from 1.
     pub of: i64,
     pub position: i64,
     pub description: Option<String>,
     pub condition: Option<String>,
     pub parts: Vec<Part>,
-    /// Where the arc is kept. The database says nothing of it, since all that it has is shared.
+    /// The scope of the arc. Absent in documents of the database, where everything is shared.
     #[serde(default = "shared")]
     pub scope: Scope,
-    /// The parts that were found in another scope than the arc.
+    /// The parts that are in another scope than the arc.
     #[serde(default)]
     pub piece_scopes: Vec<PieceScope>,
 }
 
-/// Where whatever the database had is kept.
+/// The scope of everything in the database.
 fn shared() -> Scope {
     Scope::Shared
 }
 
-/// Text that was compiled earlier, and the fingerprint of what it was compiled from.
+/// Compiled text, and the fingerprint of its sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
     pub summary: String,
@@ -75,7 +75,7 @@ pub struct LoadedArc {
     pub parts: Vec<Part>,
     #[serde(default = "shared")]
     pub scope: Scope,
-    /// The parts that were found in another scope than the arc.
+    /// The parts that are in another scope than the arc.
     #[serde(default)]
     pub piece_scopes: Vec<PieceScope>,
 }
@@ -103,7 +103,7 @@ impl LoadedArc {
     }
 }
 
-/// The scope that a piece was found in, where it is not the scope of the definition that names it.
+/// The scope of a piece, if it differs from that of the definition that names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PieceScope {
     pub kind: Kind,
@@ -111,11 +111,11 @@ pub struct PieceScope {
     pub scope: Scope,
 }
 
-/// Where the pieces of one layer were found. Two layers may have pieces of one name from two
-/// scopes, so that nothing but the layer itself says where its piece is from.
+/// The scopes of the pieces of one layer. Two layers may have pieces of the same name from different
+/// scopes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found<'a> {
-    /// That of whatever names them.
+    /// The scope of the layer itself.
     pub(crate) scope: Scope,
     pub(crate) elsewhere: &'a [PieceScope],
 }
@@ -125,7 +125,7 @@ impl<'a> Found<'a> {
         Self { scope: Scope::Shared, elsewhere }
     }
 
-    /// Where a piece was found, if that was not in the layer's own scope.
+    /// The scope of a piece that is not in the layer's own scope.
     pub(crate) fn elsewhere(&self, kind: Kind, name: &str) -> Option<Scope> {
         let mut pieces = self.elsewhere.iter();
         pieces.find(|piece| piece.kind == kind && piece.name.as_str() == name).map(|piece| piece.scope)
@@ -142,7 +142,7 @@ impl ActiveStage {
     }
 }
 
-/// A persona that another one builds on, with the pieces that it names.
+/// A base of a persona, with its pieces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Base {
     pub persona: Persona,
@@ -157,8 +157,8 @@ pub struct Base {
     pub piece_scopes: Vec<PieceScope>,
 }
 
-/// A persona with everything that it refers to. The pieces stand in no particular order; the
-/// links in `persona` say where each belongs.
+/// A persona with everything it refers to. The pieces are in no particular order; the links in
+/// `persona` have the order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bundle {
     pub persona: Persona,
@@ -167,15 +167,15 @@ pub struct Bundle {
     pub traits: Vec<Trait>,
     pub skills: Vec<Skill>,
     pub guardrails: Vec<Guardrail>,
-    /// What it builds on, root first.
+    /// Its bases, root first.
     #[serde(default)]
     pub bases: Vec<Base>,
     pub stage: Option<ActiveStage>,
     pub compiled: Option<Compiled>,
-    /// The parts that a caller's overrides name, as far as they exist.
+    /// The existing parts that a caller's overrides name.
     #[serde(default)]
     pub override_parts: Vec<Part>,
-    /// Where those are from that are not shared: the caller's names belong to no scope.
+    /// The scopes of those that are not shared.
     #[serde(default)]
     pub override_scopes: Vec<PieceScope>,
     #[serde(default)]
@@ -193,9 +193,8 @@ impl Bundle {
         Found { scope: self.meta.scope, elsewhere: &self.piece_scopes }
     }
 
-    /// The scope of a piece that the persona or one of its bases names: that of the strongest
-    /// layer which names it. What the stage and the overrides mean by a name is another matter;
-    /// see [`Bundle::part_scope`].
+    /// The scope of a piece that the persona or one of its bases names: that of the strongest layer that
+    /// names it. For parts of the stage and of overrides, see [`Bundle::part_scope`].
     pub fn piece_scope(&self, kind: Kind, name: &Name) -> Option<Scope> {
         let own = [(&self.persona, self.found())];
         let bases = self.bases.iter().rev().map(|base| (&base.persona, base.found()));

@@ -1,10 +1,9 @@
-//! Resolving names: which definition a reference means, and a persona put together from all that
-//! it means.
+//! Resolves references, and builds bundles from the definitions they mean.
 //!
-//! The one rule, decided here and nowhere else: a definition finds what it names in its own scope
-//! or a weaker one, strongest first. A reference that names a scope means that scope alone, and
-//! never a stronger one than its own. Only the database repeats it, in SQL, to answer in one round
-//! trip; a test compares both on random libraries.
+//! The one rule, decided only here: a name resolves in the definition's own scope or a weaker one,
+//! strongest first. A reference that names a scope means that scope alone, and never a stronger one
+//! than its own. Only the database repeats the rule, in SQL, to answer in one round trip; a test
+//! compares both on random libraries.
 
 use crate::{
     AnyEntity, Base, BaseRef, Bundle, Chain, ChainError, CharacterArc, Compiled, Kind, LoadedArc, Meta, Name,
@@ -18,6 +17,11 @@ pub fn reach(from: Scope, named: Option<Scope>) -> impl Iterator<Item = Scope> +
     Scope::ALL.iter().copied().rev().filter(is_reached)
 }
 
+/// True if a definition of `from` can refer to one of `scope`.
+pub fn reaches(from: Scope, scope: Scope) -> bool {
+    reach(from, None).any(|reached| reached == scope)
+}
+
 /// The definition that a name means, with its scope, among those that `find` knows.
 pub fn resolve<T>(
     from: Scope,
@@ -27,17 +31,17 @@ pub fn resolve<T>(
     reach(from, named).find_map(|scope| Some((scope, find(scope)?)))
 }
 
-/// Definitions at hand.
+/// Definitions by scope, kind and name.
 pub trait Catalog {
     fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity>;
 
-    /// Place and revision of a persona, where more is known than its scope.
+    /// The meta data of a persona, if more than its scope is known.
     fn meta(&self, _: Scope, _: &Name) -> Option<Meta> {
         None
     }
 }
 
-/// What is kept about a persona besides what was authored.
+/// The state of a persona: data that is not authored.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 pub struct PersonaState {
     pub scope: Option<Scope>,
@@ -53,7 +57,7 @@ impl PersonaState {
     }
 }
 
-/// The persona of that name and scope with everything that it refers to.
+/// The persona of that name and scope with everything it refers to.
 pub fn build(
     catalog: &dyn Catalog,
     scope: Scope,
@@ -68,7 +72,7 @@ pub fn build(
     Ok(Some(bundle(own, bases, state)))
 }
 
-/// Goes on where the chain of a bundle leaves what was loaded. `catalog` has the weaker scopes.
+/// Completes a bundle whose chain leads into weaker scopes, which `catalog` has.
 pub fn complete(
     catalog: &dyn Catalog,
     mut bundle: Bundle,
@@ -89,7 +93,7 @@ pub fn complete(
     Ok(bundle)
 }
 
-/// Follows a chain to its end: the bases that come next, root last.
+/// Follows a chain to its end. Returns the further bases, root last.
 fn bases(
     catalog: &dyn Catalog,
     chain: &mut Chain,
@@ -148,7 +152,7 @@ fn layer(catalog: &dyn Catalog, scope: Scope, persona: Persona) -> Base {
     }
 }
 
-/// The definitions of these names that are there, and the scopes of those that are not in `from`.
+/// The existing definitions of these names, and the scopes of those that are not in `from`.
 fn pieces<'a, T: TryFrom<AnyEntity>>(
     catalog: &dyn Catalog,
     kind: Kind,
@@ -169,7 +173,7 @@ fn pieces<'a, T: TryFrom<AnyEntity>>(
     found
 }
 
-/// The arc that a definition of `from` means. What its stages name is looked up from its own scope.
+/// The arc that a definition of `from` means. The names in its stages resolve from its own scope.
 fn loaded_arc(catalog: &dyn Catalog, from: Scope, name: &Name) -> Option<LoadedArc> {
     let (scope, arc) = resolve(from, None, |scope| catalog.find(scope, Kind::Arc, name))?;
     let arc: CharacterArc = arc.try_into().ok()?;

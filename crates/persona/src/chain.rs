@@ -1,4 +1,4 @@
-//! The chain of bases that a persona builds on, and what can be wrong with one.
+//! The chain of bases of a persona, and its errors.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::catalog::reach;
 use crate::report::{AsReport, Code, Remedy, Subject};
 use crate::{BaseRef, Kind, Name, Scope, limits};
 
-/// A persona and the bases that were followed from it so far, in that order.
+/// A persona and its bases so far, in that order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain(Vec<(Scope, Name)>);
 
-/// A chain that cannot be followed. Each message prints the whole of it.
+/// A chain that cannot be followed. Each message prints the whole chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    /// `other` is a persona of the same name in another scope, which would not lead back.
+    /// `other` is a persona of the same name in another scope that would not close the circle.
     #[error("{back_to} extends itself: {chain} → {back_to}")]
     Cycle { back_to: Link, chain: Chain, other: Option<BaseRef> },
     #[error("{0} is more than {max} personas deep", max = limits::CHAIN)]
@@ -87,7 +87,7 @@ impl Chain {
             return Err(ChainError::Cycle { back_to: Link(scope, name), chain: self.clone(), other: None });
         }
         if self.0.len() >= limits::CHAIN {
-            // Whoever has to shorten it sees the one that is too many.
+            // The message shows the base that is too many.
             let mut whole = self.clone();
             whole.0.push((scope, name));
             return Err(ChainError::TooDeep(whole));
@@ -105,10 +105,10 @@ impl Chain {
         }
     }
 
-    /// How the next base is written so that it means a persona of this name, of which there is one in
-    /// each of `scopes`. None where each is out of reach, or would lead back.
+    /// A reference to a persona of this name, which exists in each of `scopes`. `None` if all are out of
+    /// reach or close a circle.
     pub fn reference(&self, name: &Name, scopes: &[Scope]) -> Option<BaseRef> {
-        // What is in the chain counts, though it may be about to be written only.
+        // Members of the chain count, even if they are not stored yet.
         let mut reached = reach(self.own(), None)
             .filter(|scope| scopes.contains(scope) || self.has(*scope, name))
             .peekable();
@@ -133,8 +133,7 @@ impl Chain {
 }
 
 impl ChainError {
-    /// The same with the persona that may be named instead, of those of the name in `scopes`; for a
-    /// chain that goes in a circle.
+    /// Adds an alternative base to the error of a circle: the namesake in one of `scopes`.
     pub fn or_namesake(self, scopes: &[Scope]) -> Self {
         match self {
             Self::Cycle { back_to, chain, .. } => {

@@ -1,4 +1,4 @@
-//! Whether a definition may be kept: bounds, ranges and characters that no store can hold.
+//! Checks definitions: bounds, ranges and characters that no store can hold.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::field::{Described, Field, Shape, Value, View, value};
 use crate::limits;
 
-/// A definition that cannot be kept: the field at fault, and the rule that it breaks.
+/// An invalid definition: the field and the rule that it breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {rule}")]
 pub struct Invalid {
@@ -15,7 +15,7 @@ pub struct Invalid {
     pub rule: Rule,
 }
 
-/// Why a value may not be kept.
+/// The rule that a value breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
     TooLong {
@@ -27,9 +27,9 @@ pub enum Rule {
         count: usize,
         most: usize,
     },
-    /// A text that must say something says nothing.
+    /// A required text is blank.
     Empty,
-    /// A list has an entry that says nothing.
+    /// An entry of a list is blank.
     EmptyEntry,
     /// A value, or the named entry of a list, is too long or has line breaks.
     NotOneLine {
@@ -44,7 +44,7 @@ pub enum Rule {
     TooSmall {
         least: i64,
     },
-    /// A list names something twice.
+    /// An entry of a list is repeated.
     Repeated(String),
     /// A path leads out of the project.
     Outside,
@@ -89,8 +89,7 @@ pub(crate) fn invalid(field: impl Into<String>, rule: Rule) -> Checked {
     Err(Invalid { field: field.into(), rule })
 }
 
-/// The default of what a kind checks beyond its fields; a method of the same name on the type takes
-/// its place.
+/// The default for checks across fields. A method of the same name on the type replaces it.
 pub(crate) trait Together {
     fn check_together(&self) -> Checked {
         Ok(())
@@ -111,7 +110,7 @@ pub(crate) fn fields<T: Described + Value>(table: &T) -> Checked {
     found
 }
 
-/// Checks one value; those inside it are visited by themselves.
+/// Checks one value. The values inside it are checked separately.
 fn check(path: &str, field: &Field, value: &View<'_>) -> Checked {
     let rule = match (field.shape, value) {
         (_, View::Absent) => Ok(()),
@@ -140,7 +139,7 @@ fn check(path: &str, field: &Field, value: &View<'_>) -> Checked {
         (Shape::Number { least, most, .. }, View::Number(value)) => number(*value, least, most),
         _ => Ok(()),
     };
-    // Entries of plain lists are the list's: `tags`, not `tags[3]`.
+    // Errors in plain lists name the list: `tags`, not `tags[3]`.
     let is_entry = matches!((field.shape, value), (Shape::Texts(_), View::Text(_)));
     let place = if is_entry { path.rsplit_once('[').map_or(path, |(list, _)| list) } else { path };
     rule.map_err(|rule| Invalid { field: place.to_owned(), rule })
@@ -205,7 +204,7 @@ fn shown(value: &str) -> String {
     value.chars().take(20).collect()
 }
 
-/// The name that an entry of a list is, or has.
+/// The name of an entry of a list.
 fn name_in<'a>(value: &View<'a>) -> Option<&'a str> {
     match value {
         View::Name(name) => Some(name.as_str()),
@@ -230,7 +229,7 @@ fn whole(value: i64, least: i64, most: i64) -> Result<(), Rule> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    // Where the type is the only upper bound, it says nothing.
+    // An upper bound that comes from the type alone is not shown.
     if most >= i64::from(u32::MAX) {
         return Err(Rule::TooSmall { least });
     }
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_is_named() {
+    fn an_invalid_field_is_named() {
         assert_eq!(persona(|_| ()), "");
         assert_eq!(
             persona(|p| p.summary = Some("a\0b".into())),

@@ -1,7 +1,7 @@
-//! What every kind has in common, and the rules by which one text stands in for another.
+//! The trait of all kinds, and the rules for texts that replace each other.
 //!
-//! Entities are the definitions alone. Where one is kept, its revision and its times are a
-//! [`Meta`](crate::Meta) beside it; a persona's current stage and compiled text are state.
+//! Entities are definitions. Scope, revision and times are in [`Meta`](crate::Meta). A persona's current
+//! stage and compiled text are state.
 
 use crate::check::{self, Checked};
 use crate::field::{Described, Inherit, Leaf, Shape, Value, View, value};
@@ -9,7 +9,7 @@ use crate::{Kind, Name, Reference, Rename};
 
 pub type Tags = Vec<String>;
 
-/// What all kinds share.
+/// An entity of any kind.
 pub trait Entity: Described + Value + Sized {
     const KIND: Kind;
 
@@ -17,10 +17,10 @@ pub trait Entity: Described + Value + Sized {
     fn set_name(&mut self, name: Name);
     fn tags(&self) -> &Tags;
 
-    /// Checks what no field can tell by itself.
+    /// Checks rules across fields.
     fn check_whole(&self) -> Checked;
 
-    /// Fails if it may not be kept.
+    /// Fails if the definition breaks a rule.
     fn check(&self) -> Checked {
         check::fields(self)?;
         self.check_whole()
@@ -33,8 +33,7 @@ pub trait Entity: Described + Value + Sized {
         }
     }
 
-    /// Everything that it names, in the order of its fields. What it takes away from a base is not
-    /// among it.
+    /// The references, in the order of fields. Does not include what it removes from a base.
     fn references(&self) -> Vec<Reference> {
         let mut references = Vec::new();
         self.walk_values(&mut |path, field, value| {
@@ -51,7 +50,7 @@ pub trait Entity: Described + Value + Sized {
         references
     }
 
-    /// Follows a rename of what it names; true if anything changed.
+    /// Applies a rename to the references. Returns true if one changed.
     fn follow_rename(&mut self, rename: &Rename) -> bool {
         let mut changed = false;
         value::visit_fields(self, "", &mut |_, field, leaf| {
@@ -65,21 +64,20 @@ pub trait Entity: Described + Value + Sized {
     }
 }
 
-/// The path of a list that names something: `parts[0].name` and `traits[0]` stand in `parts` and
-/// `traits`.
+/// The path of the list of a reference: `parts` for `parts[0].name`, `traits` for `traits[0]`.
 fn without_entry(path: &str, field: &str) -> String {
     let path = path.strip_suffix(".name").filter(|_| field == "name").unwrap_or(path);
     let list = path.strip_suffix(']').and_then(|path| path.rsplit_once('[')).map(|(list, _)| list);
     list.unwrap_or(path).to_owned()
 }
 
-/// A text that says something: a blank one is as good as none.
+/// The text, unless it is blank.
 pub(crate) fn said(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
 /// The first sentence of a text: up to the first full stop, question or exclamation mark that
-/// ends a word, or the first blank line. A heading above it is passed over.
+/// ends a word, or the first blank line. Skips a heading above it.
 pub fn first_sentence(text: &str) -> &str {
     let mut text = text.trim();
     while is_heading(text)
@@ -101,7 +99,7 @@ pub fn first_sentence(text: &str) -> &str {
     &paragraph[..end.unwrap_or(paragraph.len())]
 }
 
-/// Whether a text begins with a markdown heading.
+/// True if a text begins with a markdown heading.
 fn is_heading(text: &str) -> bool {
     let below_hashes = text.trim_start_matches('#');
     (1..=6).contains(&(text.len() - below_hashes.len())) && below_hashes.starts_with([' ', '\t'])

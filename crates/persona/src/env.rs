@@ -1,6 +1,6 @@
-//! `${env.NAME}` in a text: where such placeholders stand, and what they become.
+//! Placeholders `${env.NAME}` in texts: finding and expanding them.
 //!
-//! Pure: which names are allowed and what they hold is handed in. There is no escape syntax:
+//! Pure: the caller passes the allowed names and their values. There is no escape syntax:
 //! `$${env.NAME}` is a dollar sign and a placeholder, and an expanded value is never read again.
 
 use std::collections::BTreeSet;
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 mod values;
 pub use values::Values;
 
-/// How every placeholder begins.
+/// The beginning of a placeholder.
 const OPEN: &str = "${env.";
 
 /// One `${env.NAME}` in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder<'a> {
     pub name: &'a str,
-    /// The byte at which its dollar sign stands.
+    /// The byte of its dollar sign.
     pub at: usize,
     /// Its bytes, from the dollar sign to the closing brace.
     pub len: usize,
 }
 
-/// Where something stands in a text: lines and columns count from 1, columns in characters.
+/// A place in a text. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     pub line: usize,
@@ -33,13 +33,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte of a text; one inside of a character is that character's.
+    /// The place of a byte of a text; a byte inside a character has the place of the character.
     pub fn of(text: &str, at: usize) -> Self {
         Places::new(text).at(at)
     }
 }
 
-/// Finds one place after another, so that a text is walked once, however much is found in it.
+/// Finds places in ascending order, so that a text is walked once.
 pub(crate) struct Places<'a> {
     text: &'a str,
     walked: usize,
@@ -51,7 +51,7 @@ impl<'a> Places<'a> {
         Self { text, walked: 0, place: Place { line: 1, column: 1 } }
     }
 
-    /// The place of a byte that is not before the last one asked for.
+    /// The place of a byte that is not before the last one.
     pub(crate) fn at(&mut self, at: usize) -> Place {
         let to = self.text.floor_char_boundary(at).max(self.walked);
         for c in self.text[self.walked..to].chars() {
@@ -72,17 +72,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// A text with its placeholders filled in as far as that was possible.
+/// A text with its placeholders filled in, as far as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expanded {
     pub text: String,
-    /// The placeholders that stayed as they were, in their order.
+    /// The placeholders that were not filled in, in order.
     pub problems: Vec<EnvProblem>,
-    /// What the others stood for.
+    /// The values that were filled in.
     pub values: Values,
 }
 
-/// Why a placeholder stayed as it was. Messages have the name, never a value.
+/// The reason why a placeholder was not filled in. Messages contain the name, never a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvProblem {
     #[error(
@@ -106,7 +106,7 @@ fn placeholder_at(text: &str, at: usize) -> Option<Placeholder<'_>> {
     closed.then_some(Placeholder { name, at, len: OPEN.len() + name.len() + 1 })
 }
 
-/// How many bytes at the start of a text are a variable's name: `[A-Za-z_][A-Za-z0-9_]*`.
+/// The length of a variable's name (`[A-Za-z_][A-Za-z0-9_]*`) at the start of a text.
 fn name_length(text: &str) -> usize {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return 0;
@@ -114,14 +114,14 @@ fn name_length(text: &str) -> usize {
     text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
 
-/// Fills in what is allowed and set. What is not stays literal and is a problem with its place.
+/// Fills in placeholders that are allowed and set. The others stay literal and are reported.
 pub fn expand(text: &str, allowed: &BTreeSet<String>, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
     let mut expanded =
         Expanded { text: String::with_capacity(text.len()), problems: Vec::new(), values: Values::default() };
     let mut places = Places::new(text);
     let mut copied = 0;
     for Placeholder { name, at, len } in placeholders(text) {
-        // A name that is not allowed is not even looked up.
+        // Names that are not allowed are not looked up.
         let is_allowed = allowed.contains(name);
         if let Some(value) = if is_allowed { lookup(name) } else { None } {
             expanded.text.push_str(&text[copied..at]);
@@ -140,21 +140,21 @@ pub fn expand(text: &str, allowed: &BTreeSet<String>, lookup: &dyn Fn(&str) -> O
     expanded
 }
 
-/// What was probably meant as a placeholder and is none: `${env.}`, `${ENV.X}`, `${ env.X }`,
-/// `${env:X}`, `${env.x y}`; with the byte at which it stands.
+/// Malformed placeholders with their bytes: `${env.}`, `${ENV.X}`, `${ env.X }`, `${env:X}`,
+/// `${env.x y}`.
 pub(crate) fn malformed(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices("${").filter_map(move |(at, open)| {
         let rest = &text[at + open.len()..];
         let word = rest.trim_start();
         let after = word.get(..3).filter(|word| word.eq_ignore_ascii_case("env")).map(|_| &word[3..])?;
-        // `${ENVIRONMENT}` and `${ENV}` are a shell's, and none of ours.
+        // `${ENVIRONMENT}` and `${ENV}` are shell variables.
         let meant = after.trim_start().starts_with(['.', ':']);
         let malformed = meant && placeholder_at(text, at).is_none();
         malformed.then(|| (at, &text[at..at + open.len() + shown_length(rest)]))
     })
 }
 
-/// How much of a malformed placeholder a message shows: to its brace, on its line, not for ever.
+/// The length of a malformed placeholder in a message: up to its brace or the end of the line.
 fn shown_length(rest: &str) -> usize {
     const SHOWN_CHARS: usize = 40;
     let most = rest.char_indices().nth(SHOWN_CHARS).map_or(rest.len(), |(most, _)| most);

@@ -1,5 +1,5 @@
-//! Where everything in a persona comes from, layer by layer; and the persona as if it had been
-//! written out without layers.
+//! Explains where the fields and pieces of a persona come from, layer by layer, and merges the layers
+//! into one persona.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ mod shifts;
 pub use holders::{Holders, named};
 pub use shifts::Shift;
 
-/// Where a persona's fields and pieces come from. A `from` is the `scope:name` of a layer; that of
-/// a stage is `scope:arc/stage`.
+/// The origin of a persona's fields and pieces. A `from` is the `scope:name` of a layer; that of a
+/// stage is `scope:arc/stage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     pub name: Name,
@@ -28,9 +28,9 @@ pub struct Explanation {
     pub fields: Vec<Field>,
     /// Every trait, skill, guardrail, test input and tag of the result.
     pub items: Vec<Item>,
-    /// The parts of the result, in assembly order, and among them the names that lead to none.
+    /// The parts of the result in assembly order, including names of missing parts.
     pub parts: Vec<Part>,
-    /// What a layer took away from those below it.
+    /// Entries that a layer removed from weaker ones.
     pub removed: Vec<Removed>,
 }
 
@@ -39,7 +39,7 @@ pub struct Explanation {
 pub struct Layer {
     pub name: String,
     pub scope: Scope,
-    /// A stage has none of its own.
+    /// Absent for a stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
     pub role: LayerOrigin,
@@ -48,21 +48,21 @@ pub struct Layer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Field {
-    /// Its key; what stands under another key has a path, as in `plan_persona.model`.
+    /// Its key, or a path such as `plan_persona.model`.
     pub field: String,
     pub from: String,
-    /// What that layer says; a long text is cut.
+    /// The value of that layer; a long text is cut.
     pub value: Value,
-    /// The layers whose texts stand above this one's, since it appends.
+    /// The layers whose texts come first, because this one appends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub appends_to: Vec<String>,
-    /// The weaker layers that set it to no effect.
+    /// The weaker layers that also set it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// Where the piece that it names is kept.
+    /// The scope of the piece that it names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_scope: Option<Scope>,
-    /// It names a piece, and there is none of that name.
+    /// True if it names a missing piece.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_found: bool,
 }
@@ -74,12 +74,12 @@ pub struct Item {
     /// The field that lists it: `traits`, `skills`, `guardrails`, `test_inputs` or `tags`.
     pub list: String,
     pub name: String,
-    /// The strongest layer that lists it: the piece is what that layer means by the name.
+    /// The strongest layer that lists it; the name resolves from that layer.
     pub from: String,
-    /// The weaker layers that list it as well.
+    /// The weaker layers that also list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// Where the piece is kept; a tag names none.
+    /// The scope of the piece; absent for a tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_scope: Option<Scope>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -90,7 +90,7 @@ pub struct Item {
 #[schemars(inline)]
 pub struct Part {
     pub name: Name,
-    /// Type and scope are the part's own: of one that was not found, nobody knows them.
+    /// Absent for a missing part, like the scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_type: Option<PartType>,
     pub order: i32,
@@ -119,24 +119,24 @@ pub struct Removed {
     pub list: String,
     pub name: String,
     pub from: String,
-    /// The layer that took it away.
+    /// The layer that removed it.
     pub by: String,
 }
 
-/// A persona as if it had been written out.
+/// A persona with its layers merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenOut {
     pub persona: Persona,
-    /// Where the persona is kept that this is of.
+    /// The scope of the original persona.
     pub scope: Scope,
-    /// What it would mean otherwise, if it stood there in place of that persona.
+    /// Names and placeholders that would change their meaning in that scope.
     pub shifts: Vec<Shift>,
 }
 
-/// One persona of the chain, as all that follows sees it.
+/// One persona of the chain.
 struct Rung<'a> {
     persona: &'a Persona,
-    /// Those of its parts that were found.
+    /// Its parts that were found.
     parts: &'a [crate::Part],
     found: Found<'a>,
     label: String,
@@ -153,7 +153,7 @@ fn rungs(bundle: &Bundle) -> Vec<Rung<'_>> {
         .collect()
 }
 
-/// Says for each field and piece of a persona which layer and scope it came from.
+/// Explains which layer and scope each field and piece of a persona comes from.
 pub fn explain(bundle: &Bundle, holders: &Holders) -> Explanation {
     let rungs = rungs(bundle);
     let stage = bundle.stage.as_ref().map(parts::StageLayer::new);
@@ -183,11 +183,11 @@ pub fn explain(bundle: &Bundle, holders: &Holders) -> Explanation {
     Explanation { name, scope, layers, fields: fields::explain(&rungs, holders), items, parts, removed }
 }
 
-/// The resolved persona as if it had been written out: with all that it inherits, and without
-/// bases, modes and removals. Its active stage is state and is not written into it.
+/// The persona with everything it inherits, and without bases, modes and removals. The active stage is
+/// state and is left out.
 ///
-/// It names pieces as its layers do, those that lead nowhere included; [`written_out`] says what
-/// those names would mean in the persona's own scope.
+/// It refers to pieces as its layers do, missing ones included; [`written_out`] lists the names that
+/// mean something else in the persona's own scope.
 pub fn flat(bundle: &Bundle) -> Persona {
     let mut flat = inherit::fields(bundle).into_owned();
     flat.parts = parts::links(bundle);
@@ -203,7 +203,7 @@ pub fn flat(bundle: &Bundle) -> Persona {
     flat
 }
 
-/// The flat persona, and what of it would not be the same where the persona is kept.
+/// The flat persona, and what would change its meaning in the persona's scope.
 pub fn written_out(bundle: &Bundle, holders: &Holders) -> WrittenOut {
     WrittenOut { persona: flat(bundle), scope: bundle.meta.scope, shifts: shifts::of(bundle, holders) }
 }

@@ -1,15 +1,15 @@
-//! What a persona inherits besides parts: fields, traits, skills, guardrails, tags.
+//! Inheritance of everything but parts: fields, traits, skills, guardrails, tags.
 //!
-//! The strongest layer that sets a field wins; lists are unions, from which each layer may take
-//! away what its bases gave.
+//! The strongest layer that sets a field wins. Lists are unions; each layer can remove entries of its
+//! bases.
 
 use std::borrow::Cow;
 
 use crate::field::{Described as _, Inherit, Value};
 use crate::{Bundle, Guardrail, MergeMode, Persona, Skill, Tags, Trait};
 
-/// The persona's fields with its bases' below them. `parts` stays the persona's own: parts are
-/// layered by type, not by field.
+/// The persona with inherited fields. `parts` stays the persona's own, because parts are layered by
+/// type.
 pub(crate) fn fields(bundle: &Bundle) -> Cow<'_, Persona> {
     let Some((root, rest)) = bundle.bases.split_first() else {
         return Cow::Borrowed(&bundle.persona);
@@ -44,7 +44,7 @@ fn system_prompt(below: Option<String>, own: &Persona) -> Option<String> {
     }
 }
 
-/// One text below another; where one of them says nothing, the other stands alone.
+/// Appends a text to that of a base. A blank one is dropped.
 fn appended(below: String, own: &str) -> String {
     match (is_blank(&below), is_blank(own)) {
         (_, true) => below,
@@ -53,13 +53,13 @@ fn appended(below: String, own: &str) -> String {
     }
 }
 
-/// Whether a system prompt says nothing, so that nothing is appended with it or to it.
+/// True if a system prompt is blank.
 pub(crate) fn is_blank(prompt: &str) -> bool {
     prompt.trim().is_empty()
 }
 
-/// Says once how pieces of a kind come together: in the order of the links, bases first; a piece
-/// that a stronger layer names too is the one which that layer means.
+/// Collects the pieces of a kind in the order of the links, bases first. A piece that a stronger layer
+/// also names is that of the stronger layer.
 macro_rules! pieces {
     ($($field:ident, $remove:ident: $type:ident;)+) => {
         $(pub(crate) fn $field(bundle: &Bundle) -> Vec<&$type> {

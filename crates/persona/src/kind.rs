@@ -6,8 +6,8 @@ use crate::suggest::nearest;
 /// Characters of an unknown word that are shown.
 const SHOWN_CHARS: usize = 80;
 
-/// A word that is not in its vocabulary. The message names what is expected, because a parser passes on
-/// nothing but the message.
+/// A word that is not in its vocabulary. The message names the expected words, because a parser of
+/// flags shows nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} {word:?} ({})", self.expected())]
 pub struct ParseKindError {
@@ -79,7 +79,9 @@ macro_rules! vocabulary {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let word: std::borrow::Cow<'de, str> = serde::Deserialize::deserialize(deserializer)?;
-                word.parse().map_err(serde::de::Error::custom)
+                word.parse().map_err(|error: $crate::ParseKindError| {
+                    serde::de::Error::unknown_variant(&error.word, error.known)
+                })
             }
         }
 
@@ -110,7 +112,7 @@ macro_rules! vocabulary {
 pub(crate) use vocabulary;
 
 vocabulary! {
-    /// What a part is about; at most one layer supplies the parts of a type.
+    /// The type of a part. One layer supplies all parts of a type.
     PartType, "part type" {
         System = "system",
         Agent = "agent",
@@ -132,7 +134,7 @@ vocabulary! {
 }
 
 impl PartType {
-    /// The heading under which parts of this type stand in a compiled prompt.
+    /// The heading of parts of this type in a compiled prompt.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::System => "Rules",
@@ -166,7 +168,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How bad it is to break a guardrail; the order of the variants is the order of severity.
+    /// The severity of a guardrail, in ascending order.
     #[derive(Default)]
     Severity, "severity" {
         Low = "low",
@@ -178,7 +180,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Where a definition is kept, weakest first: a name resolves to the strongest scope that has it.
+    /// The scopes of definitions, weakest first. A name resolves to the strongest scope that has it.
     Scope, "scope" {
         Builtin = "builtin",
         Shared = "shared",
@@ -188,14 +190,14 @@ vocabulary! {
 }
 
 impl Scope {
-    /// Whether definitions of this scope stand in a personas.toml.
+    /// True if definitions of this scope are in a personas.toml.
     pub const fn is_file(self) -> bool {
         matches!(self, Self::Global | Self::Project)
     }
 }
 
 vocabulary! {
-    /// How a persona's own layer meets its base's: in place of it, or added to it.
+    /// The way a persona's own layer combines with its base's: replaces it, or adds to it.
     #[derive(Default)]
     MergeMode, "mode" {
         #[default]
@@ -205,7 +207,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How context files are condensed before they reach the prompt.
+    /// The way context files are condensed for the prompt.
     #[derive(Default)]
     Aggregation, "aggregation strategy" {
         #[default]
@@ -217,7 +219,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Whether a tool may be called: without asking, after asking, or not at all.
+    /// The approval of a tool: call it without asking, ask first, or never call it.
     Approval, "approval" {
         Auto = "auto",
         Ask = "ask",
@@ -226,7 +228,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How much of a context file reaches the prompt.
+    /// The part of a context file that reaches the prompt.
     #[derive(Default)]
     ContextView, "view" {
         #[default]
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_gets_a_suggestion_or_the_list() {
+    fn an_unknown_word_gets_a_suggestion_or_the_list() {
         let error = "tonne".parse::<PartType>().expect_err("not a type");
         assert_eq!(error.to_string(), r#"unknown part type "tonne" (did you mean "tone"?)"#);
         assert_eq!(error.candidates(), ["tone"]);

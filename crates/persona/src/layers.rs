@@ -2,7 +2,7 @@
 //! supplies all parts of that type.
 //!
 //! Weakest first, the layers are the bases (root first), the persona's own parts, its active
-//! stage, and the overrides of the call. A layer that appends adds to what is below it instead.
+//! stage, and the overrides of the call. A layer that appends adds to the layers below instead.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::{AsReport, Code, Remedy, Subject};
 use crate::{Bundle, Kind, MergeMode, Name, Part, PartType, Persona};
 
-/// Which layer a part came from.
+/// The layer that a part comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -72,7 +72,7 @@ struct Layer<'a> {
     mode: MergeMode,
 }
 
-/// Applies all layers of a bundle; what comes out is in assembly order.
+/// Applies all layers of a bundle. The result is in assembly order.
 pub(crate) fn apply<'a>(
     bundle: &'a Bundle,
     overrides: &BTreeMap<PartType, Name>,
@@ -84,7 +84,7 @@ pub(crate) fn apply<'a>(
     Ok(placed)
 }
 
-/// What the persona and its bases were given, in assembly order.
+/// The parts of the persona and its bases, in assembly order.
 pub(crate) fn authored(bundle: &Bundle) -> Vec<PlacedPart<'_>> {
     let mut placed = Vec::new();
     for base in &bundle.bases {
@@ -100,7 +100,7 @@ pub(crate) fn authored(bundle: &Bundle) -> Vec<PlacedPart<'_>> {
 fn stack<'a>(below: Vec<PlacedPart<'a>>, persona: &Persona, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
     let mut parts = below;
     parts.retain(|old| {
-        // A name stands once, also where two scopes mean parts of different types by it.
+        // A name occurs once, even if two scopes have parts of different types under it.
         let replaced = layer.parts.iter().any(|new| {
             let same_type = new.part.part_type == old.part.part_type;
             new.part.name == old.part.name || layer.mode == MergeMode::Replace && same_type
@@ -111,7 +111,7 @@ fn stack<'a>(below: Vec<PlacedPart<'a>>, persona: &Persona, layer: Layer<'a>) ->
     parts
 }
 
-/// Puts a stage or a call's overrides on top: what they bring takes the slots of what it replaces.
+/// Puts a stage or a call's overrides on top. New parts take the slots of the parts they replace.
 fn take_slots<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
     let mut by_type: BTreeMap<PartType, Vec<PlacedPart<'a>>> = BTreeMap::new();
     let mut at_end = Vec::new();
@@ -135,7 +135,7 @@ fn take_slots<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPar
         let part_type = old.part.part_type;
         match (replaced.get(&part_type), by_type.remove(&part_type)) {
             (None, _) => result.push(old),
-            // The first part that is replaced gives its slot to all that replace it.
+            // All new parts of a type take the slot of the first one they replace.
             (Some(priority), Some(new)) => result.extend(new.into_iter().map(|part| PlacedPart {
                 order: old.order,
                 priority: *priority,
@@ -146,7 +146,7 @@ fn take_slots<'a>(below: Vec<PlacedPart<'a>>, layer: Layer<'a>) -> Vec<PlacedPar
     }
     let mut last = result.iter().map(|part| part.order).max().unwrap_or(0);
     for mut part in at_end {
-        // A persona says where its parts stand; what a stage or a call adds comes after them.
+        // A persona orders its own parts. The parts of a stage or a call come after them.
         last = last.saturating_add(1);
         part.order = last;
         result.push(part);

@@ -1,9 +1,9 @@
-//! The domain of Masque: what a persona is made of, how its pieces are layered, assembled within
-//! a budget, shown and compiled.
+//! The domain of Masque: personas and their pieces, and how they are layered, assembled within a
+//! budget, shown and compiled.
 //!
-//! Pure: no clock, no I/O, no async. Whoever calls hands in what was loaded (a [`Bundle`]), what
-//! was asked ([`Request`]) and a [`TokenCounter`]; the same input always gives the same output.
-//! This crate must not know where entities are kept, nor who asks for them.
+//! Pure: no clock, no I/O, no async. The caller passes a loaded [`Bundle`], a [`Request`] and a
+//! [`TokenCounter`]; the same input always gives the same output. This crate must not know where
+//! entities are stored, nor who asks for them.
 
 pub mod limits;
 

@@ -1,8 +1,8 @@
-//! Lint: what is wrong with definitions, or probably not what their author meant.
+//! Lint: finds errors in definitions, and text that its author probably did not mean.
 //!
-//! Pure: whoever calls hands in the definitions to look at, a [`Catalog`] of what else is known,
-//! and what the [`Settings`] need to know of the surroundings. References are followed by the
-//! same rule as everywhere: from a definition's own scope downwards, or in the scope that it names.
+//! Pure: the caller passes the definitions to check, the [`OtherDefinitions`] and the [`Settings`].
+//! References resolve as everywhere: from a definition's own scope downwards, or in the scope that
+//! they name.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,48 +30,48 @@ mod secret;
 mod texts;
 use texts::Hit as _;
 
-/// A definition to look at.
+/// A definition to check.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     pub scope: Scope,
     pub entity: &'a AnyEntity,
 }
 
-/// What is known besides the subjects. Where both have a definition, the subject counts: it may
-/// be a draft of what the catalog has.
-pub trait Catalog {
+/// The definitions besides the subjects. A subject hides the definition of its name: it may be a
+/// draft of it.
+pub trait OtherDefinitions {
     /// The definition of this name in exactly this scope.
     fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity>;
 
-    /// Names of a kind that a definition in `scope` sees and that `wanted` could have meant. All that
-    /// there are will do: the nearest are suggested. A large store may give its own near ones.
+    /// Names of a kind that a definition in `scope` sees, as candidates for `wanted`. Lint picks the nearest;
+    /// a large store may return near ones only.
     fn names(&self, scope: Scope, kind: Kind, wanted: &Name) -> Vec<Name>;
 
-    /// Whether a definition that is not among the subjects uses this one, or may.
+    /// True if a definition besides the subjects uses this one, or may use it.
     fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 
-    /// Whether exactly this scope has something of this name that cannot be read, or may have: that
-    /// is told of it, and nothing of those who name it.
+    /// True if exactly this scope has, or may have, an unreadable definition of this name. References to it
+    /// are not reported.
     fn is_unread(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 }
 
-/// What the rules need to know of the surroundings.
+/// Facts that the rules need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// A part whose content has more tokens than this is long.
+    /// The most tokens of a part that is not long.
     pub part_tokens: usize,
-    /// The configured providers; `None` where they are not known, and then nothing is said of them.
+    /// The configured providers. `None` if unknown; then no rule checks them.
     pub providers: Option<BTreeSet<String>>,
-    /// Further providers that there are: a misspelt one may have meant these, configured or not.
+    /// Further providers to suggest for a misspelt one.
     pub other_providers: BTreeSet<String>,
     /// The names on the user's own `[env] allow` list.
     pub env_allowed: BTreeSet<String>,
-    /// The names of these that are set.
+    /// The allowed names that are set.
     pub env_set: BTreeSet<String>,
 }
 
 impl Settings {
-    /// The threshold where none is configured.
+    /// The default threshold.
     pub const PART_TOKENS: usize = 1_500;
 }
 
@@ -87,7 +87,7 @@ impl Default for Settings {
     }
 }
 
-/// One thing that a rule found.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     pub rule: Rule,
@@ -98,15 +98,15 @@ pub struct Finding {
     /// The field, as a path: `parts`, `plan_persona.model`, `stages.first.parts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What the field names, where it is about one name of several.
+    /// The name in the field, if the finding is about one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// Where in the field's text it stands, for what is about a place in a text.
+    /// The place in the field's text, if the finding has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
-    /// What is wrong. Hidden characters are named, never repeated; a secret is never whole.
+    /// The problem. Names hidden characters without repeating them, and never shows a whole secret.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
@@ -126,15 +126,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Looks at all subjects; what is found stands by scope, kind, name, field and rule, and within
-/// a text in the order of the text.
+/// Checks all subjects. Findings are sorted by scope, kind, name, field and rule; within a text, by
+/// place.
 pub fn lint(
     subjects: &[Subject<'_>],
-    catalog: &dyn Catalog,
+    others: &dyn OtherDefinitions,
     settings: &Settings,
     counter: &dyn TokenCounter,
 ) -> Vec<Finding> {
-    let known = Known::new(subjects, catalog);
+    let known = Known::new(subjects, others);
     let mut found = Vec::new();
     for subject in subjects {
         let mut report = Report { subject: *subject, found: &mut found };
@@ -151,7 +151,7 @@ pub fn lint(
     found
 }
 
-/// What looks like a secret in a text that is no definition's, with its place, and without it.
+/// The likely secrets in a text outside of definitions: place and message.
 pub fn secrets(text: &str) -> Vec<(Place, String)> {
     let mut places = env::Places::new(text);
     let found = secret::find(text);
@@ -162,7 +162,7 @@ pub fn secrets(text: &str) -> Vec<(Place, String)> {
     found.iter().map(tell).collect()
 }
 
-/// Takes what is found about one subject.
+/// Collects the findings about one subject.
 struct Report<'a, 'f> {
     subject: Subject<'a>,
     found: &'f mut Vec<Finding>,
@@ -184,17 +184,17 @@ impl Report<'_, '_> {
         self.push(rule, level, field, None, (message, suggestion));
     }
 
-    /// Adds what is about one of the names that a field has.
-    fn add_named(&mut self, rule: Rule, field: &str, element: &str, said: (String, Option<String>)) {
-        self.push(rule, rule.level(), Some(field), None, said);
+    /// Adds a finding about one of the names in a field.
+    fn add_named(&mut self, rule: Rule, field: &str, element: &str, words: (String, Option<String>)) {
+        self.push(rule, rule.level(), Some(field), None, words);
         if let Some(added) = self.found.last_mut() {
             added.element = Some(element.to_owned());
         }
     }
 
-    /// Adds what stands at a place of a field's text.
-    fn add_at(&mut self, rule: Rule, level: Level, field: &str, at: Place, said: (String, Option<String>)) {
-        self.push(rule, level, Some(field), Some(at), said);
+    /// Adds a finding at a place in a field's text.
+    fn add_at(&mut self, rule: Rule, level: Level, field: &str, at: Place, words: (String, Option<String>)) {
+        self.push(rule, level, Some(field), Some(at), words);
     }
 
     fn push(

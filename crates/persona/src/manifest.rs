@@ -1,4 +1,4 @@
-//! The manifest: what a persona is made of, without the contents, for agents that load on demand.
+//! The manifest: the pieces of a persona without their contents, for agents that load on demand.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Assembled, Kind, LayerOrigin, Name, PartType, Scope, Severity, TraitType};
 
-/// A persona's structure; the pieces' contents are fetched one by one with `on_demand_tools`.
+/// A persona's structure. `on_demand_tools` load the contents of pieces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     pub name: Name,
@@ -23,7 +23,7 @@ pub struct Manifest {
     pub guardrails: Vec<ManifestItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arc: Option<ManifestArc>,
-    /// Which tools of this connection load what, and when to call them.
+    /// The tools of this connection that load contents, and when to call them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_demand_tools: BTreeMap<String, String>,
 }
@@ -32,7 +32,7 @@ pub struct Manifest {
 #[schemars(inline)]
 pub struct ManifestPart {
     pub name: Name,
-    /// Where it is kept, if not where the persona is.
+    /// Its scope, if it is not the persona's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     #[serde(rename = "type")]
@@ -46,7 +46,7 @@ pub struct ManifestPart {
 #[schemars(inline)]
 pub struct ManifestTrait {
     pub name: Name,
-    /// Where it is kept, if not where the persona is.
+    /// Its scope, if it is not the persona's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     pub trait_type: TraitType,
@@ -59,7 +59,7 @@ pub struct ManifestTrait {
 #[schemars(inline)]
 pub struct ManifestItem {
     pub name: Name,
-    /// Where it is kept, if not where the persona is.
+    /// Its scope, if it is not the persona's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,8 +77,8 @@ pub struct ManifestArc {
     pub of: i64,
 }
 
-/// The manifest of an assembled persona. `on_demand_tools` is the front's to fill: only it knows
-/// which tools its caller has.
+/// The manifest of an assembled persona. The front fills `on_demand_tools`, because it knows the tools
+/// of its caller.
 pub fn manifest(assembled: &Assembled<'_>) -> Manifest {
     let persona = &assembled.persona;
     let bundle = assembled.bundle;

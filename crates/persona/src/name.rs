@@ -1,4 +1,4 @@
-//! Names are keys: parsed once, at the edge, and never checked again inside.
+//! Names: keys that are parsed once, at the edge, and never checked again.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::report::{AsReport, Code, Subject};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
 
-/// Why a text is not a name.
+/// An invalid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("a name must not be empty")]
@@ -43,7 +43,7 @@ impl AsReport for NameError {
 }
 
 impl Name {
-    /// Parses a key; the error says what to write instead.
+    /// Parses a name.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let first = text.chars().next().ok_or(NameError::Empty)?;
         let length = text.chars().count();
@@ -118,8 +118,8 @@ impl JsonSchema for Name {
         true
     }
 
-    // The pattern is left to `parse`, whose message helps more than a client's "does not match",
-    // and which costs a calling agent no tokens.
+    // Without a pattern: the error of `parse` helps more than a client's "does not match", and costs a
+    // calling agent no tokens.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
     }

@@ -1,8 +1,8 @@
 //! The system prompt of a running persona.
 //!
-//! The same text as the compiled one, but for skills: a runtime has a tool that loads their
-//! contents, so the prompt names them with what they are for. `${env.NAME}` is filled in here,
-//! and nowhere else: in what the prompt is made of, and in what presets say to a model.
+//! The compiled text, except for skills: a runtime has a tool that loads their contents, so the prompt
+//! lists them with their descriptions. `${env.NAME}` is filled in here and nowhere else: in the texts of
+//! the prompt, and in the texts of presets for models.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::{
     ToolPreset, Trait, compile,
 };
 
-/// The text of the system prompt; what belongs to one call (tools, mode) is added by the runtime.
+/// The text of the system prompt. The runtime adds the text of a call (tools, mode).
 pub fn prompt(assembled: &Assembled<'_>) -> String {
     compile::running(assembled)
 }
 
-/// Which placeholders may be filled in, and with what.
+/// The placeholders that may be filled in, and their values.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     pub allowed: &'a BTreeSet<String>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Environment<'_> {
     }
 }
 
-/// A placeholder that stayed as it was, and in whose text.
+/// A placeholder that was not filled in, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct PromptProblem {
@@ -45,14 +45,14 @@ pub struct PromptProblem {
 const PLAN_INSTRUCTION: &str = "plan_persona.instruction";
 
 impl PromptProblem {
-    /// Whether it matters while planning alone.
+    /// True if it matters only while planning.
     pub fn is_of_plans(&self) -> bool {
         self.place.ends_with(PLAN_INSTRUCTION)
     }
 }
 
-/// Fills in the placeholders of whatever stands in a file. What came from the database or is
-/// builtin keeps its text, whoever refers to it.
+/// Fills in the placeholders of definitions in files. Definitions of the database and builtins keep
+/// their texts.
 #[derive(Debug)]
 pub struct Filler<'a> {
     environment: Environment<'a>,
@@ -65,8 +65,8 @@ impl<'a> Filler<'a> {
         Self { environment, problems: Vec::new(), values: Values::default() }
     }
 
-    /// Each layer says for itself where its pieces are from: a part of the stage is not filled in
-    /// because the persona's own of that name is.
+    /// Each layer knows the scopes of its own pieces: a part of the stage is not filled in just because
+    /// the persona's own part of that name is.
     pub fn bundle(&mut self, bundle: &mut Bundle) {
         for base in &mut bundle.bases {
             let Base { persona, meta, parts, traits, skills, guardrails, piece_scopes, .. } = base;
@@ -83,7 +83,7 @@ impl<'a> Filler<'a> {
         self.parts(override_parts, Found::of_overrides(override_scopes));
     }
 
-    /// What a preset says about parameters stands in the descriptions of tools.
+    /// Fills in the texts about parameters, which are part of the descriptions of tools.
     pub fn tool_preset(&mut self, preset: &mut ToolPreset, scope: Scope) {
         if !scope.is_file() {
             return;
@@ -99,7 +99,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// What a profile says of itself stands in the tooling strategy.
+    /// Fills in the description, which is part of the tooling strategy.
     pub fn bias_profile(&mut self, profile: &mut BiasProfile, scope: Scope) {
         let BiasProfile { name, description, .. } = profile;
         if scope.is_file() {
@@ -107,12 +107,12 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The placeholders that stayed as they were since this was last asked.
+    /// The placeholders that were not filled in since the last call.
     pub fn problems(&mut self) -> Vec<PromptProblem> {
         std::mem::take(&mut self.problems)
     }
 
-    /// What all the others stood for.
+    /// The values that were filled in.
     pub fn into_values(self) -> Values {
         self.values
     }

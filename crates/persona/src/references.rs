@@ -1,13 +1,13 @@
-//! What one definition names of others, and how it follows when those are renamed.
+//! References between definitions, and how they follow renames.
 
 use crate::{BaseRef, Kind, Name, Scope};
 
-/// One thing that a definition names.
+/// A reference of a definition to another one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
     pub kind: Kind,
     pub name: Name,
-    /// Where it is, if the definition says; otherwise it is looked up from the definition's own
+    /// The scope that the definition names. Without one, the name resolves from the definition's own
     /// scope downwards.
     pub scope: Option<Scope>,
     /// The path of the field that names it: `parts`, `plan_persona.tool_preset`, `stages.first.parts`.
@@ -15,24 +15,24 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The key of the definition under which it stands.
+    /// The top-level key of that field.
     pub fn key(&self) -> &str {
         self.field.split('.').next().unwrap_or(&self.field)
     }
 }
 
-/// A rename of an entity, as those who name it see it.
+/// A rename of an entity, applied to references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
     pub kind: Kind,
     pub old: Name,
     pub new: Name,
-    /// The scope in which it happened: `scope:name` of another scope means something else.
+    /// The scope of the entity; `scope:name` of another scope is another entity.
     pub scope: Scope,
 }
 
 impl Rename {
-    /// Replaces a name of a kind if it is the old one; true if it was.
+    /// Replaces a name of a kind if it is the old one. Returns true if it was.
     pub(crate) fn apply(&self, kind: Kind, name: &mut Name) -> bool {
         let hit = self.kind == kind && *name == self.old;
         if hit {

@@ -1,7 +1,7 @@
 //! Errors as data: a code, a subject, candidates and remedies.
 //!
-//! Every crate has its own error enum. Its `Display` says what is wrong, in one sentence. Everything a
-//! program or a front acts on is a field of the [`Report`]; each front words the remedies itself.
+//! Every crate has its own error enum. Its `Display` names the problem in one sentence. Everything that
+//! a program or a front acts on is a field of the [`Report`]. Each front words the remedies itself.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,33 +20,33 @@ pub use remedy::Remedy;
 pub struct Report {
     pub code: Code,
     pub kind: ErrorKind,
-    /// What is wrong, in one sentence without advice.
+    /// The problem in one sentence, without advice.
     pub message: String,
     #[serde(skip_serializing_if = "Subject::is_empty")]
     pub subject: Subject,
-    /// What may have been meant, best first.
+    /// Suggestions, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
-    /// What may help; one of them is enough.
+    /// Remedies; one of them is enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
 }
 
-/// An error that can be told as data.
+/// An error with a report.
 pub trait AsReport: std::error::Error {
     fn code(&self) -> Code;
 
-    /// What the error is about.
+    /// The subject of the error.
     fn subject(&self) -> Subject {
         Subject::default()
     }
 
-    /// What may have been meant, best first.
+    /// Suggestions, best first.
     fn candidates(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What may help; one of them is enough.
+    /// Remedies; one of them is enough.
     fn remedies(&self) -> Vec<Remedy> {
         Vec::new()
     }
@@ -124,7 +124,7 @@ fn did_you_mean(candidates: &[String]) -> Option<String> {
     Some(format!("did you mean {}?", one_of(&quoted)?))
 }
 
-/// Words as a choice: `a`, `a or b`, `a, b or c`. None where there are no words.
+/// Words as a choice: `a`, `a or b`, `a, b or c`. `None` without words.
 pub fn one_of<T: AsRef<str>>(words: &[T]) -> Option<String> {
     let (last, rest) = words.split_last()?;
     let last = last.as_ref();

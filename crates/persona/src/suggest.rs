@@ -1,11 +1,11 @@
-//! Near names, for messages that say what was probably meant.
+//! Near names, for suggestions.
 
-/// At most this many suggestions stand in one message.
+/// The most suggestions in one message.
 const SUGGESTIONS: usize = 3;
-/// How alike two words must be, from 0 to 1, to be offered as what was meant.
+/// The least similarity of a suggestion, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
-/// The known words that are most like `word`, best first; empty where none is alike.
+/// The known words that are most like `word`, best first; empty if none is similar.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let folded = fold(word);
     let mut ranked: Vec<(f64, &str)> = known
@@ -18,7 +18,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     ranked.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
-/// Case and the choice between "-" and "_" are what people get wrong most.
+/// Ignores case and the difference between "-" and "_", the most common errors.
 fn fold(word: &str) -> String {
     word.chars().take(128).map(|c| if c == '_' || c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn suggests_what_was_meant() {
+    fn near_words_are_suggested() {
         let known = ["calm-tone", "code_reviewer", "critic", "warm-tone"];
         assert_eq!(nearest("clam-tone", known)[0], "calm-tone");
         assert_eq!(nearest("Code-Reviewer", known)[0], "code_reviewer");

@@ -1,4 +1,4 @@
-//! Token counts come from outside: tokenizers are large, and which one is right depends on the model.
+//! Token counts come from the caller: tokenizers are large, and the right one depends on the model.
 
 /// Counts the tokens of a text.
 pub trait TokenCounter: Send + Sync {

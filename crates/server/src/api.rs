@@ -17,8 +17,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use mcp::http::Stopping;
 use operations::schema::Field;
 use operations::{
-    Answer, Context, Effect, Front, Media, Method, Operation, Refusal, Route, Run, RunAnswer, RunStream,
-    schema,
+    BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, Route, Run, RunCall,
+    RunStream, schema,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -152,7 +152,7 @@ async fn respond(
     let stopping =
         parts.extensions.get::<Stopping>().map(|Stopping(token)| token.clone()).unwrap_or_default();
     match endpoint.operation.run {
-        Run::Answer(run) => {
+        Run::Call(run) => {
             let conditions = Conditions::read(&parts.headers)?;
             conditions.apply(endpoint.operation, |field| endpoint.takes(field), &mut fields)?;
             let answer = answer(&state, endpoint.operation.effect, run, fields).await;
@@ -183,9 +183,9 @@ fn last_event_id(parts: &Parts) -> Option<String> {
 async fn answer(
     state: &Arc<ApiState>,
     effect: Effect,
-    run: RunAnswer,
+    run: RunCall,
     fields: Fields,
-) -> Result<Answer, Refused> {
+) -> Result<BoxedOutcome, Refused> {
     let state = Arc::clone(state);
     let work = async move {
         let author = || state.author.clone();
@@ -201,7 +201,7 @@ async fn subscribe(
     state: Arc<ApiState>,
     run: RunStream,
     fields: Fields,
-) -> Result<app::running::Subscription, Refusal> {
+) -> Result<app::running::Subscription, CallError> {
     let author = || state.author.clone();
     run(&context(&state, &author), fields).await
 }
@@ -217,12 +217,12 @@ fn context<'a>(state: &'a ApiState, author: &'a (dyn Fn() -> Author + Send + Syn
 }
 
 /// The response to a finished operation.
-fn finish(operation: &Operation, answer: &Answer, conditions: &Conditions) -> ApiResult<Response> {
+fn finish(operation: &Operation, answer: &BoxedOutcome, conditions: &Conditions) -> ApiResult<Response> {
     let (content_type, body) = match operation.media {
         Media::Nothing => return Ok(StatusCode::NO_CONTENT.into_response()),
-        Media::Json | Media::Events => ("application/json", answer.json().map_err(Refusal::Answer)?),
+        Media::Json | Media::Events => ("application/json", answer.json().map_err(CallError::Json)?),
         Media::Markdown => {
-            let value = answer.value().map_err(Refusal::Answer)?;
+            let value = answer.value().map_err(CallError::Json)?;
             ("text/markdown; charset=utf-8", value.as_str().unwrap_or_default().to_owned())
         }
     };

@@ -8,7 +8,7 @@ use app::Error;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use operations::{Answer, Effect, Operation, Refusal, Version};
+use operations::{BoxedOutcome, CallError, Effect, Operation, Version};
 use persona::Scope;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -92,13 +92,15 @@ impl Conditions {
     /// The problem of a refused request: a failed condition is 412, with the current revision.
     pub(crate) fn problem(&self, refused: Refused) -> Problem {
         match &refused {
-            Refused::Operation(Refusal::Library(Error::Stale { actual, .. })) if self.if_match.is_some() => {
+            Refused::Operation(CallError::Library(Error::Stale { actual, .. }))
+                if self.if_match.is_some() =>
+            {
                 let current = self.if_match.map(|Tag(version)| Version { revision: *actual, ..version });
                 let tag = current.map(Tag::text);
                 let actual = *actual;
                 Problem::from(refused).precondition_failed(Some(actual), tag)
             }
-            Refused::Operation(Refusal::Library(Error::Exists { .. })) if self.if_none_match.is_some() => {
+            Refused::Operation(CallError::Library(Error::Exists { .. })) if self.if_none_match.is_some() => {
                 Problem::from(refused).precondition_failed(None, None)
             }
             _ => refused.into(),
@@ -118,7 +120,7 @@ impl Conditions {
 }
 
 /// The tag of an answer: every read has one, and every write of an entity.
-pub(crate) fn tag(operation: &Operation, answer: &Answer, body: &str) -> Option<String> {
+pub(crate) fn tag(operation: &Operation, answer: &BoxedOutcome, body: &str) -> Option<String> {
     if operation.effect != Effect::Read {
         return answer.version().map(Tag::text);
     }

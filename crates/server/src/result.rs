@@ -2,7 +2,7 @@
 
 use app::AsReport as _;
 use http::StatusCode;
-use operations::Refusal;
+use operations::CallError;
 
 use crate::problem::Problem;
 
@@ -10,7 +10,7 @@ pub(crate) type ApiResult<T> = Result<T, Problem>;
 
 /// Runs work to its end even if the client disconnects, so that nothing is left half done.
 pub(crate) async fn run_to_completion<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+    work: impl Future<Output = Result<T, CallError>> + Send + 'static,
 ) -> Result<T, Refused> {
     match tokio::spawn(work).await {
         Ok(done) => done.map_err(Refused::Operation),
@@ -24,7 +24,7 @@ pub(crate) async fn run_to_completion<T: Send + 'static>(
 /// The failure of a request.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    Operation(Refusal),
+    Operation(CallError),
     Crashed,
 }
 
@@ -39,13 +39,13 @@ impl From<Refused> for Problem {
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<CallError> for Problem {
+    fn from(refusal: CallError) -> Self {
         match refusal {
-            Refusal::Input(error) => error.into(),
-            Refusal::NoSessions => Refusal::NoSessions.report().into(),
-            Refusal::Library(error) => error.into(),
-            Refusal::Answer(error) => {
+            CallError::Input(error) => error.into(),
+            CallError::NoSessions => CallError::NoSessions.report().into(),
+            CallError::Library(error) => error.into(),
+            CallError::Json(error) => {
                 tracing::error!(%error, "an answer could not be written");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
             }

@@ -1,4 +1,4 @@
-//! What was carried to another scope leaves the one that it was in, as far as nobody needs it there.
+//! Removes promoted entities from their old scope, unless others use them there.
 
 use std::path::Path;
 
@@ -8,13 +8,14 @@ use scopes::Write;
 use store::Keep;
 
 use super::Cargo;
+use crate::change::check_revision;
 use crate::outputs::Promoted;
 use crate::rename::User;
 use crate::{Author, Done, Error, Library, Result};
 
 impl Library {
-    /// Refuses where entities could not be deleted from a scope: its file has a mistake, or it is not
-    /// written to from here, or by this user.
+    /// Fails if entities cannot be deleted from a scope: its file has an error, or this process or user
+    /// cannot write it.
     pub(crate) async fn check_can_leave(
         &self,
         author: &Author,
@@ -26,20 +27,20 @@ impl Library {
         }
         let mut write = self.scopes.write(from, author.because(None)?).await?;
         for entity in entities {
-            // Dropped without a commit, it leaves no trace.
+            // Without a commit, nothing is deleted.
             with_entity!(entity, entity => remove(&mut write, entity).await?);
         }
         self.check_replaceable(from).await
     }
 
-    /// Refuses where this user cannot write to a scope's file, which is there.
+    /// Fails if this user cannot write a scope's existing file.
     pub(crate) async fn check_replaceable(&self, scope: Scope) -> Result<()> {
         let Some(path) = self.scopes.path(scope).map(Path::to_owned) else { return Ok(()) };
         let checked = tokio::task::spawn_blocking(move || disk::check_replaceable(&path)).await;
         Ok(checked.map_err(|source| Error::Interrupted { doing: "checking the file", source })??)
     }
 
-    /// Deletes what was carried from where it was, users first; what others use there stays.
+    /// Deletes promoted entities from their old scope, users first. Entities that others use stay.
     pub(super) async fn clear_out(
         &self,
         author: &Author,
@@ -62,16 +63,16 @@ impl Library {
     ) -> Result<()> {
         let from = outcome.from;
         let mut write = self.scopes.write(from, author.because(Some(message.to_owned()))?).await?;
-        for Stored { entity, .. } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
+        for Stored { entity, meta } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
             let piece = super::piece(entity);
             let stays = self.is_needed(entity, outcome).await?
-                || !with_entity!(entity, entity => remove_unused(&mut write, entity).await?);
+                || !with_entity!(entity, entity => remove_unused(&mut write, entity, meta.revision).await?);
             if stays { outcome.kept.push(piece) } else { outcome.removed.push(piece) }
         }
         Ok(write.commit().await?)
     }
 
-    /// Whether others would miss an entity of the scope that it was carried from.
+    /// True if other entities need an entity in its old scope.
     async fn is_needed(&self, entity: &AnyEntity, outcome: &Promoted) -> Result<bool> {
         let (kind, name) = (entity.kind(), entity.name());
         let Promoted { from, to, removed, .. } = outcome;
@@ -83,12 +84,12 @@ impl Library {
         };
         let mut users = self.users_of(kind, name, *from).await?;
         users.retain(is_other);
-        // What merely came along is not taken from those who have not asked.
+        // An entity that was carried along stays where others use it.
         if kind != outcome.kind || *name != outcome.name {
             return Ok(!users.is_empty());
         }
-        // What was asked for goes where the others see it too: not past a scope in between that
-        // has the name, not where it is stronger than they are, and `scope:name` says where it was.
+        // The promoted entity itself may go if its users still see it: no scope in between has the name,
+        // the new scope is not stronger than theirs, and no reference names the old scope.
         let scopes = self.scopes.scopes_of(kind, name).await?;
         let hidden = scopes.iter().any(|scope| to < scope && scope < from);
         Ok(users.iter().any(|user| hidden || user.by_scope || user.place.scope < *to))
@@ -102,9 +103,11 @@ async fn remove<T: Keep>(write: &mut Write, like: &T) -> Result<()> {
     Ok(())
 }
 
-/// Deletes an entity that nothing of its scope refers to; whether it is gone.
-async fn remove_unused<T: Keep>(write: &mut Write, like: &T) -> Result<bool> {
+/// Deletes an entity unless its scope refers to it. Returns true if the entity is gone. Fails if it
+/// changed since it was copied.
+async fn remove_unused<T: Keep>(write: &mut Write, like: &T, revision: i64) -> Result<bool> {
     let Some(held) = write.find::<T>(like.name()).await? else { return Ok(true) };
+    check_revision(T::KIND, like.name(), Some(revision), held.stored.meta.revision)?;
     if !write.users(&held).await?.is_empty() {
         return Ok(false);
     }

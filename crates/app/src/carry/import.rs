@@ -1,4 +1,4 @@
-//! Entities of a personas.toml that come into the library, and what that would change.
+//! Imports the entities of a personas.toml, or plans an import.
 
 use async_recursion::async_recursion as boxed;
 use std::collections::BTreeSet;
@@ -14,15 +14,14 @@ use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece};
 use crate::{Author, DocumentError, Library, Problem, Result, ScopeError};
 
 impl Library {
-    /// What an import would do, or why it would be refused: the very steps of one, which are not
-    /// kept.
+    /// The changes of an import, or its error. Runs the same steps without a commit.
     #[boxed]
     pub async fn plan_import<'a>(&'a self, text: TomlText<'a>, scope: Option<Scope>) -> Result<ImportPlan> {
         let (plan, _) = self.prepare_import(&Author::new("masque", "preview"), text, scope, None).await?;
         Ok(plan)
     }
 
-    /// Brings the entities of a personas.toml into a scope, all or none.
+    /// Imports the entities of a personas.toml into a scope, all or none.
     #[boxed]
     pub async fn import<'a>(
         &'a self,
@@ -47,7 +46,7 @@ impl Library {
         let (entities, warnings) = text.entities()?;
         let warnings: Vec<Problem> = warnings.into_iter().map(as_error).collect();
         if entities.is_empty() {
-            // A download that failed must not look like one that had nothing new.
+            // A failed download must not look like one without changes.
             let warning = warnings.into_iter().next().map(Box::new);
             return Err(DocumentError::NothingToImport { warning }.into());
         }
@@ -67,7 +66,7 @@ impl Library {
         Ok((plan, write))
     }
 
-    /// What becomes of one entity of an import.
+    /// The change of one entity of an import.
     async fn import_item(&self, write: &mut Write, entity: &AnyEntity) -> Result<ImportItem> {
         let (kind, name, scope) = (entity.kind(), entity.name().clone(), write.scope());
         let item = |change, in_place_of, fields| ImportItem {
@@ -97,7 +96,7 @@ impl Library {
         })
     }
 
-    /// Puts entities into a scope, bases before what builds on them; new ones are recorded as `made`.
+    /// Stores entities in a scope, bases first. New ones are recorded as `made`.
     pub(crate) async fn put_all(
         &self,
         write: &mut Write,

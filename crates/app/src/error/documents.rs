@@ -5,15 +5,15 @@ use persona::{AsReport, Code, Kind, Name, Remedy, Subject};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    #[error("there is nothing to import: a bundle has tables such as [personas.NAME]{}", below(warning.as_deref()))]
+    #[error("nothing to import (expected tables such as [personas.NAME]){}", below(warning.as_deref()))]
     NothingToImport { warning: Option<Box<Problem>> },
     #[error("{0}")]
     Wrong(Box<Problem>),
-    #[error("a field takes its text from another file ({file}), which only a personas.toml itself can")]
+    #[error("a field includes another file ({file}), which only a personas.toml can")]
     Include { file: String },
-    #[error("the text has [{}.{found_name}], but [{}.{name}] is edited", found_kind.table(), kind.table())]
+    #[error("the text defines [{}.{found_name}] (expected [{}.{name}])", found_kind.table(), kind.table())]
     OtherEntry { kind: Kind, name: Name, found_kind: Kind, found_name: Name },
-    #[error("the text must have [{}.{name}] and nothing else; it has {count} entries", kind.table())]
+    #[error("the text has {count} entries (expected [{}.{name}] alone)", kind.table())]
     NotOneEntry { kind: Kind, name: Name, count: usize },
     #[error(transparent)]
     Unwritable(#[from] EditError),

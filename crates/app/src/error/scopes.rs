@@ -1,4 +1,4 @@
-//! Errors of scopes: what can be seen from where, and what two of them disagree on.
+//! Errors of scopes: references out of reach, and conflicts between scopes.
 
 use persona::{AsReport, Code, Kind, Name, Remedy, Scope, Subject};
 
@@ -8,14 +8,14 @@ use super::near_remedies;
 pub enum ScopeError {
     #[error("{} {name:?} is in {found}, and a {from} definition cannot refer to it", kind.spoken())]
     OutOfReach { kind: Kind, name: Name, from: Scope, found: Scope },
-    #[error("{} {name:?} is in {scope} already", kind.spoken())]
+    #[error("{} {name:?} is already in {scope}", kind.spoken())]
     AlreadyThere { kind: Kind, name: Name, scope: Scope },
-    #[error("{field} names {} {name:?}, which is of {} in {} and of {} in {}", kind.spoken(), from.1, from.0, to.1, to.0)]
+    #[error("{field}: {} {name:?} means that of {} in {}, but that of {} in {}", kind.spoken(), from.1, from.0, to.1, to.0)]
     OtherMeaning {
         field: String,
         kind: Kind,
         name: Name,
-        /// A scope, and the one whose entity the name means there.
+        /// A scope, and the scope of the entity that the name means there.
         from: (Scope, Scope),
         to: (Scope, Scope),
     },

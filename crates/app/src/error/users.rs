@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Users that are named; the rest is counted.
+/// The most users that a message names.
 const NAMED: usize = 10;
 
 /// The users of an entity, each in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Users {
     pub named: Vec<String>,
-    /// The stage in which they stand, where that is what is in use.
+    /// The stage that they are in, if a stage is in use.
     pub stage: Option<String>,
 }
 

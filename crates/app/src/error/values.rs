@@ -1,4 +1,4 @@
-//! Errors of single values that a caller sends.
+//! Errors of single values in an input.
 
 use agent::ModeError;
 use persona::{AsReport, BaseRefError, Code, Kind, Name, NameError, Remedy, Subject};
@@ -19,11 +19,11 @@ pub enum ValueError {
     NamedTwice { field: String, name: Name },
     #[error("{field} is missing: a new part needs one")]
     PartType { field: String, part: Name },
-    #[error("entity.name is {given}, but {name:?} is to be saved")]
+    #[error("entity.name is {given} (expected {name:?})")]
     OtherName { given: String, name: String },
-    #[error("{field} must be from {low} to {high}, not {value}")]
+    #[error("{field} is {value} (expected {low} to {high})")]
     OutOfRange { field: &'static str, low: usize, high: usize, value: usize },
-    #[error("{field}: a text of at most {most} bytes is expected, this one has {length}")]
+    #[error("{field}: the text has {length} bytes (expected at most {most})")]
     TooLong { field: &'static str, most: usize, length: usize },
     #[error("{field}: the text contains a NUL character")]
     Nul { field: &'static str },
@@ -39,7 +39,7 @@ pub enum ValueError {
     NoneGiven { fields: &'static [&'static str] },
     #[error("{} exclude each other", fields.join(", "))]
     SeveralGiven { fields: &'static [&'static str] },
-    #[error("entity: there is nothing to change")]
+    #[error("entity: nothing to change")]
     NothingToChange,
     /// `others` exclude a field.
     #[error("{field} cannot be combined with {}", others.join(", "))]

@@ -1,4 +1,4 @@
-//! Going back: an earlier revision, made the newest, with the pieces that it knew or without.
+//! Rollback: restores an earlier revision, with or without its pieces.
 
 use async_recursion::async_recursion as boxed;
 use persona::{AnyEntity, Kind, Name, Rename, Scope};
@@ -9,11 +9,11 @@ use crate::inputs::Rollback;
 use crate::outputs::{Piece, PieceThen, Place, RenamedPiece, RolledBack, Written};
 use crate::{Author, Error, HistoryError, Library, Result};
 
-/// The beginning of names that nothing has, for pieces whose names were exchanged.
+/// A prefix of names that no entity has, for pieces that swapped names.
 const BETWEEN: &str = "between-two-names-";
 
-/// What an earlier revision was made of, under the names that its pieces have now.
-struct Then {
+/// An earlier revision with its pieces, under their current names.
+struct PastState {
     entity: AnyEntity,
     pieces: Vec<PieceThere>,
     renamed: Vec<RenamedPiece>,
@@ -22,22 +22,22 @@ struct Then {
 
 struct PieceThere {
     entity: AnyEntity,
-    /// Where it was, and as which revision.
+    /// Its scope and revision then.
     known: PieceThen,
-    /// Whether it is as it was.
+    /// True if it has not changed since.
     as_then: bool,
 }
 
 impl Library {
-    /// Puts an entity back to what it was; that is a new revision. One that was deleted comes back
-    /// as the one that it was, with its tags. Its pieces go back too where that is asked for, as far
-    /// as they are of the same scope: those of other scopes are others' as well.
+    /// Restores an earlier revision as a new one. A deleted entity comes back with its tags. With
+    /// `with_pieces`, its pieces of the same scope are restored too; those of other scopes stay,
+    /// because other entities use them.
     #[boxed]
     pub async fn rollback(&self, author: &Author, input: Rollback) -> Result<RolledBack> {
         let Rollback { kind, name, scope, revision, with_pieces, message, if_revision } = input;
         let (scope, revision) = self.revision(kind, &name, scope, &revision.parse()).await?;
         let number = revision.about.reference();
-        let Then { entity, pieces, renamed, forgotten } = self.as_it_was(&name, scope, revision).await?;
+        let PastState { entity, pieces, renamed, forgotten } = self.as_it_was(&name, scope, revision).await?;
         if let Some(piece) = forgotten.iter().find(|piece| with_pieces && piece.scope == scope) {
             return Err(HistoryError::PieceForgotten {
                 kind,
@@ -77,8 +77,8 @@ impl Library {
         Ok(RolledBack { written: Written { copied, ..written }, restored, renamed, differing, forgotten })
     }
 
-    /// An earlier revision with its pieces. What has another name now is meant by that.
-    async fn as_it_was(&self, name: &Name, scope: Scope, revision: FullRevision) -> Result<Then> {
+    /// An earlier revision with its pieces. Renamed pieces have their current names.
+    async fn as_it_was(&self, name: &Name, scope: Scope, revision: FullRevision) -> Result<PastState> {
         let (referred, forgotten) = self.scopes.referred(&revision).await?;
         let place = |Forgotten { scope, kind, name }| Place { scope, kind, name };
         let forgotten = forgotten.into_iter().map(place).collect();
@@ -95,7 +95,7 @@ impl Library {
                 .collect(),
         };
         let mut entity = revision.entity;
-        // What it was called then may be somebody else's name now.
+        // Another entity may have its old name now.
         entity.set_name(name.clone());
         let renamed = renames
             .follow(&mut entity, scope)
@@ -110,7 +110,7 @@ impl Library {
         for Referred { scope, then, .. } in referred {
             pieces.push(self.piece_there(scope, then, &renames).await?);
         }
-        Ok(Then { entity, pieces, renamed, forgotten })
+        Ok(PastState { entity, pieces, renamed, forgotten })
     }
 
     async fn piece_there(&self, scope: Scope, then: FullRevision, renames: &Renames) -> Result<PieceThere> {
@@ -134,16 +134,16 @@ impl Library {
     }
 }
 
-/// What became of the names of pieces since a revision knew them.
+/// The renames of pieces since a revision.
 struct Renames {
     all: Vec<Rename>,
-    /// Every piece that was known, under its name then, and its scope.
+    /// Every piece of the revision, with its name then and its scope.
     known: Vec<(Kind, Name, Scope)>,
 }
 
 impl Renames {
-    /// Lets an entity of a scope follow the renames of what it means. They happened side by side:
-    /// names may have been exchanged. Which of them it followed.
+    /// Applies the renames to the references of an entity, and returns those that matched. The renames
+    /// apply at once, because pieces may have swapped names.
     fn follow(&self, entity: &mut AnyEntity, scope: Scope) -> Vec<&Rename> {
         let mut followed = Vec::new();
         for (rename, place) in self.all.iter().filter(|rename| self.is_meant(rename, scope)).zip(0..) {
@@ -158,8 +158,8 @@ impl Renames {
         followed.into_iter().map(|(rename, _)| rename).collect()
     }
 
-    /// Whether what stands in a scope means by the old name the piece that was renamed, and not one
-    /// of a scope between them.
+    /// True if an entity of `scope` means the renamed piece by its old name, and not a piece of a scope
+    /// between them.
     fn is_meant(&self, rename: &Rename, scope: Scope) -> bool {
         let between = |(kind, name, of): &(Kind, Name, Scope)| {
             *kind == rename.kind && *name == rename.old && *of > rename.scope && *of <= scope
@@ -168,7 +168,7 @@ impl Renames {
     }
 }
 
-/// A piece that is not there any more is told with the revision that brings it back.
+/// Turns the error of a missing piece into one that names the revision to restore.
 fn needs_first(error: Error, named: &str, scope: Scope, differing: &[PieceThen]) -> Error {
     let Error::NotFound { kind, name, .. } = &error else { return error };
     let Some(piece) = differing.iter().find(|piece| piece.kind == *kind && piece.name == *name) else {
@@ -181,7 +181,7 @@ fn needs_first(error: Error, named: &str, scope: Scope, differing: &[PieceThen])
         piece: name.clone(),
         scope: *of,
         revision: ask_for.clone().unwrap_or_else(|| revision.to_string()),
-        // Pieces of other scopes do not go back with it.
+        // Pieces of other scopes are not restored with it.
         together: *of == scope,
     }
     .into()

@@ -1,4 +1,4 @@
-//! One of a closed vocabulary, or nothing.
+//! A word of a closed vocabulary, or none.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Deserializer};
 
-/// A word of a closed vocabulary. As with texts, an empty one clears the field.
+/// A word of a closed vocabulary. An empty text clears the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice<T>(pub Option<T>);
 
@@ -20,7 +20,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Choice<T> {
     }
 }
 
-/// The schema names the words alone: nobody is to choose nothing by mistake.
+/// The schema lists only the words, so that no agent clears the field by mistake.
 impl<T: JsonSchema> JsonSchema for Choice<T> {
     fn inline_schema() -> bool {
         T::inline_schema()

@@ -1,4 +1,4 @@
-//! Inputs of the operations that work alike on entities of every kind.
+//! Inputs of operations on entities of any kind.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::RevisionText;
-use crate::{Promotion, Resolution, Result, ValueError};
+use crate::{Resolution, Result, ValueError};
 
-/// Declares inputs that share the derives and the refusal of unknown fields.
+/// Declares inputs with the same derives. Unknown fields are errors.
 macro_rules! inputs {
     ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })+) => {
         $($(#[$meta])*
@@ -66,6 +66,8 @@ inputs! {
         new_name: Name,
         /// Why, for the history
         message: Option<String>,
+        /// Refuse if changed since this revision
+        if_revision: Option<i64>,
         scope: Option<Scope>,
     }
 
@@ -77,6 +79,8 @@ inputs! {
         to: Option<Scope>,
         /// Why, for the history
         message: Option<String>,
+        /// Refuse if the original changed since this revision
+        if_revision: Option<i64>,
         /// The scope of the original
         scope: Option<Scope>,
     }
@@ -94,6 +98,8 @@ inputs! {
         replace: bool,
         /// Why, for the history
         message: Option<String>,
+        /// Refuse if changed since this revision
+        if_revision: Option<i64>,
         /// The scope to move from
         scope: Option<Scope>,
     }
@@ -147,13 +153,6 @@ inputs! {
     LintLibrary {
         /// Default: the files, or shared if there are none
         scopes: Option<Vec<Scope>>,
-    }
-}
-
-impl From<PromoteEntity> for Promotion {
-    fn from(input: PromoteEntity) -> Self {
-        let PromoteEntity { kind, name, to, copy, replace, message, scope } = input;
-        Self { kind, name, from: scope, to, copy, replace, message }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A piece inside `create_agent_persona`: the name of one that exists, or a whole definition.
+//! A piece inside `create_agent_persona`: an existing name, or a definition.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-use super::given::declare;
+use super::settable::declare;
 
-/// A name, or a definition that is created too.
+/// A name, or a definition to create.
 #[derive(Debug, Clone)]
 pub enum Reference<T> {
     Name(Name),
@@ -26,7 +26,7 @@ pub type TraitRef = Reference<TraitDefinition>;
 pub type SkillRef = Reference<SkillDefinition>;
 pub type GuardrailRef = Reference<GuardrailDefinition>;
 
-/// Declares the definition of a piece that is created along.
+/// Declares the definition of a piece that is created with a persona.
 macro_rules! definition {
     ($name:ident { $($(#[$meta:meta])* $field:ident: $type:ty),* $(,)? }) => {
         #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ macro_rules! definition {
     };
 }
 
-// A part without a type is one that exists already, with its place.
+// A part without a type is an existing one, with its place.
 part_fields!(declare, { update definition PartDefinition {} {
     #[serde(alias = "order")]
     part_order: Option<i32>,
@@ -52,7 +52,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Reference<T> {
     }
 }
 
-/// Unlike an untagged enum, keeps the message of what is wrong inside a definition.
+/// Unlike an untagged enum, keeps the error inside a definition.
 struct NameOrDefinition<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for NameOrDefinition<T> {

@@ -1,4 +1,4 @@
-//! A revision as callers name it: a number, a number in quotes, or a tag.
+//! A revision in an input: a number, a number in quotes, or a tag.
 
 use std::borrow::Cow;
 use std::fmt;

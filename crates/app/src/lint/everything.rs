@@ -1,37 +1,37 @@
-//! What the rules of lint are told of the library.
+//! The definitions that the rules of lint see.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::catalog::reach;
-use persona::lint::{Catalog, Subject};
+use persona::catalog::{reach, reaches};
+use persona::lint::{OtherDefinitions, Subject};
 use persona::{AnyEntity, Kind, Name, Reference, Scope};
 
 use super::unread::Unread;
 use crate::{Library, Result};
 
-/// Names that lead nowhere for which the database is asked what was meant; a file full of mistakes
-/// gets suggestions for the first of them.
+/// The most unknown names that are looked up in the database for suggestions. A file full of errors
+/// gets suggestions for the first ones.
 const ASKED_NAMES: usize = 50;
 
-/// Everything that is known, by scope.
+/// All known definitions, by scope.
 pub(super) struct Everything {
     entities: BTreeMap<(Scope, Kind, Name), AnyEntity>,
-    /// The scopes that are looked at.
+    /// The scopes to check.
     wanted: Vec<Scope>,
     unread: Unread,
-    /// What definitions that are not looked at mean by the names that they have.
+    /// Definitions that unchecked definitions use.
     used: BTreeSet<(Scope, Kind, Name)>,
-    /// What the database has that names which lead nowhere may have meant.
+    /// Names in the database that are near unknown names.
     near: BTreeMap<(Kind, Name), Vec<Name>>,
 }
 
-impl Catalog for Everything {
+impl OtherDefinitions for Everything {
     fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity> {
         self.entities.get(&(scope, kind, name.clone()))
     }
 
     fn names(&self, scope: Scope, kind: Kind, wanted: &Name) -> Vec<Name> {
-        let reachable = self.entities.keys().filter(|(of, known, _)| *of <= scope && *known == kind);
+        let reachable = self.entities.keys().filter(|(of, known, _)| reaches(scope, *of) && *known == kind);
         let near = self.near.get(&(kind, wanted.clone())).into_iter().flatten();
         let near = near.filter(|_| scope >= Scope::Shared);
         reachable.map(|(_, _, name)| name).chain(near).cloned().collect()
@@ -52,7 +52,7 @@ impl Everything {
         let mut everything = Self { entities, wanted, unread, used, near };
         let has_shared = everything.wanted.contains(&Scope::Shared);
         for scope in Scope::ALL {
-            // Shared may be huge; unless it is looked at itself, only what files refer to is read.
+            // Shared may be huge. Unless it is checked itself, only the references of files are read.
             if *scope != Scope::Shared || has_shared {
                 everything.extend(*scope, library.scopes.all(*scope).await?);
             }
@@ -67,7 +67,7 @@ impl Everything {
         Ok(everything)
     }
 
-    /// What is looked at: what is in force because its text cannot be read is not.
+    /// The definitions to check. A definition whose text cannot be read is not checked.
     pub(super) fn subjects(&self) -> Vec<Subject<'_>> {
         let subjects = self.entities.iter().filter(|(key, _)| self.is_subject(key));
         subjects.map(|((scope, _, _), entity)| Subject { scope: *scope, entity }).collect()
@@ -92,15 +92,15 @@ impl Everything {
         self.used = meant.collect();
     }
 
-    /// What a definition of a scope means by a reference.
+    /// The definition that a reference means, seen from a scope.
     fn meant(&self, from: Scope, reference: &Reference) -> Option<(Scope, Kind, Name)> {
         let key = |scope| (scope, reference.kind, reference.name.clone());
         let mut scopes = reach(from, reference.scope);
         scopes.find(|scope| self.entities.contains_key(&key(*scope))).map(key)
     }
 
-    /// Asks the database for names like those that lead nowhere, and for what has them and is of
-    /// another kind.
+    /// Asks the database for names near the unknown ones, and for entities of other kinds with those
+    /// names.
     async fn ask_near(&mut self, library: &Library) -> Result<()> {
         let mut nowhere: BTreeSet<(Kind, Name)> = BTreeSet::new();
         for (key, entity) in self.entities.iter().filter(|(key, _)| self.is_subject(key)) {
@@ -119,7 +119,7 @@ impl Everything {
         for (kind, name) in nowhere {
             let near = library.scopes.database().near_names(kind, name.as_str()).await?;
             let near: Vec<Name> = near.iter().filter_map(|near| Name::parse(near).ok()).collect();
-            // Of a base that was meant it counts where it is.
+            // For a base, the scope of the suggestion counts.
             if kind == Kind::Persona {
                 for name in &near {
                     self.know(library, kind, name).await?;
@@ -137,7 +137,7 @@ impl Everything {
     }
 }
 
-/// What definitions refer to in shared, directly or not.
+/// The shared definitions that files refer to, directly or not.
 async fn shared_behind(
     library: &Library,
     files: impl Iterator<Item = &AnyEntity> + Send,

@@ -1,4 +1,4 @@
-//! Where findings stand in the files.
+//! The places of findings in the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +8,18 @@ use files::document::{Locator, TextPlace, directory_of};
 use persona::Scope;
 use persona::lint::Finding;
 
-/// A file, and a line and column in it, as far as there are any.
+/// A file, and a line and column in it, if known.
 pub(super) type Placed = (Option<PathBuf>, Option<(usize, usize)>);
 
-/// The files of the scopes, as they are now.
+/// The current files of the scopes.
 #[derive(Default)]
 pub(super) struct Places<'t>(BTreeMap<Scope, File<'t>>);
 
 struct File<'t> {
     path: &'t Path,
-    /// Where the paths of texts of their own start.
+    /// The directory that included paths are relative to.
     directory: PathBuf,
-    /// None where it cannot be read any more.
+    /// `None` if the file cannot be read any more.
     locator: Option<Locator<'t>>,
 }
 
@@ -29,8 +29,8 @@ impl<'t> Places<'t> {
         self.0.insert(scope, file);
     }
 
-    /// The place of what was found: that of its character for what is about one in a text, wherever
-    /// it is written; that of the name or of the field's key, or of the entry otherwise.
+    /// The place of a finding: the character in a text, else the name, the key of the field, or the
+    /// entry.
     pub(super) fn of(&self, finding: &Finding) -> Placed {
         let Some(file) = self.0.get(&finding.scope) else { return (None, None) };
         let path = || Some(file.path.to_owned());
@@ -53,8 +53,8 @@ impl<'t> Places<'t> {
     }
 }
 
-/// The directory of a file, by the path under which the file is known rather than where links lead:
-/// whoever tells what lies below a project compares paths.
+/// The directory of a file as given, without following links. Callers compare it with the project's
+/// path.
 fn directory_as_given(path: &Path) -> PathBuf {
     let directory = directory_of(path);
     match path.parent() {

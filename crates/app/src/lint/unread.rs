@@ -1,5 +1,5 @@
-//! What of the files cannot be read now: its last good state is in force, and what is written is
-//! another text.
+//! Files and entries that cannot be read now. Their last valid version is in force, which differs from
+//! their text.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// Takes mistakes with the scopes of their files.
+    /// Collects errors with the scopes of their files.
     pub(super) fn of(problems: impl IntoIterator<Item = (Scope, Problem)>) -> Self {
         let mut unread = Self::default();
         for (scope, problem) in problems.into_iter().filter(|(_, problem)| problem.level == Level::Error) {
             match problem.entry {
                 Some((kind, name)) => unread.entries.extend([(scope, kind, name)]),
-                // One that is merely not in its history is read all the same.
+                // A file whose history failed is readable.
                 None if problem.in_force.is_some() => unread.files.extend([scope]),
                 None => {}
             }
@@ -28,12 +28,12 @@ impl Unread {
         unread
     }
 
-    /// Whether a scope may have something of this name that cannot be read.
+    /// True if a scope may have an unreadable entity of this name.
     pub(super) fn has(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
         self.files.contains(&scope) || self.entries.contains(&(scope, kind, name.to_string()))
     }
 
-    /// Whether anything that cannot be read may use a definition.
+    /// True if an unreadable entry may use a definition of this scope.
     pub(super) fn may_use(&self, scope: Scope) -> bool {
         let uses = |kind: Kind| matches!(kind, Kind::Persona | Kind::Arc);
         self.files.iter().any(|file| *file >= scope)

@@ -1,4 +1,4 @@
-//! What lint found, in the form that every front shows.
+//! Findings of lint, as every front shows them.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -11,14 +11,14 @@ use persona::{Kind, Scope};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// All that was found: strongest scope first, then from top to bottom.
+/// All findings: strongest scope first, then from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LintReport {
     pub findings: Vec<LintFinding>,
     pub errors: usize,
     pub warnings: usize,
     pub notes: usize,
-    /// The scopes that were looked at, strongest first, and how many definitions they have.
+    /// The checked scopes, strongest first, and the number of their definitions.
     pub scopes: Vec<Scope>,
     pub entries: usize,
 }
@@ -40,7 +40,7 @@ impl LintReport {
     }
 }
 
-/// One finding, whether a rule found it or the reader of a file.
+/// One finding of a rule or of the reader of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LintFinding {
     #[schemars(with = "String")]
@@ -50,7 +50,7 @@ pub struct LintFinding {
     pub scope: Option<Scope>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// What stands in a file, which may be no lawful name.
+    /// The name as written in the file, which may be invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct LintFinding {
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// The file that it is in, where it is in one: that of the text, where the text has one of its own.
+    /// The file of the finding; that of the text if it is included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct LintFinding {
 }
 
 impl LintFinding {
-    /// What a rule found in a definition, and its line and column where it is in a file.
+    /// A finding in a definition, with its line and column in a file.
     pub(crate) fn of_definition(
         finding: Finding,
         path: Option<PathBuf>,
@@ -90,7 +90,7 @@ impl LintFinding {
         }
     }
 
-    /// A problem of a file, told as if a rule had found it.
+    /// A problem of a file, as a finding.
     pub(crate) fn of_file(problem: Problem, scope: Option<Scope>) -> Self {
         let Problem { path, line, column, message, hint, entry, level, .. } = problem;
         let rule = match (level, &entry) {
@@ -116,8 +116,8 @@ impl LintFinding {
         }
     }
 
-    /// Whether this is the same, wherever in its file it stands.
-    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+    /// True if both are the same, apart from their place.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let Self { rule, level, scope, kind, name, field, message, suggestion, path, line: _, column: _ } =
             self;
         (rule, level, scope, kind, name)
@@ -126,14 +126,14 @@ impl LintFinding {
                 == (&other.field, &other.message, &other.suggestion, &other.path)
     }
 
-    /// Whether this is of the same rule and line.
+    /// True if both are of the same rule and line.
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         (&self.rule, &self.path, &self.line) == (&other.rule, &other.path, &other.line)
     }
 
-    /// A secret that stands in a file and in none of its entries.
+    /// A secret in a file outside of its entries.
     pub(crate) fn of_secret((at, message): (Place, String), scope: Scope, path: &Path) -> Self {
-        let hint = "take it out and revoke it, since it has been written down; name a variable that holds it instead, as env_pass, headers_env and api_key_env do";
+        let hint = "remove and revoke it; name a variable that holds it instead, as env_pass, headers_env and api_key_env do";
         Self {
             rule: LintRule::Definition(Rule::Secret),
             level: Rule::Secret.level(),
@@ -149,12 +149,12 @@ impl LintFinding {
         }
     }
 
-    /// The order in which findings are read.
+    /// The order of findings.
     fn place(&self) -> impl Ord + use<> {
         (Reverse(self.scope), self.path.clone(), self.line, self.column)
     }
 
-    /// What is wrong and what to do about it, in one sentence: `persona reviewer, parts: …; …`.
+    /// The finding and its remedy in one sentence: `persona reviewer, parts: …; …`.
     pub fn sentence(&self) -> String {
         let subject = self.subject().map(|subject| format!("{subject}: ")).unwrap_or_default();
         let suggestion = self.suggestion.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
@@ -170,7 +170,7 @@ impl LintFinding {
     }
 }
 
-/// What says that something is wrong.
+/// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LintRule {
     Definition(Rule),
@@ -197,7 +197,7 @@ impl LintRule {
         }
     }
 
-    /// What the rule is about, in one sentence.
+    /// One sentence for the documentation.
     pub fn description(self) -> &'static str {
         match self {
             Self::Definition(rule) => rule.description(),
@@ -218,7 +218,7 @@ impl Serialize for LintRule {
     }
 }
 
-/// What the reader of a file finds.
+/// A problem that the reader of a file finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileRule {
     BrokenFile,
@@ -246,11 +246,11 @@ impl FileRule {
 
     const fn description(self) -> &'static str {
         match self {
-            Self::BrokenFile => "A personas.toml cannot be read, so that its last good state stays in force.",
+            Self::BrokenFile => "A personas.toml cannot be read; its last valid version stays in force.",
             Self::InvalidEntry => {
-                "An entry of a personas.toml is not valid; its last good state stays in force."
+                "An entry of a personas.toml is not valid; its last valid version stays in force."
             }
-            Self::UnknownKey => "A personas.toml has a table or a key that means nothing, and has no effect.",
+            Self::UnknownKey => "A personas.toml has an unknown table or key, which has no effect.",
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use app::{ErrorKind, Resolution};
+use app::{Code, ErrorKind, Remedy, Resolution};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, name, refused};
+use crate::world::{World, code, in_each_world, name, not_found, refused, suggested};
 
 async fn settle(
     world: &World,
@@ -99,18 +99,10 @@ async fn one_scope_is_used_and_the_others_go() {
         assert_eq!(world.view(json!({ "name": "coder" })).await["summary"], "Mine");
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
 
-        let (kind, said) =
-            refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Invalid, "only global defines persona \"coder\"; there is no conflict")
-        );
-        let (kind, said) =
-            refused(settle(world, Kind::Persona, "codr", Resolution::Use(Scope::Global)).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Missing, "no persona is named \"codr\"; did you mean \"coder\"?")
-        );
+        let again = refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Global)).await);
+        assert_eq!((again.code, again.subject.scope), (Code::NoConflict, Some(Scope::Global)));
+        let unknown = settle(world, Kind::Persona, "codr", Resolution::Use(Scope::Global)).await;
+        assert_eq!(suggested(unknown), not_found("coder"));
     })
     .await;
 }
@@ -120,22 +112,20 @@ async fn fields_are_taken_from_the_scopes_that_are_named() {
     in_each_world(async |world| {
         three_coders(world).await;
         let some = take(&[("summary", Scope::Global)]);
-        let said = "a merge needs a scope for each field that differs (still open: detail, tags)";
-        assert_eq!(
-            refused(settle(world, Kind::Persona, "coder", some).await),
-            (ErrorKind::Invalid, said.to_owned())
-        );
+        let open = refused(settle(world, Kind::Persona, "coder", some).await);
+        assert_eq!(open.code, Code::UndecidedFields);
+        assert_eq!(open.candidates, ["detail", "tags"]);
         let wrong = take(&[("sumary", Scope::Global)]);
-        let said = "the scopes do not differ in \"sumary\"; did you mean \"summary\"?";
         assert_eq!(
-            refused(settle(world, Kind::Persona, "coder", wrong).await),
-            (ErrorKind::Invalid, said.to_owned())
+            suggested(settle(world, Kind::Persona, "coder", wrong).await),
+            (Code::FieldNotInConflict, Some("summary".to_owned()))
         );
         let wrong = take(&[("summary", Scope::Builtin), ("detail", Scope::Shared), ("tags", Scope::Shared)]);
-        let (_, said) = refused(settle(world, Kind::Persona, "coder", wrong).await);
-        assert_eq!(said, "builtin does not define persona \"coder\"; use shared, global or project");
-        let (_, said) = refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Builtin)).await);
-        assert_eq!(said, "builtin does not define persona \"coder\"; use shared, global or project");
+        for how in [wrong, Resolution::Use(Scope::Builtin)] {
+            let refusal = refused(settle(world, Kind::Persona, "coder", how).await);
+            assert_eq!((refusal.code, refusal.subject.scope), (Code::NotDefinedThere, Some(Scope::Builtin)));
+            assert_eq!(refusal.candidates, ["shared", "global", "project"]);
+        }
         assert_eq!(world.library.conflicts(None, None).await.unwrap().len(), 1, "nothing happened yet");
 
         let all = take(&[("summary", Scope::Shared), ("detail", Scope::Global), ("tags", Scope::Shared)]);
@@ -166,9 +156,11 @@ async fn a_definition_that_others_need_is_not_deleted() {
         world.persona(Scope::Shared, json!({ "name": "team", "parts": [{ "name": "calm" }] })).await;
         world.persona(Scope::Global, json!({ "name": "mine", "parts": [{ "name": "calm" }] })).await;
         world.persona(Scope::Project, json!({ "name": "ours", "parts": [{ "name": "calm" }] })).await;
-        let said = "part \"calm\" of shared is used by shared:team, global:mine, which would be left without it; keep the one in shared, or unlink it there first";
         for how in [Resolution::Use(Scope::Project), take(&[("content", Scope::Project)])] {
-            assert_eq!(refused(settle(world, Kind::Part, "calm", how).await), (ErrorKind::Conflict, said.to_owned()));
+            let refusal = refused(settle(world, Kind::Part, "calm", how).await);
+            assert_eq!((refusal.code, refusal.subject.scope), (Code::InUse, Some(Scope::Shared)));
+            assert_eq!(refusal.subject.users, ["shared:team", "global:mine"]);
+            assert_eq!(refusal.remedies[0], Remedy::KeepScope { scope: Scope::Shared });
         }
         assert_eq!(world.library.conflicts(None, None).await.unwrap().len(), 1, "nothing happened");
         let resolved = settle(world, Kind::Part, "calm", Resolution::Use(Scope::Shared)).await.unwrap();
@@ -197,14 +189,15 @@ async fn namesakes_that_build_on_each_other_go_together() {
 async fn a_namesake_that_is_built_on_is_not_deleted() {
     in_each_world(async |world| {
         world.persona(Scope::Global, json!({ "name": "coder", "system_prompt": "Code." })).await;
-        world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["here"] })).await;
-        let said = "persona \"coder\" of global is used by project:coder, which would be left without it; keep the one in global, or unlink it there first";
-        assert_eq!(
-            refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Project)).await),
-            (ErrorKind::Conflict, said.to_owned())
-        );
-        // Merged so that it builds on nothing, it can stand alone.
-        let merged = take(&[("extends", Scope::Global), ("system_prompt", Scope::Global), ("tags", Scope::Project)]);
+        world
+            .persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["here"] }))
+            .await;
+        let refusal = refused(settle(world, Kind::Persona, "coder", Resolution::Use(Scope::Project)).await);
+        assert_eq!((refusal.code, refusal.subject.scope), (Code::InUse, Some(Scope::Global)));
+        assert_eq!(refusal.subject.users, ["project:coder"]);
+        // Merged without a base, it needs no other definition.
+        let merged =
+            take(&[("extends", Scope::Global), ("system_prompt", Scope::Global), ("tags", Scope::Project)]);
         let resolved = settle(world, Kind::Persona, "coder", merged).await.unwrap();
         assert_eq!(resolved.deleted, [Scope::Global]);
         let shown = world.view(json!({ "name": "coder", "detail": true })).await;
@@ -235,9 +228,7 @@ async fn nothing_is_done_where_one_of_the_scopes_cannot_be_written() {
         for how in [Resolution::Use(Scope::Global), Resolution::Use(Scope::Project), merge()] {
             let settled =
                 reader.resolve_conflict(&world.author, Kind::Persona, &name("coder"), how, None).await;
-            let (kind, said) = refused(settled);
-            assert_eq!(kind, ErrorKind::Denied);
-            assert!(said.contains("is not written to from here"), "{said}");
+            assert_eq!(refused(settled).kind, ErrorKind::Denied);
         }
         reader.close().await;
         assert_eq!(coders(world).await, [Scope::Shared, Scope::Global, Scope::Project]);
@@ -245,8 +236,7 @@ async fn nothing_is_done_where_one_of_the_scopes_cannot_be_written() {
         // Neither is the merged definition written before all others can go.
         let before = world.text(Scope::Project);
         world.edit(Scope::Global, "[personas.coder]", "[personas.coder");
-        let (_, said) = refused(settle(world, Kind::Persona, "coder", merge()).await);
-        assert!(said.contains("not valid TOML"), "{said}");
+        assert_eq!(code(settle(world, Kind::Persona, "coder", merge()).await), Code::FileHasErrors);
         assert_eq!(coders(world).await, [Scope::Shared, Scope::Global, Scope::Project]);
         assert_eq!(world.text(Scope::Project), before);
     })
@@ -263,12 +253,11 @@ async fn a_field_is_not_taken_where_its_names_mean_something_else() {
         world.persona(Scope::Shared, shared).await;
         world.persona(Scope::Project, json!({ "name": "coder" })).await;
         let how = |parts| take(&[("parts", parts), ("plan_persona", Scope::Shared)]);
-        let said = "parts names part \"calm\", which is of shared in shared and of project in project; \
-                    rename one of them first";
-        let merged = settle(world, Kind::Persona, "coder", how(Scope::Shared)).await;
-        assert_eq!(refused(merged), (ErrorKind::Invalid, said.to_owned()));
+        let merged = refused(settle(world, Kind::Persona, "coder", how(Scope::Shared)).await);
+        assert_eq!((merged.code, merged.subject.field.as_deref()), (Code::NameClash, Some("parts")));
+        assert_eq!((merged.subject.kind, merged.subject.name.as_deref()), (Some(Kind::Part), Some("calm")));
         assert_eq!(coders(world).await, [Scope::Shared, Scope::Project]);
-        // What means the same in both is taken.
+        // A field with the same meaning in both scopes is taken.
         world.part(Scope::Project, "calm", "tone", "Be calm, all.").await;
         settle(world, Kind::Persona, "coder", how(Scope::Shared)).await.unwrap();
         let coder = world.entity(Kind::Persona, Scope::Project, "coder").await;

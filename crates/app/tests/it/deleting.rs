@@ -1,12 +1,12 @@
 //! Deleting from a scope: what goes, what is in force afterwards, what refuses.
 
-use app::ErrorKind;
 use app::inputs::Delete;
 use app::outputs::Deleted;
+use app::{Code, Remedy};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, pieces, refused};
+use crate::world::{World, at_revision, in_each_world, input, pieces, refused, stale};
 
 async fn try_delete(world: &World, kind: Kind, delete: Value) -> Result<Deleted, app::Error> {
     world.library.delete(&world.author, kind, input::<Delete>(delete)).await
@@ -17,7 +17,7 @@ async fn delete(world: &World, kind: Kind, delete: Value) -> Deleted {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deleting_acts_where_the_name_resolves_and_says_what_is_left() {
+async fn a_delete_acts_where_the_name_resolves() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Global, Scope::Project] {
             world.persona(scope, json!({ "name": "critic", "summary": scope })).await;
@@ -33,9 +33,8 @@ async fn deleting_acts_where_the_name_resolves_and_says_what_is_left() {
             let gone = delete(world, Kind::Persona, json!({ "name": "critic" })).await;
             assert_eq!((gone.deleted, gone.scope, gone.in_force), (true, scope, Some(left)));
         }
-        let (kind, said) = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(said.ends_with("create one of that name to take its place"), "{said}");
+        let builtin = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
+        assert_eq!((builtin.code, builtin.remedies), (Code::BuiltinFixed, vec![Remedy::CreateInPlace]));
         let none = delete(world, Kind::Persona, json!({ "name": "nobody" })).await;
         assert_eq!((none.deleted, none.in_force), (false, None));
         assert_eq!(world.text(Scope::Project).trim(), "");
@@ -44,19 +43,16 @@ async fn deleting_acts_where_the_name_resolves_and_says_what_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_used_in_its_file_is_deleted_by_force_only() {
+async fn a_piece_in_use_in_its_file_is_deleted_by_force_only() {
     in_each_world(async |world| {
         world.part(Scope::Project, "calm", "tone", "Be calm.").await;
         let arc = json!({ "name": "path", "stages": [{ "name": "first", "parts": ["calm"] }] });
         world.create(Kind::Arc, Scope::Project, arc).await;
         let coder = json!({ "name": "coder", "parts": [{ "name": "calm" }], "arc": "path" });
         world.persona(Scope::Project, coder).await;
-        let said =
-            "part \"calm\" is used by persona coder, arc path; unlink it there first, or repeat with force";
-        assert_eq!(
-            refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
-            (ErrorKind::Conflict, said.to_owned())
-        );
+        let used = refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await);
+        assert_eq!((used.code, used.remedies), (Code::InUse, vec![Remedy::UnlinkFirst, Remedy::UseForce]));
+        assert_eq!(used.subject.users, ["persona coder", "arc path"]);
         let forced = delete(world, Kind::Part, json!({ "name": "calm", "force": true })).await;
         assert_eq!(pieces(&forced.unlinked), [(Kind::Persona, "coder"), (Kind::Arc, "path")]);
         let text = world.text(Scope::Project);
@@ -90,12 +86,8 @@ async fn a_stale_delete_is_refused() {
         for scope in [Scope::Shared, Scope::Project] {
             world.part(scope, "calm", "tone", "Be calm.").await;
             world.part(scope, "calm", "tone", "Be very calm.").await;
-            let stale = json!({ "name": "calm", "scope": scope, "if_revision": 1 });
-            let said = "part \"calm\" is at revision 2, not 1: somebody changed it; read it again and repeat your change";
-            assert_eq!(
-                refused(try_delete(world, Kind::Part, stale).await),
-                (ErrorKind::Conflict, said.to_owned())
-            );
+            let late = json!({ "name": "calm", "scope": scope, "if_revision": 1 });
+            assert_eq!(at_revision(try_delete(world, Kind::Part, late).await), stale(2));
             let fresh = json!({ "name": "calm", "scope": scope, "if_revision": 2 });
             assert!(delete(world, Kind::Part, fresh).await.deleted);
         }
@@ -104,7 +96,7 @@ async fn a_stale_delete_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stronger_scopes_use_is_deleted_by_force_only() {
+async fn a_piece_in_use_in_stronger_scopes_is_deleted_by_force_only() {
     in_each_world(async |world| {
         world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
         let user = |of: &str| json!({ "name": of, "parts": [{ "name": "calm" }] });
@@ -112,12 +104,9 @@ async fn what_stronger_scopes_use_is_deleted_by_force_only() {
         world.persona(Scope::Global, user("mine")).await;
         let arc = json!({ "name": "path", "stages": [{ "name": "first", "parts": ["calm"] }] });
         world.create(Kind::Arc, Scope::Project, arc).await;
-        let said = "part \"calm\" is used by persona team, persona mine in global, arc path in project; \
-                    unlink it there first, or repeat with force";
-        assert_eq!(
-            refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await),
-            (ErrorKind::Conflict, said.to_owned())
-        );
+        let used = refused(try_delete(world, Kind::Part, json!({ "name": "calm" })).await);
+        assert_eq!(used.code, Code::InUse);
+        assert_eq!(used.subject.users, ["persona team", "persona mine in global", "arc path in project"]);
         let forced = delete(world, Kind::Part, json!({ "name": "calm", "force": true })).await;
         assert_eq!(pieces(&forced.unlinked), [(Kind::Persona, "team")]);
         let left: Vec<(Scope, Kind, &str)> =
@@ -129,7 +118,7 @@ async fn what_stronger_scopes_use_is_deleted_by_force_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_falls_back_to_a_weaker_scope_is_not_left_without() {
+async fn a_reference_falls_back_to_a_weaker_scope() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Global] {
             world.part(scope, "calm", "tone", &format!("Be calm in {scope}.")).await;
@@ -141,12 +130,12 @@ async fn what_falls_back_to_a_weaker_scope_is_not_left_without() {
             assert_eq!(gone.left_without, [], "{scope}");
             world.part(scope, "calm", "tone", &format!("Be calm in {scope}.")).await;
         }
-        // Nothing stands in for a scope that is named.
+        // A reference that names a scope does not fall back.
         world.persona(Scope::Shared, json!({ "name": "critic" })).await;
         world.persona(Scope::Project, json!({ "name": "heir", "extends": "shared:critic" })).await;
-        let (kind, said) = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        assert!(said.contains("is used by persona heir in project;"), "{said}");
+        let used = refused(try_delete(world, Kind::Persona, json!({ "name": "critic" })).await);
+        assert_eq!(used.code, Code::InUse);
+        assert_eq!(used.subject.users, ["persona heir in project"]);
     })
     .await;
 }

@@ -1,11 +1,13 @@
-//! Where a write goes: the named scope, the default one, or where the name is found.
+//! The scope of a write: the named one, the default, or where the name is found.
 
-use app::ErrorKind;
 use app::inputs::{AddPart, CreatePersona, ListLibrary, OfPersona, PersonaSkill, UpdatePersona};
+use app::{Code, ErrorKind, Remedy};
 use persona::{Kind, Part, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, name, pieces, refused, view};
+use crate::world::{
+    World, at_revision, code, in_each_world, input, name, not_found, pieces, refused, stale, suggested, view,
+};
 
 async fn update(world: &World, change: Value) -> (Scope, i64) {
     let written = world.library.update_persona(&world.author, input::<UpdatePersona>(change)).await.unwrap();
@@ -34,23 +36,14 @@ async fn new_entities_go_to_the_named_scope_or_the_default_one() {
         let part = json!({ "name": "calm", "part_type": "tone", "content": "Be calm." });
         let written = at_project.create::<Part>(&world.author, input(part)).await.unwrap();
         assert_eq!(written.scope, Scope::Project);
-        assert_eq!(
-            refused(create(&at_project, json!({ "name": "coder" })).await),
-            (
-                ErrorKind::Conflict,
-                "persona \"coder\" exists already; update it, or choose another name".to_owned()
-            )
-        );
-        let (kind, said) = refused(create(&at_project, json!({ "name": "x", "scope": "builtin" })).await);
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(said.contains("name another scope"), "{said}");
+        let taken = create(&at_project, json!({ "name": "coder" })).await;
+        assert_eq!(code(taken), Code::AlreadyExists);
+        let builtin = create(&at_project, json!({ "name": "x", "scope": "builtin" })).await;
+        assert_eq!(refused(builtin).kind, ErrorKind::Denied);
 
         let alone = world.reopened(|options| options.files = None).await;
-        let (kind, said) = refused(create(&alone, json!({ "name": "x", "scope": "project" })).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Invalid, "no project is open; name the project's directory")
-        );
+        let closed = refused(create(&alone, json!({ "name": "x", "scope": "project" })).await);
+        assert_eq!((closed.code, closed.remedies), (Code::ScopeNotOpen, vec![Remedy::OpenProject]));
         alone.close().await;
         at_project.close().await;
     })
@@ -75,12 +68,11 @@ async fn a_scope_that_is_not_open_is_not_read() {
             refused(alone.manifest(&input(json!({ "name": "critic", "scope": "project" }))).await),
             refused(alone.history(Kind::Part, &name("calm"), Some(Scope::Project), None).await),
         ] {
-            let said = "no project is open; name the project's directory";
-            assert_eq!(refusal, (ErrorKind::Invalid, said.to_owned()));
+            assert_eq!((refusal.code, refusal.remedies), (Code::ScopeNotOpen, vec![Remedy::OpenProject]));
         }
         let global = json!({ "kind": "part", "scope": "global" });
-        let (_, said) = refused(alone.list(Kind::Part, input::<ListLibrary>(global)).await);
-        assert_eq!(said, "the global scope is not open here; leave out the scope");
+        let global = refused(alone.list(Kind::Part, input::<ListLibrary>(global)).await);
+        assert_eq!((global.code, global.remedies), (Code::ScopeNotOpen, vec![Remedy::LeaveOutScope]));
         alone.close().await;
         // An open one without a file has nothing yet.
         let list = json!({ "kind": "part", "scope": "project" });
@@ -104,12 +96,13 @@ async fn changes_go_where_the_name_resolves() {
 
         let elsewhere = json!({ "name": "coder", "tags": ["c"], "scope": "project" });
         let elsewhere = world.library.update_persona(&world.author, input(elsewhere)).await;
-        let said = "persona \"coder\" is in global, not in project; leave out the scope, or duplicate it into project";
-        assert_eq!(refused(elsewhere), (ErrorKind::Missing, said.to_owned()));
+        let elsewhere = refused(elsewhere);
+        assert_eq!((elsewhere.code, elsewhere.subject.scope), (Code::InOtherScope, Some(Scope::Project)));
+        let duplicate = Remedy::DuplicateInto { scope: Scope::Project };
+        assert_eq!(elsewhere.remedies, [Remedy::LeaveOutScope, duplicate]);
         let nowhere = json!({ "name": "cdoer", "tags": ["c"] });
         let nowhere = world.library.update_persona(&world.author, input(nowhere)).await;
-        let said = "no persona is named \"cdoer\"; did you mean \"coder\"?";
-        assert_eq!(refused(nowhere), (ErrorKind::Missing, said.to_owned()));
+        assert_eq!(suggested(nowhere), not_found("coder"));
     })
     .await;
 }
@@ -135,23 +128,22 @@ async fn a_builtin_is_copied_to_the_default_scope_before_it_changes() {
         assert!(shown["parts"].as_array().unwrap().len() > 3, "{shown}");
 
         let named = json!({ "name": "critic", "tags": ["ours"], "scope": "shared" });
-        let refusal = refused(at_project.update_persona(&world.author, input(named)).await);
-        assert_eq!(refusal.0, ErrorKind::Missing, "project's is not shared's: {}", refusal.1);
+        let refusal = code(at_project.update_persona(&world.author, input(named)).await);
+        assert_eq!(refusal, Code::InOtherScope, "project's is not shared's");
         let change = json!({ "name": "optimist", "tags": ["ours"] });
         let written = world.library.update_persona(&world.author, input(change)).await.unwrap();
         assert_eq!(written.scope, Scope::Shared);
         assert!(pieces(&written.copied).contains(&(Kind::Part, "optimist-voice")), "{written:?}");
         let wrong = json!({ "name": "mentor", "tags": [], "if_revision": 3 });
-        let (kind, said) = refused(world.library.update_persona(&world.author, input(wrong)).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        assert!(said.contains("builtin") && said.contains("read it again"), "{said}");
+        let refusal = world.library.update_persona(&world.author, input(wrong)).await;
+        assert_eq!(at_revision(refusal), stale(0));
         at_project.close().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copied_builtin_stands_where_the_builtin_stood() {
+async fn a_copied_builtin_keeps_its_stage() {
     in_each_world(async |world| {
         let mentor = input::<OfPersona>(json!({ "persona": "mentor" }));
         let state = world.library.advance_stage(&mentor).await.unwrap();
@@ -188,8 +180,7 @@ async fn builtin_pieces_are_copied_into_shared_and_not_into_files() {
         assert_eq!(shown["skills"][0]["name"], "steelman");
         let unknown = json!({ "persona": "in-project", "skill": "stealman" });
         let unknown = world.library.add_skill(&world.author, input::<PersonaSkill>(unknown)).await;
-        let said = "no skill is named \"stealman\"; did you mean \"steelman\"?";
-        assert_eq!(refused(unknown), (ErrorKind::Missing, said.to_owned()));
+        assert_eq!(suggested(unknown), not_found("steelman"));
     })
     .await;
 }
@@ -207,11 +198,10 @@ async fn a_definition_refers_to_its_own_scope_and_weaker_ones() {
             let (library, author) = (world.library.clone(), world.author.clone());
             async move { library.add_part(&author, link).await }
         };
-        for scope in ["shared", "global"] {
-            let said = format!(
-                "part \"local-tone\" is in project, and a {scope} definition cannot refer to it; promote it to {scope} first"
-            );
-            assert_eq!(refused(add(&format!("in-{scope}"), "local-tone").await), (ErrorKind::Invalid, said));
+        for scope in [Scope::Shared, Scope::Global] {
+            let stronger = refused(add(&format!("in-{scope}"), "local-tone").await);
+            assert_eq!((stronger.code, stronger.subject.scope), (Code::OutOfReach, Some(Scope::Project)));
+            assert_eq!(stronger.remedies, [Remedy::PromoteTo { scope }]);
         }
         for part in ["local-tone", "team-tone"] {
             assert_eq!(add("in-project", part).await.unwrap().scope, Scope::Project);
@@ -220,9 +210,8 @@ async fn a_definition_refers_to_its_own_scope_and_weaker_ones() {
 
         // Saving a whole definition is held to the same rule.
         let whole = json!({ "name": "other", "parts": [{ "name": "local-tone" }] });
-        let (kind, said) = refused(world.try_create(Kind::Persona, Scope::Shared, whole).await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.ends_with("promote it to shared first"), "{said}");
+        let refusal = world.try_create(Kind::Persona, Scope::Shared, whole).await;
+        assert_eq!(code(refusal), Code::OutOfReach);
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "other").await, Value::Null);
     })
     .await;

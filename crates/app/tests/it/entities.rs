@@ -1,11 +1,11 @@
 //! One door for all kinds: get, save, delete.
 
-use app::ErrorKind;
 use app::inputs::{DeleteEntity, GetEntity, ListLibrary, SaveEntity};
+use app::{Code, Remedy};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, refused};
+use crate::world::{World, at_field, code, in_each_world, input, not_found, refused, stale, suggested};
 
 /// One lawful definition of each kind, with all that it refers to before it.
 fn one_of_each() -> Vec<(Kind, Value)> {
@@ -98,7 +98,7 @@ async fn round(world: &World, kind: Kind, scope: Scope, entity: &Value) {
             assert_eq!(read[field], *value, "{kind} {field}");
         }
     }
-    // What was read may be sent back as it is, and what was sent may be sent again.
+    // An entity may be sent back as it was read, and sent again.
     for same in [&read, entity] {
         let again = world.library.save_entity(&world.author, save(kind, scope, same)).await.unwrap();
         assert_eq!((again.changed, again.revision), (false, 1), "{kind} in {scope}");
@@ -141,12 +141,11 @@ async fn a_save_without_a_scope_goes_where_the_name_resolves() {
         let balanced = json!({ "kind": "bias_profile", "name": "balanced", "entity": {}, "if_revision": 0 });
         let written = try_save(world, balanced.clone()).await.unwrap();
         assert_eq!((written.scope, written.revision), (Scope::Shared, 1));
-        let said = "bias profile \"balanced\" exists already; update it, or choose another name";
-        assert_eq!(refused(try_save(world, balanced).await), (ErrorKind::Conflict, said.to_owned()));
+        assert_eq!(code(try_save(world, balanced).await), Code::AlreadyExists);
         let gone = json!({ "kind": "bias_profile", "name": "nothing", "entity": {}, "if_revision": 4 });
-        let (kind, said) = refused(try_save(world, gone).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        assert!(said.contains("deleted") && said.contains("without if_revision"), "{said}");
+        let gone = refused(try_save(world, gone).await);
+        assert_eq!((gone.code, gone.subject.revision), stale(0));
+        assert_eq!(gone.remedies, [Remedy::ReadAgain, Remedy::DropIfRevision]);
     })
     .await;
 }
@@ -185,92 +184,47 @@ async fn an_entity_may_be_written_as_in_a_file() {
             assert_eq!(read["categories"]["read"], json!([{ "name": "read_*" }]));
         }
         let odd = json!({ "kind": "persona", "name": "x", "entity": { "parts": ["two words"] } });
-        let (kind, said) = refused(try_save(world, odd).await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.starts_with("persona \"x\": parts[0].name: "), "{said}");
+        let invalid = |field: &str| (Code::InvalidValue, Some(field.to_owned()));
+        assert_eq!(at_field(try_save(world, odd).await), invalid("parts[0].name"));
         let number = json!({ "kind": "persona", "name": "x", "entity": { "parts": [7] } });
-        let (_, said) = refused(try_save(world, number).await);
-        assert!(said.starts_with("persona \"x\": parts[0]: "), "{said}");
+        assert_eq!(at_field(try_save(world, number).await), invalid("parts[0]"));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_is_refused_with_the_field() {
+async fn an_invalid_entity_is_refused_with_the_field() {
     in_each_world(async |world| {
-        let said = async |kind: &str, entity: Value| {
-            let save = json!({ "kind": kind, "name": "bad", "entity": entity, "scope": "project" });
-            let (error, said) = refused(try_save(world, save).await);
-            assert_eq!(error, ErrorKind::Invalid, "{said}");
-            said
-        };
-        assert_eq!(
-            said("part", json!({ "part_type": "tone", "contents": "Be calm." })).await,
-            "part \"bad\": unknown field \"contents\"; did you mean \"content\"?"
-        );
-        assert_eq!(
-            said("bias_profile", json!({ "zzz": 1 })).await,
-            "bias profile \"bad\": unknown field \"zzz\"; use name, description, multipliers or tags"
-        );
-        assert_eq!(
-            said("part", json!({ "part_type": "tonne", "content": "x" })).await,
-            "part \"bad\": part_type: unknown part type \"tonne\" (did you mean \"tone\"?)"
-        );
-        assert_eq!(
-            said("part", json!({ "content": "x" })).await,
-            "part \"bad\": \"part_type\" is missing; add it"
-        );
-        assert_eq!(
-            said("part", json!({ "part_type": "tone" })).await,
-            "part \"bad\": content: a part without text says nothing; give content or summary"
-        );
-        assert_eq!(
-            said("skill", json!({ "name": "other", "content": "x" })).await,
-            "entity.name is \"other\", but \"bad\" is to be saved; rename it with a call of its own"
-        );
         let tool = |weight: u32| json!({ "categories": { "read": [{ "name": "cat", "weight": weight }] } });
-        assert_eq!(
-            said("tool_preset", tool(6)).await,
-            "tool preset \"bad\": categories.read[0].weight: 6 is outside 1 to 5"
-        );
-        let said_of_300 = said("tool_preset", tool(300)).await;
-        assert!(said_of_300.contains("categories.read[0].weight: "), "{said_of_300}");
         let bias = |parameter: &str| json!({ "categories": { "read": [{ "name": "cat", "parameter_bias": { parameter: "low" } }] } });
-        for (parameter, wrong) in [
-            (" ", "has an empty entry; remove it"),
-            ("two\nlines", "\"two\\nlines\" must be one line of at most 128 characters"),
-        ] {
-            assert_eq!(
-                said("tool_preset", bias(parameter)).await,
-                format!("tool preset \"bad\": categories.read[0].parameter_bias: {wrong}")
-            );
-        }
-        assert_eq!(
-            said("persona", json!({ "plan_persona": { "model": " " } })).await,
-            "persona \"bad\": plan_persona.model: must not be empty"
-        );
-        assert_eq!(
-            said("arc", json!({ "stages": [{ "name": "a", "ordr": 1 }] })).await,
-            "arc \"bad\": unknown field \"ordr\" in stages[0]; did you mean \"order\"?"
-        );
-        assert_eq!(
-            said("bias_profile", json!({ "multipliers": { "read": 11 } })).await,
-            "bias profile \"bad\": multipliers.read: 11 is outside 0 to 10"
-        );
         let entry = |entry: Value| json!({ "entries": [entry] });
-        assert_eq!(
-            said("context_preset", entry(json!({ "path": "../secrets" }))).await,
-            "context preset \"bad\": entries[0].path: must stay inside the project: no leading \"/\" or \"~\", no \"..\""
-        );
-        assert_eq!(
-            said("context_preset", entry(json!({ "view": "full" }))).await,
-            "context preset \"bad\": entries[0]: give either a glob or a path"
-        );
-        assert_eq!(
-            said("persona", json!({ "preferred_models": [{ "provider": "p", "model": "m", "temperature": 3.0 }] })).await,
-            "persona \"bad\": preferred_models[0].temperature: 3 is outside 0 to 2"
-        );
-        assert_eq!(world.text(Scope::Project), "", "nothing of it was written");
+        let model = |temperature: f64| json!({ "preferred_models": [{ "provider": "p", "model": "m", "temperature": temperature }] });
+        for (kind, entity, code, field) in [
+            ("part", json!({ "part_type": "tone", "contents": "x" }), Code::UnknownField, "contents"),
+            ("bias_profile", json!({ "zzz": 1 }), Code::UnknownField, "zzz"),
+            ("part", json!({ "part_type": "tonne", "content": "x" }), Code::UnknownWord, "part_type"),
+            ("part", json!({ "content": "x" }), Code::MissingField, "part_type"),
+            ("part", json!({ "part_type": "tone" }), Code::InvalidField, "content"),
+            ("skill", json!({ "name": "other", "content": "x" }), Code::ConflictingFields, "entity.name"),
+            ("tool_preset", tool(6), Code::InvalidField, "categories.read[0].weight"),
+            ("tool_preset", tool(300), Code::InvalidValue, "categories.read[0].weight"),
+            ("tool_preset", bias(" "), Code::InvalidField, "categories.read[0].parameter_bias"),
+            ("tool_preset", bias("two\nlines"), Code::InvalidField, "categories.read[0].parameter_bias"),
+            ("persona", json!({ "plan_persona": { "model": " " } }), Code::InvalidField, "plan_persona.model"),
+            ("arc", json!({ "stages": [{ "name": "a", "ordr": 1 }] }), Code::UnknownField, "stages[0].ordr"),
+            ("bias_profile", json!({ "multipliers": { "read": 11 } }), Code::InvalidField, "multipliers.read"),
+            ("context_preset", entry(json!({ "path": "../secrets" })), Code::InvalidField, "entries[0].path"),
+            ("context_preset", entry(json!({ "view": "full" })), Code::InvalidField, "entries[0]"),
+            ("persona", model(3.0), Code::InvalidField, "preferred_models[0].temperature"),
+        ] {
+            let save = json!({ "kind": kind, "name": "bad", "entity": entity, "scope": "project" });
+            let refusal = at_field(try_save(world, save).await);
+            assert_eq!(refusal, (code, Some(field.to_owned())), "{kind} {entity}");
+        }
+        let misspelt = json!({ "kind": "part", "name": "bad", "entity": { "part_type": "tone", "contents": "x" } });
+        let near = (Code::UnknownField, Some("content".to_owned()));
+        assert_eq!(suggested(try_save(world, misspelt).await), near);
+        assert_eq!(world.text(Scope::Project), "", "nothing was written");
     })
     .await;
 }
@@ -293,66 +247,58 @@ async fn empty_texts_clear() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_entity_says_what_to_do() {
+async fn a_missing_entity_comes_with_a_remedy() {
     in_each_world(async |world| {
         let get = async |value: Value| refused(world.library.get_entity(&input::<GetEntity>(value)).await);
-        let said = "no tool preset is named \"red_only\"; did you mean \"read_only\"?";
+        let near = get(json!({ "kind": "tool_preset", "name": "red_only" })).await;
+        assert_eq!((near.code, near.remedies), (Code::NotFound, vec![Remedy::DidYouMean]));
+        assert_eq!(near.candidates, ["read_only"]);
+        let none = get(json!({ "kind": "test_input", "name": "qqqqqq" })).await;
+        let list = Remedy::ListKind { kind: Kind::TestInput, part_type: None };
+        assert_eq!((none.code, none.remedies), (Code::NotFound, vec![list]));
+        let elsewhere = get(json!({ "kind": "tool_preset", "name": "read_only", "scope": "project" })).await;
+        let duplicate = Remedy::DuplicateInto { scope: Scope::Project };
         assert_eq!(
-            get(json!({ "kind": "tool_preset", "name": "red_only" })).await,
-            (ErrorKind::Missing, said.to_owned())
-        );
-        let said = "no test input is named \"qqqqqq\"; list the test inputs to see what there is";
-        assert_eq!(
-            get(json!({ "kind": "test_input", "name": "qqqqqq" })).await,
-            (ErrorKind::Missing, said.to_owned())
-        );
-        let said = "tool preset \"read_only\" is in builtin, not in project; leave out the scope, or duplicate it into project";
-        assert_eq!(
-            get(json!({ "kind": "tool_preset", "name": "read_only", "scope": "project" })).await,
-            (ErrorKind::Missing, said.to_owned())
+            (elsewhere.code, elsewhere.remedies),
+            (Code::InOtherScope, vec![Remedy::LeaveOutScope, duplicate])
         );
     })
     .await;
 }
 
-/// A preset that is not there is refused as a part is, by every way to write; what somebody else broke
-/// does not keep the rest from being changed.
+/// Every way to write refuses a preset that does not exist. A reference that was broken before does not
+/// block other changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preset_must_be_there() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
-            for (field, kind, near) in [
-                ("tool_preset", "tool preset", "read_only"),
-                ("bias_profile", "bias profile", "balanced"),
-                ("context_preset", "context preset", "docs_only"),
-            ] {
+            for (field, near) in
+                [("tool_preset", "read_only"), ("bias_profile", "balanced"), ("context_preset", "docs_only")]
+            {
                 let wrong = format!("{near}y");
-                let said = format!("no {kind} is named {wrong:?}; did you mean {near:?}?");
                 let mut persona = json!({ "name": "guide", field: wrong, "scope": scope });
                 let created = world.library.create_persona(&world.author, input(persona.clone())).await;
-                assert_eq!(refused(created), (ErrorKind::Missing, said.clone()));
+                assert_eq!(suggested(created), not_found(near));
                 persona.as_object_mut().unwrap().remove("scope");
                 let saved = world.try_create(Kind::Persona, scope, persona).await;
-                assert_eq!(refused(saved), (ErrorKind::Missing, said.clone()));
+                assert_eq!(suggested(saved), not_found(near));
                 world.persona(scope, json!({ "name": "guide" })).await;
                 let update = json!({ "name": "guide", field: wrong, "scope": scope });
                 let updated = world.library.update_persona(&world.author, input(update)).await;
-                assert_eq!(refused(updated), (ErrorKind::Missing, said));
+                assert_eq!(suggested(updated), not_found(near));
                 let right = json!({ "name": "guide", field: near, "scope": scope });
                 world.library.update_persona(&world.author, input(right)).await.unwrap();
                 let delete = input(json!({ "name": "guide", "scope": scope }));
                 world.library.delete(&world.author, Kind::Persona, delete).await.unwrap();
             }
             let plan = json!({ "name": "guide", "plan_persona": { "tool_preset": "read_onyl" } });
-            assert_eq!(refused(world.try_create(Kind::Persona, scope, plan).await).0, ErrorKind::Missing);
+            assert_eq!(code(world.try_create(Kind::Persona, scope, plan).await), Code::NotFound);
         }
         // A project's preset means nothing to what is shared.
         world.create(Kind::ToolPreset, Scope::Project, json!({ "name": "ours" })).await;
         let shared =
             world.try_create(Kind::Persona, Scope::Shared, json!({ "name": "a", "tool_preset": "ours" }));
-        let (kind, said) = refused(shared.await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.contains("promote it to shared first"), "{said}");
+        assert_eq!(code(shared.await), Code::OutOfReach);
         world.persona(Scope::Project, json!({ "name": "a", "tool_preset": "ours" })).await;
         world.edit(Scope::Project, "tool_preset = \"ours\"", "tool_preset = \"gone\"");
         let fresh = world.reopened(|_| ()).await;

@@ -1,14 +1,16 @@
 //! Everything that can be done to a persona of the database can be done to one of a file.
 
-use app::ErrorKind;
 use app::inputs::{
     AddPart, AddStage, AssignArc, CreatePersona, OfPersona, PersonaGuardrail, PersonaPart, PersonaSkill,
     PersonaTrait, RemoveStage, StagePart, UnassignArc, UpdatePersona,
 };
+use app::{Code, ErrorKind, Remedy, Report};
 use persona::{CharacterArc, Kind, Part, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, pieces, refused, view, with_files};
+use crate::world::{
+    World, at_revision, in_each_world, input, pieces, refused, stale, suggested, view, with_files,
+};
 
 const COMMENTED: &str = r#"# What we use here.
 
@@ -90,15 +92,14 @@ async fn links(world: &World, library: &app::Library) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_based_on_what_was_before_a_hand_edit_is_stale() {
+async fn a_change_based_on_the_revision_before_a_hand_edit_is_stale() {
     with_files("", COMMENTED, async |world| {
         let read = world.entity(Kind::Persona, Scope::Project, "reviewer").await;
-        assert_eq!(read["revision"], 1, "what stands in the file is recorded when it is seen");
+        assert_eq!(read["revision"], 1, "an entry is recorded when it is first read");
         world.edit(Scope::Project, "Reads changes", "Reads every change");
         let update = json!({ "name": "reviewer", "summary": "Mine", "if_revision": 1 });
-        let said = "persona \"reviewer\" is at revision 2, not 1: somebody changed it; read it again and repeat your change";
-        let stale = world.library.update_persona(&world.author, input(update)).await;
-        assert_eq!(refused(stale), (ErrorKind::Conflict, said.to_owned()));
+        let late = world.library.update_persona(&world.author, input(update)).await;
+        assert_eq!(at_revision(late), stale(2));
         assert!(world.text(Scope::Project).contains("Reads every change"), "nothing is lost");
         let seen = world.entity(Kind::Persona, Scope::Project, "reviewer").await;
         assert_eq!((&seen["summary"], &seen["revision"]), (&json!("Reads every change"), &json!(2)));
@@ -117,14 +118,12 @@ async fn a_change_based_on_what_was_before_a_hand_edit_is_stale() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_file_is_not_written_to_and_says_where_it_is_broken() {
+async fn a_broken_file_is_not_written_and_the_error_has_its_place() {
     with_files("", COMMENTED, async |world| {
         world.edit(Scope::Project, "part_type = \"tone\"", "part_type = tone");
         let update = json!({ "name": "reviewer", "summary": "Mine" });
-        let (kind, said) = refused(world.library.update_persona(&world.author, input(update)).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        assert!(said.contains("personas.toml:7:13: not valid TOML"), "{said}");
-        assert!(said.contains("7 | part_type = tone"), "{said}");
+        let broken = refused(world.library.update_persona(&world.author, input(update)).await);
+        assert_eq!((broken.code, place(&broken)), (Code::FileHasErrors, (Some(7), Some(13))));
         assert!(world.library.has_errors());
         assert_eq!(world.view(json!({ "name": "reviewer" })).await["summary"], "Reads changes");
         assert!(world.text(Scope::Project).contains("part_type = tone\n"));
@@ -154,14 +153,20 @@ async fn a_persona_of_a_file_walks_an_arc() {
 
         let assign = json!({ "persona": "reviewer", "arc": "path" });
         let state = library.assign_arc(author, input::<AssignArc>(assign)).await.unwrap();
-        assert_eq!((state.scope, state.stage.as_str(), state.position, state.of), (Scope::Project, "start", 1, 2));
+        assert_eq!(
+            (state.scope, state.stage.as_str(), state.position, state.of),
+            (Scope::Project, "start", 1, 2)
+        );
         let before = world.text(Scope::Project);
         let reviewer = input::<OfPersona>(json!({ "persona": "reviewer" }));
         let state = library.advance_stage(&reviewer).await.unwrap();
-        assert_eq!((state.scope, state.position, state.condition.as_deref()), (Scope::Project, 2, Some("when done")));
-        let last = "persona \"reviewer\" is in \"end\", the last stage of arc \"path\"; reset its stage to start over";
-        assert_eq!(refused(library.advance_stage(&reviewer).await), (ErrorKind::Invalid, last.to_owned()));
-        assert_eq!(world.text(Scope::Project), before, "where it stands is no part of the file");
+        assert_eq!(
+            (state.scope, state.position, state.condition.as_deref()),
+            (Scope::Project, 2, Some("when done"))
+        );
+        let last = refused(library.advance_stage(&reviewer).await);
+        assert_eq!((last.code, last.remedies), (Code::LastStage, vec![Remedy::ResetStage]));
+        assert_eq!(world.text(Scope::Project), before, "the stage is no part of the file");
         assert_eq!(view(&library, json!({ "name": "reviewer" })).await["parts"][0]["name"], "cold");
 
         stages_in_use(world, &library).await;
@@ -170,23 +175,28 @@ async fn a_persona_of_a_file_walks_an_arc() {
         reopened.close().await;
         let unassign = json!({ "persona": "reviewer" });
         library.unassign_arc(author, input::<UnassignArc>(unassign)).await.unwrap();
-        let none = "persona \"reviewer\" has no arc; assign it an arc first";
-        assert_eq!(refused(library.advance_stage(&reviewer).await), (ErrorKind::Invalid, none.to_owned()));
+        let none = refused(library.advance_stage(&reviewer).await);
+        assert_eq!((none.code, none.remedies), (Code::NoArc, vec![Remedy::AssignArc]));
         library.close().await;
     })
     .await;
 }
 
+/// Line and column that a refusal is about.
+fn place(report: &Report) -> (Option<usize>, Option<usize>) {
+    report.subject.place.as_ref().map(|place| (place.line, place.column)).unwrap_or_default()
+}
+
 async fn stages_in_use(world: &World, library: &app::Library) {
     let author = &world.author;
     let remove = json!({ "arc": "path", "stage": "end" });
-    let (kind, said) = refused(library.remove_stage(author, input::<RemoveStage>(remove)).await);
-    assert_eq!(kind, ErrorKind::Conflict);
-    assert!(said.contains("reviewer in stage end") && said.contains("force"), "{said}");
+    let used = refused(library.remove_stage(author, input::<RemoveStage>(remove)).await);
+    assert_eq!(used.code, Code::InUse);
+    assert!(used.remedies.contains(&Remedy::UseForce), "{used:?}");
+    assert_eq!(used.subject.users.len(), 1);
     let unknown = json!({ "arc": "path", "stage": "ende", "part": "cold" });
-    let said = "arc \"path\" has no stage \"ende\"; did you mean \"end\"?";
     let unknown = library.remove_stage_part(author, input::<StagePart>(unknown)).await;
-    assert_eq!(refused(unknown), (ErrorKind::Invalid, said.to_owned()));
+    assert_eq!(suggested(unknown), (Code::UnknownStage, Some("end".to_owned())));
     let part = json!({ "arc": "path", "stage": "end", "part": "cold" });
     library.remove_stage_part(author, input::<StagePart>(part)).await.unwrap();
     let reset = input::<OfPersona>(json!({ "persona": "reviewer" }));
@@ -226,15 +236,14 @@ async fn a_persona_of_a_file_is_compiled_and_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_are_not_to_be_written_refuse() {
+async fn read_only_files_are_not_written() {
     in_each_world(async |world| {
         world.persona(Scope::Project, json!({ "name": "coder" })).await;
         let reader =
             world.reopened(|options| options.files.as_mut().expect("it has files").writable = false).await;
         let update = json!({ "name": "coder", "tags": ["a"] });
-        let (kind, said) = refused(reader.update_persona(&world.author, input(update)).await);
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(said.contains("with the command line"), "{said}");
+        let denied = refused(reader.update_persona(&world.author, input(update)).await);
+        assert_eq!(denied.kind, ErrorKind::Denied);
         assert_eq!(view(&reader, json!({ "name": "coder" })).await["scope"], "project");
         reader.close().await;
     })
@@ -250,12 +259,9 @@ async fn a_bad_entry_is_not_overwritten_and_hides_nothing_else() {
         assert_eq!(world.entity(Kind::Part, Scope::Project, "good").await["content"], "x");
         world.part(Scope::Project, "good", "tone", "Be good.").await;
         let bad = json!({ "name": "bad", "part_type": "tone", "content": "Be better." });
-        let (kind, said) = refused(world.try_create(Kind::Part, Scope::Project, bad.clone()).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        assert!(
-            said.contains("personas.toml:2:13: part bad:") && said.contains("did you mean \"tone\"?"),
-            "{said}"
-        );
+        let refusal = refused(world.try_create(Kind::Part, Scope::Project, bad.clone()).await);
+        assert_eq!((refusal.code, place(&refusal)), (Code::FileHasErrors, (Some(2), Some(13))));
+        assert_eq!(refusal.subject.name.as_deref(), Some("bad"));
         assert!(
             world.text(Scope::Project).starts_with("[parts.bad]\npart_type = \"tonne\"\ncontent = \"x\"\n")
         );
@@ -288,9 +294,8 @@ async fn an_arc_of_a_weaker_scope_is_walked() {
             assert_eq!((&shown["arc"]["position"], shown["parts"].as_array().unwrap().len()), (&json!(3), 3));
             let wrong =
                 json!({ "persona": "guide", "arc": "mentors-path", "stage": "coahc", "scope": scope });
-            let said = "arc \"mentors-path\" has no stage \"coahc\"; did you mean \"coach\"?";
             let wrong = world.library.assign_arc(&world.author, input::<AssignArc>(wrong)).await;
-            assert_eq!(refused(wrong), (ErrorKind::Invalid, said.to_owned()));
+            assert_eq!(suggested(wrong), (Code::UnknownStage, Some("coach".to_owned())));
         }
     })
     .await;

@@ -2,11 +2,11 @@
 
 use app::inputs::Rollback;
 use app::outputs::{PieceThen, Place, RolledBack};
-use app::{ErrorKind, RevisionRef};
+use app::{Code, Remedy, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, name, pieces, refused};
+use crate::world::{World, at_field, code, in_each_world, input, name, pieces, refused, renaming, suggested};
 
 async fn back(world: &World, scope: Scope, more: Value) -> app::Result<RolledBack> {
     let mut fields = json!({ "kind": "persona", "name": "coder", "scope": scope });
@@ -34,7 +34,7 @@ fn then(scope: Scope, kind: Kind, of: &str, revision: i64, deleted: bool) -> Pie
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pieces_that_changed_since_are_told_and_go_back_where_that_is_asked_for() {
+async fn changed_pieces_are_listed_and_restored_on_request() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             tagged(world, scope).await;
@@ -47,7 +47,7 @@ async fn pieces_that_changed_since_are_told_and_go_back_where_that_is_asked_for(
             let changed =
                 [then(scope, Kind::Part, "calm", 1, false), then(scope, Kind::ToolPreset, "tools", 1, false)];
             assert_eq!(told.differing, changed, "{scope}");
-            assert_eq!(content(world, scope).await, "Be brisk.", "nobody asked for that");
+            assert_eq!(content(world, scope).await, "Be brisk.", "the piece stays");
             let all = json!({ "revision": "good", "with_pieces": true });
             let whole = back(world, scope, all.clone()).await.unwrap();
             assert_eq!(pieces(&whole.restored), [(Kind::Part, "calm"), (Kind::ToolPreset, "tools")]);
@@ -72,13 +72,10 @@ async fn pieces_that_were_deleted_come_back_with_it() {
                 let delete = input(json!({ "name": of, "scope": scope }));
                 assert!(world.library.delete(&world.author, kind, delete).await.unwrap().deleted);
             }
-            let (kind, said) = refused(back(world, scope, json!({ "revision": 1 })).await);
-            assert_eq!(kind, ErrorKind::Missing);
-            let why = format!(
-                "revision 1 of persona \"coder\" refers to part \"calm\" of {scope}, which no longer exists; \
-                 roll part \"calm\" back to revision 1 first, or repeat with with_pieces"
-            );
-            assert_eq!(said, why);
+            let gone = refused(back(world, scope, json!({ "revision": 1 })).await);
+            let (kind, revision) = (Kind::Part, "1".to_owned());
+            let first = Remedy::RollBackFirst { kind, name: name("calm"), revision };
+            assert_eq!((gone.code, gone.remedies), (Code::PieceGone, vec![first, Remedy::WithPieces]));
             let whole = back(world, scope, json!({ "revision": 1, "with_pieces": true })).await.unwrap();
             assert_eq!(pieces(&whole.restored), [(Kind::Part, "calm"), (Kind::ToolPreset, "tools")]);
             assert!(whole.written.changed);
@@ -102,7 +99,7 @@ async fn a_piece_with_another_name_is_meant_by_that() {
             tagged(world, scope).await;
             for (kind, old, new) in [(Kind::Part, "calm", "quiet"), (Kind::ToolPreset, "tools", "kit")] {
                 let (library, author) = (&world.library, &world.author);
-                library.rename(author, kind, &name(old), name(new), Some(scope), None).await.unwrap();
+                library.rename(author, renaming(kind, old, new, Some(scope))).await.unwrap();
             }
             let update = json!({ "name": "coder", "summary": "Two", "scope": scope });
             world.library.update_persona(&world.author, input(update)).await.unwrap();
@@ -127,7 +124,7 @@ async fn a_piece_with_another_name_is_meant_by_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pieces_of_other_scopes_are_told_and_left_alone() {
+async fn pieces_of_other_scopes_are_listed_and_stay() {
     in_each_world(async |world| {
         world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
         let coder = json!({ "name": "coder", "parts": [{ "name": "calm" }] });
@@ -158,15 +155,14 @@ async fn a_deleted_persona_is_shown_as_it_was_with_overrides() {
                 assert_eq!(world.view(request).await["parts"][0]["name"], of, "{scope}");
             }
             let wrong = json!({ "name": "coder", "scope": scope, "revision": "good", "overrides": { "tone": "clam" } });
-            let (kind, said) = refused(world.library.get_persona(&input(wrong)).await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert!(said.contains("did you mean \"calm\"?"), "{said}");
+            let unknown = world.library.get_persona(&input(wrong)).await;
+            assert_eq!(suggested(unknown), (Code::UnknownOverride, Some("calm".to_owned())));
         }
     })
     .await;
 }
 
-/// What was deleted referred to something: the deletion itself does not say to what.
+/// A deletion does not record references.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deletion_is_neither_shown_nor_tagged() {
     in_each_world(async |world| {
@@ -181,9 +177,8 @@ async fn a_deletion_is_neither_shown_nor_tagged() {
             let tag =
                 library.tag(author, Kind::Persona, &name("coder"), Some(scope), Some(&deletion), "x").await;
             for refusal in [refused(shown), refused(tag)] {
-                let said = "revision 2 of persona \"coder\" records its deletion; \
-                            choose another revision, or roll back";
-                assert_eq!(refusal, (ErrorKind::Missing, said.to_owned()), "{scope}");
+                let remedies = vec![Remedy::OtherRevision, Remedy::RollBack];
+                assert_eq!((refusal.code, refusal.remedies), (Code::DeletedRevision, remedies), "{scope}");
             }
         }
     })
@@ -191,7 +186,7 @@ async fn a_deletion_is_neither_shown_nor_tagged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pieces_that_the_history_has_forgotten_are_told() {
+async fn pieces_that_the_history_has_forgotten_are_listed() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             world.part(scope, "calm", "tone", "Be calm.").await;
@@ -203,14 +198,9 @@ async fn pieces_that_the_history_has_forgotten_are_told() {
             }
             world.library.prune(2).await.unwrap();
             let get = json!({ "name": "coder", "scope": scope, "revision": 1 });
-            let (kind, said) = refused(world.library.get_persona(&input(get)).await);
-            assert_eq!(kind, ErrorKind::Missing);
-            let lost = format!("revision 1 refers to part \"calm\" of {scope} as it was then");
-            assert!(said.starts_with(&lost), "{said}");
-            let (kind, said) =
-                refused(back(world, scope, json!({ "revision": 1, "with_pieces": true })).await);
-            assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("repeat without with_pieces"), "{said}");
+            assert_eq!(code(world.library.get_persona(&input(get)).await), Code::ForgottenRevision);
+            let whole = refused(back(world, scope, json!({ "revision": 1, "with_pieces": true })).await);
+            assert_eq!((whole.code, whole.remedies), (Code::ForgottenRevision, vec![Remedy::WithoutPieces]));
             let done = back(world, scope, json!({ "revision": 1 })).await.unwrap();
             assert!(done.written.changed && done.differing.is_empty(), "{done:?}");
             let forgotten = Place { scope, kind: Kind::Part, name: name("calm") };
@@ -232,10 +222,8 @@ async fn a_history_says_that_there_is_more() {
             assert_eq!((history.items.len(), history.next_cursor.is_some()), expected, "{limit:?}");
         }
         for limit in [0, 10_001] {
-            let (kind, said) =
-                refused(world.library.history(Kind::Persona, &name("coder"), None, Some(limit)).await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert_eq!(said, format!("limit must be from 1 to 10000, not {limit}"));
+            let refusal = world.library.history(Kind::Persona, &name("coder"), None, Some(limit)).await;
+            assert_eq!(at_field(refusal), (Code::OutOfRange, Some("limit".to_owned())));
         }
     })
     .await;

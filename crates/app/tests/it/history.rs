@@ -2,11 +2,14 @@
 
 use app::inputs::{GetEntity, Rollback, UpdatePersona};
 use app::outputs::Written;
-use app::{ErrorKind, RevisionRef};
+use app::{Code, ErrorKind, Remedy, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, name, refused, with_files};
+use crate::world::{
+    World, at_field, at_revision, code, in_each_world, input, name, not_found, refused, stale, suggested,
+    with_files,
+};
 
 async fn history(world: &World, kind: Kind, of: &str) -> Vec<(i64, String, String, Option<String>)> {
     let history = world.library.history(kind, &name(of), None, None).await.unwrap();
@@ -25,7 +28,7 @@ fn number(revision: i64) -> RevisionRef {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_change_is_told_with_who_and_why() {
+async fn the_history_has_the_author_and_the_message_of_each_change() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             world.persona(scope, json!({ "name": "coder", "summary": "One" })).await;
@@ -45,23 +48,21 @@ async fn every_change_is_told_with_who_and_why() {
             world.library.history(Kind::Persona, &name("coder"), Some(Scope::Shared), Some(1)).await.unwrap();
         assert_eq!((limited.scope, limited.items.len()), (Scope::Shared, 1));
         let long = json!({ "name": "coder", "summary": "Three", "message": "x".repeat(5000) });
-        let (kind, said) = refused(world.library.update_persona(&world.author, input(long)).await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.starts_with("message: a text of at most 2048 bytes"), "{said}");
+        let long = world.library.update_persona(&world.author, input(long)).await;
+        assert_eq!(at_field(long), (Code::TooLong, Some("message".to_owned())));
         let none = world.library.history(Kind::Persona, &name("codr"), None, None).await;
-        let said = "no persona is named \"codr\"; did you mean \"coder\"?";
-        assert_eq!(refused(none), (ErrorKind::Missing, said.to_owned()));
+        assert_eq!(suggested(none), not_found("coder"));
         let builtin = world.library.history(Kind::Persona, &name("critic"), None, None).await;
-        let said = "persona \"critic\" is builtin and has no history; duplicate it: the copy has a history";
-        assert_eq!(refused(builtin), (ErrorKind::Invalid, said.to_owned()));
-        // A scope that is named is not looked past.
+        let builtin = refused(builtin);
+        assert_eq!((builtin.code, builtin.remedies), (Code::NoHistory, vec![Remedy::DuplicateIt]));
+        // A named scope is the only one that is read.
         world.persona(Scope::Shared, json!({ "name": "critic" })).await;
         let of_builtin = async |of: &str| {
             world.library.history(Kind::Persona, &name(of), Some(Scope::Builtin), None).await
         };
-        assert_eq!(refused(of_builtin("critic").await), (ErrorKind::Invalid, said.to_owned()));
-        let said = "persona \"coder\" is in project, not in builtin; leave out the scope";
-        assert_eq!(refused(of_builtin("coder").await), (ErrorKind::Missing, said.to_owned()));
+        assert_eq!(code(of_builtin("critic").await), Code::NoHistory);
+        let elsewhere = refused(of_builtin("coder").await);
+        assert_eq!((elsewhere.code, elsewhere.remedies), (Code::InOtherScope, vec![Remedy::LeaveOutScope]));
     })
     .await;
 }
@@ -98,9 +99,7 @@ async fn two_revisions_are_compared_field_by_field() {
             let coder = name("coder");
             world.persona(scope, json!({ "name": "coder", "summary": "One", "tags": ["a"] })).await;
             let only = world.library.diff(Kind::Persona, &coder, Some(scope), None, None).await;
-            let (kind, said) = refused(only);
-            assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("nothing to compare it with"), "{said}");
+            assert_eq!(code(only), Code::SingleRevision);
             world.persona(scope, json!({ "name": "coder", "summary": "Two", "tags": ["a"] })).await;
             world
                 .persona(scope, json!({ "name": "coder", "system_prompt": "You code.", "tags": ["a"] }))
@@ -128,8 +127,7 @@ async fn two_revisions_are_compared_field_by_field() {
                 .await;
             assert_eq!(two.unwrap().fields.len(), 1);
             let none = world.library.diff(Kind::Persona, &coder, Some(scope), Some(&number(9)), None).await;
-            let said = format!("persona \"coder\" in {scope} has no revision 9 (expected 1 to 3)");
-            assert_eq!(refused(none), (ErrorKind::Missing, said));
+            assert_eq!(at_revision(none), (Code::UnknownRevision, Some("9".to_owned())));
             assert_eq!(last.note, None);
 
             let delete = json!({ "name": "coder", "scope": scope });
@@ -147,7 +145,7 @@ async fn two_revisions_are_compared_field_by_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_deleted_comes_back() {
+async fn a_deleted_entity_is_restored() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             world.part(scope, "calm", "tone", "Be calm.").await;
@@ -157,13 +155,11 @@ async fn what_was_deleted_comes_back() {
                 assert!(world.library.delete(&world.author, kind, input(delete)).await.unwrap().deleted);
             }
             let last = world.library.history(Kind::Part, &name("calm"), None, None).await.unwrap();
-            assert_eq!((last.scope, last.items[0].action.as_str()), (scope, "delete"), "it is told still");
+            assert_eq!((last.scope, last.items[0].action.as_str()), (scope, "delete"), "the history stays");
             let back = async |kind, of: &str| {
                 rollback(world, json!({ "kind": kind, "name": of, "revision": 1, "scope": scope })).await
             };
-            let (kind, said) = refused(back(Kind::Persona, "coder").await);
-            assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("part \"calm\"") && said.contains("revision 1"), "{said}");
+            assert_eq!(code(back(Kind::Persona, "coder").await), Code::PieceGone);
             assert_eq!(back(Kind::Part, "calm").await.unwrap().revision, 3, "the deletion was revision 2");
             assert_eq!(back(Kind::Persona, "coder").await.unwrap().scope, scope);
             let shown = world.view(json!({ "name": "coder", "scope": scope })).await;
@@ -188,23 +184,22 @@ async fn a_rollback_that_is_based_on_another_revision_is_refused() {
                 let fields = json!({ "kind": "part", "name": "calm", "revision": 1, "scope": scope, "if_revision": base });
                 rollback(world, fields).await
             };
-            let said = "part \"calm\" is at revision 3, not 2: somebody changed it; read it again and repeat your change";
-            assert_eq!(refused(back(2).await), (ErrorKind::Conflict, said.to_owned()));
+            assert_eq!(at_revision(back(2).await), stale(3));
             assert_eq!(world.entity(Kind::Part, scope, "calm").await["content"], "Three.");
             assert_eq!(back(3).await.unwrap().revision, 4);
-            // What is not there has no revision: 0 says so, and any other was before the deletion.
+            // Revision 0 means that the entity does not exist.
             let delete = json!({ "name": "calm", "scope": scope });
             world.library.delete(&world.author, Kind::Part, input(delete)).await.unwrap();
-            assert_eq!(refused(back(4).await).0, ErrorKind::Conflict);
+            assert_eq!(at_revision(back(4).await), stale(0));
             assert_eq!(back(0).await.unwrap().revision, 6);
-            assert_eq!(refused(back(0).await).0, ErrorKind::Conflict);
+            assert_eq!(code(back(0).await).kind(), ErrorKind::Conflict);
         }
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_back_has_its_tags() {
+async fn a_restored_entity_has_its_tags() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Global, Scope::Project] {
             let (library, author, coder) = (&world.library, &world.author, name("coder"));
@@ -229,14 +224,12 @@ async fn what_came_back_has_its_tags() {
             assert!(shown().await.unwrap(), "{scope}");
             assert!(library.untag(Kind::Persona, &coder, Some(scope), "good").await.unwrap());
             library.tag(author, Kind::Persona, &coder, Some(scope), Some(&number(2)), "good").await.unwrap();
-            // Somebody makes another one of that name: its callers do not get what was tagged before.
+            // A new persona of that name does not inherit the tags of the old one.
             delete().await;
             world.persona(scope, json!({ "name": "coder", "summary": "Another" })).await;
-            let said = format!(
-                "persona \"coder\" in {scope} has no revision tagged \"good\": \
-                 the tag is of an earlier persona of this name; ask for revision 2"
-            );
-            assert_eq!(refused(shown().await), (ErrorKind::Missing, said));
+            let earlier = refused(shown().await);
+            let ask = Remedy::AskForRevision { revision: "2".to_owned() };
+            assert_eq!((earlier.code, earlier.remedies), (Code::UnknownRevision, vec![ask]), "{scope}");
         }
     })
     .await;
@@ -329,30 +322,29 @@ async fn a_tag_freezes_stages_that_are_still_to_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_revision_is_refused_with_what_there_is() {
+async fn an_unknown_revision_is_refused() {
     in_each_world(async |world| {
         world.persona(Scope::Project, json!({ "name": "coder" })).await;
         let get = async |revision: Value| {
             let get = json!({ "name": "coder", "revision": revision });
             refused(world.library.get_persona(&input(get)).await)
         };
-        let said = "persona \"coder\" in project has no revision tagged \"production\"; tag a revision, or name one by its number";
-        assert_eq!(get(json!("production")).await, (ErrorKind::Missing, said.to_owned()));
+        let untagged = get(json!("production")).await;
+        assert_eq!((untagged.code, untagged.remedies), (Code::UnknownRevision, vec![Remedy::TagOne]));
         let (library, author, coder) = (&world.library, &world.author, name("coder"));
         library.tag(author, Kind::Persona, &coder, None, Some(&number(1)), "production").await.unwrap();
-        let said = "persona \"coder\" in project has no revision tagged \"prodution\"; did you mean \"production\"?";
-        assert_eq!(get(json!("prodution")).await, (ErrorKind::Missing, said.to_owned()));
-        let said = "persona \"coder\" in project has no revision 7 (expected 1)";
-        assert_eq!(get(json!(7)).await, (ErrorKind::Missing, said.to_owned()));
-        for (tag, problem) in [("two words", "one word"), ("12", "a number"), ("", "one word")] {
-            let (kind, said) = refused(library.tag(author, Kind::Persona, &coder, None, None, tag).await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert!(said.contains(problem), "{said}");
+        let misspelt = get(json!("prodution")).await;
+        assert_eq!((misspelt.code, misspelt.candidates[0].as_str()), (Code::UnknownRevision, "production"));
+        let seventh = get(json!(7)).await;
+        assert_eq!((seventh.code, seventh.subject.revision.as_deref()), (Code::UnknownRevision, Some("7")));
+        for tag in ["two words", "12", ""] {
+            let refusal = library.tag(author, Kind::Persona, &coder, None, None, tag).await;
+            assert_eq!(code(refusal), Code::InvalidTag, "{tag:?}");
         }
         assert!(library.untag(Kind::Persona, &coder, None, "production").await.unwrap());
         assert!(!library.untag(Kind::Persona, &coder, None, "production").await.unwrap());
-        let (kind, _) = refused(library.tag(author, Kind::Persona, &name("critic"), None, None, "x").await);
-        assert_eq!(kind, ErrorKind::Invalid, "a builtin has no history");
+        let builtin = library.tag(author, Kind::Persona, &name("critic"), None, None, "x").await;
+        assert_eq!(code(builtin), Code::NoHistory);
     })
     .await;
 }

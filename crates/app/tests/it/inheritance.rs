@@ -1,12 +1,12 @@
 //! Bases through the library: what is refused when it is written, what is explained, what is flat.
 
-use app::ErrorKind;
 use app::inputs::List;
 use app::outputs::Item;
+use app::{Code, Remedy, Report};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, refused, with_files};
+use crate::world::{World, at_field, in_each_world, input, not_found, refused, suggested, with_files};
 
 async fn extends(world: &World, scope: Scope, persona: &str, base: &str) -> Result<(), app::Error> {
     let update = json!({ "name": persona, "scope": scope, "extends": base });
@@ -22,33 +22,32 @@ async fn a_base_must_be_there_and_must_not_lead_back() {
             }
             extends(world, scope, "middle", "base").await.unwrap();
             extends(world, scope, "top", "middle").await.unwrap();
-            let said = format!("{scope}:top → bsae: there is no such persona; did you mean \"base\"?");
-            assert_eq!(refused(extends(world, scope, "top", "bsae").await), (ErrorKind::Missing, said));
-            let (kind, said) = refused(extends(world, scope, "base", "top").await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert!(
-                said.contains(&format!("{scope}:base → {scope}:top → {scope}:middle → {scope}:base")),
-                "{said}"
-            );
-            assert!(said.contains("remove one extends"), "{said}");
-            let (kind, said) = refused(extends(world, scope, "base", "nobody-like-this").await);
-            assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("list the personas"), "{said}");
-            let (kind, said) = refused(extends(world, scope, "top", " base").await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert!(said.starts_with("extends: ") && said.contains("\" base\""), "{said}");
+            let near = extends(world, scope, "top", "bsae").await;
+            assert_eq!(suggested(near), (Code::BaseNotFound, Some("base".to_owned())));
+            let circle = refused(extends(world, scope, "base", "top").await);
+            assert_eq!((circle.code, circle.subject.name.as_deref()), (Code::BaseCycle, Some("base")));
+            assert_eq!(circle.remedies[0], Remedy::RemoveExtends);
+            let none = refused(extends(world, scope, "base", "nobody-like-this").await);
+            assert_eq!((none.code, none.remedies), (Code::BaseNotFound, vec![list_personas()]));
+            let blank = extends(world, scope, "top", " base").await;
+            assert_eq!(at_field(blank), (Code::InvalidName, Some("extends".to_owned())));
             assert_eq!(world.view(json!({ "name": "top", "scope": scope })).await["summary"], "top");
         }
-        let (kind, said) = refused(extends(world, Scope::Shared, "base", "project:top").await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(said.contains("cannot extend one of a stronger scope; promote it to shared first"), "{said}");
-        let (kind, said) = refused(extends(world, Scope::Shared, "base", "globl:top").await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Invalid, "extends: unknown scope \"globl\" (did you mean \"global\"?)")
-        );
+        let stronger = refused(extends(world, Scope::Shared, "base", "project:top").await);
+        let promote = Remedy::PromoteTo { scope: Scope::Shared };
+        assert_eq!((stronger.code, stronger.remedies), (Code::OutOfReach, vec![promote]));
+        let misspelt = extends(world, Scope::Shared, "base", "globl:top").await;
+        assert_eq!(suggested(misspelt), (Code::UnknownWord, Some("global".to_owned())));
     })
     .await;
+}
+
+fn list_personas() -> Remedy {
+    Remedy::ListKind { kind: Kind::Persona, part_type: None }
+}
+
+fn remove_or_extend(base: &str) -> Vec<Remedy> {
+    vec![Remedy::RemoveExtends, Remedy::OtherBase { base: base.to_owned() }]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,12 +55,8 @@ async fn a_persona_does_not_extend_itself_but_its_namesake() {
     in_each_world(async |world| {
         world.persona(Scope::Global, json!({ "name": "coder", "system_prompt": "You code." })).await;
         let same = json!({ "name": "coder", "extends": "coder" });
-        let (kind, said) = refused(world.try_create(Kind::Persona, Scope::Project, same).await);
-        assert_eq!(kind, ErrorKind::Invalid);
-        assert!(
-            said.contains("project:coder → project:coder") && said.contains("\"global:coder\""),
-            "{said}"
-        );
+        let circle = refused(world.try_create(Kind::Persona, Scope::Project, same).await);
+        assert_eq!((circle.code, circle.remedies), (Code::BaseCycle, remove_or_extend("global:coder")));
         world
             .persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder", "tags": ["ours"] }))
             .await;
@@ -76,33 +71,30 @@ async fn a_base_that_is_suggested_is_there_and_may_be_extended() {
     let project = "[personas.mentor]\nextends = \"mentor\"\n[personas.alone]\nextends = \"global:alone\"\n\
                    [personas.critic]\nextends = \"global:critic\"\n[personas.stronger]\n";
     with_files("", project, async |world| {
-        let said = async |persona: &str| {
-            refused(world.library.get_persona(&input(json!({ "name": persona }))).await).1
+        let load = async |persona: &str| {
+            refused(world.library.get_persona(&input(json!({ "name": persona }))).await)
         };
-        let circle = said("mentor").await;
-        assert!(
-            circle.ends_with("remove one extends, or name another scope, as in \"builtin:mentor\""),
-            "{circle}"
-        );
-        let alone = said("alone").await;
-        assert!(
-            alone.ends_with("there is no such persona; list the personas to see what there is"),
-            "{alone}"
-        );
-        let critic = said("critic").await;
-        assert!(critic.ends_with("did you mean \"builtin:critic\"?"), "{critic}");
+        let circle = load("mentor").await;
+        assert_eq!((circle.code, circle.remedies), (Code::BaseCycle, remove_or_extend("builtin:mentor")));
+        let alone = load("alone").await;
+        assert_eq!((alone.code, alone.remedies), (Code::BaseMissing, vec![list_personas()]));
+        let critic = load("critic").await;
+        assert_eq!((critic.code, critic.candidates), (Code::BaseMissing, vec!["builtin:critic".to_owned()]));
 
         let create =
-            async |persona: Value| refused(world.try_create(Kind::Persona, Scope::Shared, persona).await).1;
+            async |persona: Value| refused(world.try_create(Kind::Persona, Scope::Shared, persona).await);
         let circle = create(json!({ "name": "mentor", "extends": "mentor" })).await;
-        assert!(circle.ends_with("as in \"builtin:mentor\""), "{circle}");
+        assert_eq!((circle.code, circle.remedies), (Code::BaseCycle, remove_or_extend("builtin:mentor")));
         let circle = create(json!({ "name": "alone", "extends": "alone" })).await;
-        assert!(circle.ends_with("remove one extends"), "{circle}");
-        // What is to be written counts, and what a stronger scope has does not.
+        assert_eq!((circle.code, circle.remedies), (Code::BaseCycle, vec![Remedy::RemoveExtends]));
+        // The persona that is being written counts; those of stronger scopes do not.
         let missing = create(json!({ "name": "critic", "extends": "shared:critik" })).await;
-        assert!(missing.ends_with("did you mean \"builtin:critic\"?"), "{missing}");
+        assert_eq!(
+            (missing.code, missing.candidates),
+            (Code::BaseNotFound, vec!["builtin:critic".to_owned()])
+        );
         let missing = create(json!({ "name": "weak", "extends": "stronge" })).await;
-        assert!(missing.ends_with("list the personas to see what there is"), "{missing}");
+        assert_eq!((missing.code, missing.remedies), (Code::BaseNotFound, vec![list_personas()]));
     })
     .await;
 }
@@ -118,11 +110,8 @@ async fn sixteen_personas_are_deep_enough() {
             }
             assert_eq!(world.view(json!({ "name": "p16", "scope": scope })).await["summary"], "The first");
             let deeper = json!({ "name": "p17", "extends": "p16" });
-            let (kind, said) = refused(world.try_create(Kind::Persona, scope, deeper).await);
-            assert_eq!(kind, ErrorKind::Invalid);
-            assert!(said.contains("more than 16 personas deep; shorten it"), "{said}");
-            let whole: Vec<String> = (1..=17).rev().map(|at| format!("{scope}:p{at}")).collect();
-            assert!(said.contains(&whole.join(" → ")), "{said}");
+            let refusal = refused(world.try_create(Kind::Persona, scope, deeper).await);
+            assert_eq!((refusal.code, refusal.subject.name.as_deref()), (Code::TooManyBases, Some("p17")));
         }
     })
     .await;
@@ -135,10 +124,9 @@ async fn a_base_in_use_is_not_deleted_unless_forced() {
             world.persona(scope, json!({ "name": "base" })).await;
             world.persona(scope, json!({ "name": "top", "extends": "base" })).await;
             let delete = json!({ "name": "base", "scope": scope });
-            let (kind, said) =
-                refused(world.library.delete(&world.author, Kind::Persona, input(delete)).await);
-            assert_eq!(kind, ErrorKind::Conflict);
-            assert!(said.contains("persona top"), "{said}");
+            let used = refused(world.library.delete(&world.author, Kind::Persona, input(delete)).await);
+            assert_eq!(used.code, Code::InUse);
+            assert_eq!(used.subject.users, ["persona top"]);
             let delete = json!({ "name": "base", "scope": scope, "force": true });
             let deleted = world.library.delete(&world.author, Kind::Persona, input(delete)).await.unwrap();
             assert_eq!(deleted.unlinked.len(), 1);
@@ -152,24 +140,19 @@ async fn a_base_in_use_is_not_deleted_unless_forced() {
 async fn a_file_with_a_broken_chain_says_so_when_it_is_read() {
     let project = "[personas.base]\n[personas.lost]\nextends = \"bse\"\n[personas.far]\nextends = \"qqqqqqq\"\n[personas.round]\nextends = \"round\"\n";
     with_files("", project, async |world| {
-        let said = async |persona: &str| {
+        let load = async |persona: &str| -> Report {
             let get = input(json!({ "name": persona }));
             let plain = refused(world.library.get_persona(&get).await);
             let explained = refused(world.library.explain(&input(json!({ "name": persona }))).await);
             assert_eq!(plain, explained);
-            assert_eq!(plain.0, ErrorKind::Invalid);
-            plain.1
+            plain
         };
-        assert_eq!(
-            said("lost").await,
-            "project:lost → bse: there is no such persona; did you mean \"base\"?"
-        );
-        assert_eq!(
-            said("far").await,
-            "project:far → qqqqqqq: there is no such persona; list the personas to see what there is"
-        );
-        let round = said("round").await;
-        assert!(round.starts_with("project:round extends itself: project:round → project:round;"), "{round}");
+        let lost = load("lost").await;
+        assert_eq!((lost.code, lost.candidates), (Code::BaseMissing, vec!["base".to_owned()]));
+        let far = load("far").await;
+        assert_eq!((far.code, far.remedies), (Code::BaseMissing, vec![list_personas()]));
+        let round = load("round").await;
+        assert_eq!((round.code, round.remedies), (Code::BaseCycle, vec![Remedy::RemoveExtends]));
     })
     .await;
 }
@@ -235,11 +218,8 @@ async fn every_field_and_part_says_where_it_came_from() {
         let weaker =
             world.library.explain(&input(json!({ "name": "coder", "scope": "global" }))).await.unwrap();
         assert_eq!((weaker.scope, weaker.layers.len(), weaker.parts.len()), (Scope::Global, 2, 1));
-        let (kind, said) = refused(world.library.explain(&input(json!({ "name": "coderr" }))).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Missing, "no persona is named \"coderr\"; did you mean \"coder\"?")
-        );
+        let unknown = world.library.explain(&input(json!({ "name": "coderr" }))).await;
+        assert_eq!(suggested(unknown), not_found("coder"));
     })
     .await;
 }
@@ -264,7 +244,7 @@ async fn a_flat_persona_says_all_that_it_inherits() {
 }
 
 /// Each listed persona as `name | summary | description`, without the builtins.
-fn told(items: &[Item]) -> Vec<String> {
+fn lines(items: &[Item]) -> Vec<String> {
     let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     items
         .iter()
@@ -274,7 +254,7 @@ fn told(items: &[Item]) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_show_what_personas_inherit() {
+async fn lists_show_inherited_fields() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             for persona in [
@@ -299,14 +279,14 @@ async fn lists_show_what_personas_inherit() {
             ];
             let page =
                 world.library.list(Kind::Persona, input::<List>(json!({ "scope": scope }))).await.unwrap();
-            assert_eq!(told(&page.items), expected, "{scope}");
+            assert_eq!(lines(&page.items), expected, "{scope}");
             let page = world.library.list(Kind::Persona, input::<List>(json!({}))).await.unwrap();
-            assert_eq!(told(&page.items), expected, "{scope}");
-            let mut recent = told(&world.library.recent_personas(50).await.unwrap());
+            assert_eq!(lines(&page.items), expected, "{scope}");
+            let mut recent = lines(&world.library.recent_personas(50).await.unwrap());
             recent.sort();
             assert_eq!(recent, expected, "{scope}");
             let search = input(json!({ "query": "b-kid", "scope": scope }));
-            let found = told(&world.library.search(search).await.unwrap().items);
+            let found = lines(&world.library.search(search).await.unwrap().items);
             assert!(found.contains(&"b-kid | b | d".to_owned()), "{found:?}");
         }
     })
@@ -319,7 +299,7 @@ async fn a_chain_that_breaks_off_does_not_break_a_list() {
     with_files("", project, async |world| {
         let list = input::<List>(json!({ "scope": "project" }));
         let page = world.library.list(Kind::Persona, list).await.unwrap();
-        assert_eq!(told(&page.items), ["kid | - | -", "one | - | -", "two | - | -", "up | - | -"]);
+        assert_eq!(lines(&page.items), ["kid | - | -", "one | - | -", "two | - | -", "up | - | -"]);
     })
     .await;
 }

@@ -118,7 +118,7 @@ async fn walk_an_arc(library: &Library, author: &Author) {
     let state = library.advance_stage(&input(json!({ "persona": "mentor" }))).await.unwrap();
     assert_eq!((state.position, state.of, state.scope), (2, 3, Scope::Builtin));
     assert_eq!(view(library, json!({ "name": "mentor" })).await["arc"]["position"], 2);
-    // A change copies it, and it stands where it stood.
+    // A change copies it with its stage.
     let update = json!({ "name": "mentor", "tags": ["mine"] });
     let updated = library.update_persona(author, input::<UpdatePersona>(update)).await.unwrap();
     assert!(updated.copied.iter().any(|piece| piece.kind == Kind::Persona));

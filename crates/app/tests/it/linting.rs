@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::outputs::{LintFinding, LintReport};
-use app::{ErrorKind, LintOptions};
+use app::{Code, LintOptions};
 use persona::lint::Level;
 use persona::{Kind, Scope};
 use serde_json::json;
@@ -36,7 +36,7 @@ content = "x"
 "#;
 
 /// Each finding as `rule scope:name line:column`.
-fn told(report: &LintReport) -> Vec<String> {
+fn findings(report: &LintReport) -> Vec<String> {
     let told = |found: &LintFinding| {
         let (scope, name) = (found.scope.unwrap(), found.name.as_deref().unwrap());
         let place = found.line.zip(found.column).map(|(line, column)| format!(" {line}:{column}"));
@@ -58,7 +58,7 @@ async fn findings_in_files_have_their_places() {
         };
         let report = world.library.lint(options).await.unwrap();
         assert_eq!(
-            told(&report),
+            findings(&report),
             [
                 "unknown-reference project:coder 4:23",
                 "unknown-provider project:coder 6:23",
@@ -97,7 +97,7 @@ async fn findings_in_files_have_their_places() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_files_refer_to_in_the_database_is_known() {
+async fn shared_entities_that_files_refer_to_are_known() {
     in_each_world(async |world| {
         world.part(Scope::Shared, "team-tone", "tone", "Be one.").await;
         world.persona(Scope::Shared, json!({ "name": "base", "parts": [{ "name": "team-tone" }] })).await;
@@ -111,14 +111,14 @@ async fn what_files_refer_to_in_the_database_is_known() {
         assert_eq!(world.library.lint(shared.clone()).await.unwrap().findings, []);
         world.part(Scope::Shared, "spare", "goal", "Be spare.").await;
         let report = world.library.lint(shared).await.unwrap();
-        assert_eq!(told(&report), ["unused shared:spare"]);
+        assert_eq!(findings(&report), ["unused shared:spare"]);
         assert_eq!(report.findings[0].path, None);
         used_elsewhere(world).await;
     })
     .await;
 }
 
-/// What a process that has just started finds.
+/// The findings of a new process.
 async fn lint_afresh(world: &World) -> LintReport {
     let library = world.reopened(|_| ()).await;
     let report = library.lint(LintOptions::default()).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_name_that_leads_nowhere_may_have_meant_one_of_the_database() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_in_force_though_its_text_is_bad_is_not_looked_at() {
+async fn an_entry_with_errors_is_not_checked() {
     let project = "[personas.coder]\nsummary = \"s\"\nparts = [\"calm\", \"nope\"]\n\n[parts.calm]\npart_type = \"tone\"\ncontent = \"Be c\u{200b}alm.\"\n\n[parts.spare]\npart_type = \"goal\"\ncontent = \"x\"\n";
     with_files("", project, async |world| {
         let before = [
@@ -157,7 +157,7 @@ async fn what_is_in_force_though_its_text_is_bad_is_not_looked_at() {
             "hidden-unicode project:calm 7:1",
             "unused project:spare 9:8",
         ];
-        assert_eq!(told(&lint_afresh(world).await), before);
+        assert_eq!(findings(&lint_afresh(world).await), before);
         // The part is known as it was, and its new text is not blamed for the old one.
         world.edit(Scope::Project, "\"tone\"", "\"tonn\"");
         let broken = [
@@ -165,11 +165,11 @@ async fn what_is_in_force_though_its_text_is_bad_is_not_looked_at() {
             "invalid-entry project:calm 6:13",
             "unused project:spare 9:8",
         ];
-        assert_eq!(told(&lint_afresh(world).await), broken);
-        // What a persona uses that cannot be read is not known.
+        assert_eq!(findings(&lint_afresh(world).await), broken);
+        // The references of an unreadable persona are unknown.
         world.edit(Scope::Project, "summary = \"s\"", "summary = 5");
         assert_eq!(
-            told(&lint_afresh(world).await),
+            findings(&lint_afresh(world).await),
             ["invalid-entry project:coder 2:11", "invalid-entry project:calm 6:13"]
         );
         world.edit(Scope::Project, "summary = 5", "summary = \"s");
@@ -185,12 +185,15 @@ async fn who_names_an_entry_that_was_never_good_is_not_blamed() {
     let project = "[personas.coder]\nsummary = \"s\"\nextends = \"base\"\nparts = [\"calm\"]\n\n[personas.base]\nsummary = 5\n\n[parts.calm]\npart_type = \"tonn\"\n";
     with_files("", project, async |world| {
         let report = world.library.lint(LintOptions::default()).await.unwrap();
-        assert_eq!(told(&report), ["invalid-entry project:base 7:11", "invalid-entry project:calm 10:13"]);
+        assert_eq!(
+            findings(&report),
+            ["invalid-entry project:base 7:11", "invalid-entry project:calm 10:13"]
+        );
     })
     .await;
 }
 
-/// What a scope that is not looked at uses is used.
+/// A reference from a scope that is not checked counts as a use.
 async fn used_elsewhere(world: &World) {
     world.persona(Scope::Project, json!({ "name": "user", "parts": [{ "name": "spare" }] })).await;
     let shared = LintOptions { scopes: vec![Scope::Shared], ..LintOptions::default() };
@@ -208,22 +211,18 @@ async fn a_library_without_files_is_looked_at_too() {
         // Nor does it matter where files would be that are not there.
         let report = world.library.lint(LintOptions::default()).await.unwrap();
         assert_eq!(
-            (told(&report), report.scopes),
+            (findings(&report), report.scopes),
             (vec!["unused shared:spare".to_owned()], vec![Scope::Shared])
         );
         assert_eq!(report.entries, 1);
         let project = LintOptions { scopes: vec![Scope::Project], ..LintOptions::default() };
-        let (kind, said) = refused(alone.lint(project).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Invalid, "no project is open; name the project's directory")
-        );
+        assert_eq!(refused(alone.lint(project).await).code, Code::ScopeNotOpen);
         alone.close().await;
     })
     .await;
 }
 
-/// What is logged on the thread of a test.
+/// The log of a test's thread.
 #[derive(Debug, Clone, Default)]
 struct Logged(Arc<Mutex<Vec<u8>>>);
 
@@ -243,7 +242,7 @@ impl Logged {
         String::from_utf8(bytes).unwrap().lines().filter(|line| line.contains(word)).count()
     }
 
-    /// What is logged in this thread while a world's files are linted at every load.
+    /// The log of this thread while the files of a world are linted at every load.
     fn linting(world: &World) -> (Self, tracing::subscriber::DefaultGuard) {
         let logged = Self::default();
         let writer = logged.clone();
@@ -266,7 +265,7 @@ impl Logged {
 }
 
 #[tokio::test]
-async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
+async fn a_finding_that_moves_in_its_file_is_logged_once() {
     with_files("", PROJECT, async |world| {
         let (logged, _guard) = Logged::linting(world);
         logged.waits_for("clam-tone").await;
@@ -279,14 +278,12 @@ async fn a_finding_is_logged_once_wherever_in_its_file_it_stands() {
 }
 
 #[tokio::test]
-async fn what_means_nothing_in_a_file_is_logged_once() {
+async fn an_unknown_table_is_logged_once() {
     let project = "# Ours.\n[prats.calm]\ncontent = \"x\"\n";
     with_files("", project, async |world| {
         let (logged, _guard) = Logged::linting(world);
         // There is not one entry, and yet something to say.
-        logged
-            .waits_for("unknown table \"prats\", which has no effect; did you mean \"parts\"? [unknown-key]")
-            .await;
+        logged.waits_for("unknown table \"prats\"; did you mean \"parts\"? [unknown-key]").await;
         let more =
             "# Ours.\n\n[parts.more]\npart_type = \"goal\"\ncontent = \"Be more.\"\ncolour = \"blue\"\n\n";
         world.edit(Scope::Project, "# Ours.\n", more);
@@ -297,13 +294,13 @@ async fn what_means_nothing_in_a_file_is_logged_once() {
 }
 
 #[tokio::test]
-async fn a_mistake_that_is_made_while_somebody_serves_is_logged() {
+async fn an_error_made_while_a_server_runs_is_logged() {
     let bad = "[personas.old]\nmax_tool_rounds = 0\n";
     with_files("", bad, async |world| {
         let (logged, _guard) = Logged::linting(world);
         world.edit(Scope::Project, bad, &format!("{bad}\n[personas.new]\nmax_tool_rounds = 0\n"));
         logged.waits_for("personas.toml:5:19: persona new: max_tool_rounds").await;
-        // What was there before is told by whoever opens the files.
+        // The process that opens the files reports earlier errors.
         assert_eq!(logged.lines_with("persona old"), 0, "{logged:?}");
         world.edit(Scope::Project, bad, "[personas.new\n");
         logged.waits_for("[broken-file]").await;

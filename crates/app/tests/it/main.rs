@@ -3,6 +3,7 @@
 
 mod world;
 
+mod amending;
 mod bundles;
 mod conflicts;
 mod deleting;

@@ -1,12 +1,11 @@
 //! A name that several entities had: every revision that its history lists can be asked for and
 //! tagged.
 
-use app::ErrorKind;
-use app::RevisionRef;
+use app::{Code, Remedy, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::json;
 
-use crate::world::{World, in_each_world, input, name, refused};
+use crate::world::{World, at_revision, in_each_world, input, name, refused, renaming};
 
 /// A world's personas of one scope.
 struct Shelf<'a>(&'a World, Scope);
@@ -23,7 +22,7 @@ impl Shelf<'_> {
 
     async fn rename(&self, old: &str, new: &str) {
         let World { library, author, .. } = self.0;
-        library.rename(author, Kind::Persona, &name(old), name(new), Some(self.1), None).await.unwrap();
+        library.rename(author, renaming(Kind::Persona, old, new, Some(self.1))).await.unwrap();
     }
 
     async fn tag(&self, of: &str, revision: &str, tag: &str) {
@@ -45,8 +44,8 @@ impl Shelf<'_> {
         tagged.map(|tag| (tag.tag, tag.of_another)).collect()
     }
 
-    /// What a history says to ask for, with what that gives, newest first.
-    async fn told(&self, of: &str) -> Vec<(String, String)> {
+    /// The references of a history with their summaries, newest first.
+    async fn references(&self, of: &str) -> Vec<(String, String)> {
         let history = self.0.library.history(Kind::Persona, &name(of), Some(self.1), None).await.unwrap();
         let mut told = Vec::new();
         for item in history.items {
@@ -60,7 +59,7 @@ impl Shelf<'_> {
 
 /// Two that had the name gave the same tag: neither is asked for by it now.
 #[tokio::test(flavor = "multi_thread")]
-async fn tags_of_others_that_had_the_name_are_told_as_such() {
+async fn tags_of_earlier_entities_are_marked() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             let shelf = Shelf(world, scope);
@@ -76,9 +75,9 @@ async fn tags_of_others_that_had_the_name_are_told_as_such() {
             shelf.create("a", "THIRD").await;
             let another = ("production".to_owned(), true);
             assert_eq!(shelf.tags("a").await, [another.clone(), another], "{scope}");
-            let (kind, said) = refused(shelf.summary("a", "production").await);
-            assert_eq!(kind, ErrorKind::Missing);
-            assert!(said.contains("the tag is of an earlier persona of this name"), "{said}");
+            let earlier = refused(shelf.summary("a", "production").await);
+            assert_eq!(earlier.code, Code::UnknownRevision);
+            assert!(matches!(earlier.remedies[..], [Remedy::AskForRevision { .. }]), "{earlier:?}");
             assert_eq!(shelf.tags("moved").await, [("production".to_owned(), false)], "{scope}");
             assert_eq!(shelf.summary("moved", "production").await.unwrap(), "FIRST");
         }
@@ -103,26 +102,24 @@ async fn each_revision_of_a_name_can_be_asked_for() {
         for scope in [Scope::Shared, Scope::Global, Scope::Project] {
             let shelf = Shelf(world, scope);
             taken_back(&shelf).await;
-            let told = shelf.told("a").await;
+            let told = shelf.references("a").await;
             let summaries: Vec<&str> = told.iter().map(|(_, summary)| summary.as_str()).collect();
             assert_eq!(summaries, ["OLD", "OLD", "OLD", "NEW", "NEW"], "{scope} {told:?}");
             let numbers: Vec<&str> = told.iter().map(|(ask_for, _)| ask_for.as_str()).collect();
             let [newest, "2", "1", "3", earlier] = numbers[..] else { panic!("{scope} {numbers:?}") };
             assert_eq!(newest, "4", "{scope}");
-            let said = format!(
-                "persona \"a\" in {scope} has no revision tagged \"production\": \
-                 the tag is of an earlier persona of this name; ask for revision {earlier}"
-            );
-            assert_eq!(refused(shelf.summary("a", "production").await), (ErrorKind::Missing, said));
+            let tagged = refused(shelf.summary("a", "production").await);
+            let ask = Remedy::AskForRevision { revision: earlier.to_owned() };
+            assert_eq!((tagged.code, tagged.remedies), (Code::UnknownRevision, vec![ask]), "{scope}");
             shelf.tag("a", earlier, "production").await;
             assert_eq!(shelf.summary("a", "production").await.unwrap(), "NEW", "{scope}");
             let history = world.library.history(Kind::Persona, &name("a"), Some(scope), None).await.unwrap();
             let tags: Vec<&String> = history.items.iter().flat_map(|item| &item.tags).collect();
             assert_eq!(tags, ["production"], "{scope}: that of the earlier one means nothing now");
             let (entity, _) = earlier.split_once(':').unwrap();
-            let said = format!("persona \"a\" in {scope} has no revision {entity}:9 (expected 1 to 4)");
-            let wrong = shelf.summary("a", &format!("{entity}:9")).await;
-            assert_eq!(refused(wrong), (ErrorKind::Missing, said));
+            let wrong = format!("{entity}:9");
+            let unknown = shelf.summary("a", &wrong).await;
+            assert_eq!(at_revision(unknown), (Code::UnknownRevision, Some(wrong)), "{scope}");
         }
     })
     .await;
@@ -139,7 +136,7 @@ async fn names_that_were_exchanged_list_no_number_twice() {
             shelf.rename("b", "a").await;
             shelf.rename("c", "b").await;
             for (of, own, other) in [("a", "SECOND", "FIRST"), ("b", "FIRST", "SECOND")] {
-                let told = shelf.told(of).await;
+                let told = shelf.references(of).await;
                 let owned = told.iter().take_while(|(_, summary)| summary == own).count();
                 assert!(owned >= 2 && told[owned..].iter().all(|(_, summary)| summary == other), "{told:?}");
                 let mut asked: Vec<&String> = told.iter().map(|(ask_for, _)| ask_for).collect();
@@ -175,7 +172,7 @@ async fn a_revision_of_an_earlier_one_can_be_tagged() {
             shelf.rename("a", "b").await;
             assert_eq!(shelf.summary("b", "production").await.unwrap(), "OLD", "{scope}");
             // The history lists it, with what to ask for under this name.
-            let told = shelf.told("b").await;
+            let told = shelf.references("b").await;
             assert!(
                 told.iter().any(|(ask_for, summary)| ask_for.ends_with(":1") && summary == "OLD"),
                 "{told:?}"
@@ -186,9 +183,8 @@ async fn a_revision_of_an_earlier_one_can_be_tagged() {
             assert!(untagged.unwrap());
             let World { library, author, .. } = world;
             let tag = library.tag(author, Kind::Persona, &name("b"), Some(scope), None, "1a2b3c4d:2").await;
-            let said =
-                "the tag \"1a2b3c4d:2\" means a revision of an earlier entity of the name; choose a word";
-            assert_eq!(refused(tag), (ErrorKind::Invalid, said.to_owned()));
+            let refusal = refused(tag);
+            assert_eq!((refusal.code, refusal.remedies), (Code::InvalidTag, vec![Remedy::OtherTag]));
         }
     })
     .await;

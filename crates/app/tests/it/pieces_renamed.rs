@@ -4,7 +4,7 @@ use app::outputs::RolledBack;
 use persona::{Kind, Scope};
 use serde_json::json;
 
-use crate::world::{World, in_each_world, input, name, pieces};
+use crate::world::{World, in_each_world, input, pieces, renaming};
 
 /// A coder with two parts, at its first revision.
 async fn coder(world: &World, scope: Scope) {
@@ -16,7 +16,7 @@ async fn coder(world: &World, scope: Scope) {
 
 async fn rename(world: &World, scope: Scope, old: &str, new: &str) {
     let World { library, author, .. } = world;
-    library.rename(author, Kind::Part, &name(old), name(new), Some(scope), None).await.unwrap();
+    library.rename(author, renaming(Kind::Part, old, new, Some(scope))).await.unwrap();
 }
 
 async fn exchange(world: &World, scope: Scope) {
@@ -41,7 +41,7 @@ fn renamed(done: &RolledBack) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_were_exchanged_mean_what_they_meant() {
+async fn swapped_names_are_swapped_back() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             coder(world, scope).await;
@@ -52,7 +52,7 @@ async fn names_that_were_exchanged_mean_what_they_meant() {
             assert!(done.differing.is_empty(), "{scope}: {done:?}");
             assert_eq!(contents(world, scope).await, ["One.", "Two."], "{scope}");
 
-            // What each said then comes back under the name that it has now.
+            // Each text comes back under its current name.
             world.part(scope, "first", "goal", "Changed.").await;
             let done = back(world, scope, true).await;
             assert_eq!(pieces(&done.restored), [(Kind::Part, "first")], "{scope}");
@@ -68,13 +68,13 @@ async fn a_name_that_another_piece_took_is_not_meant() {
         for scope in [Scope::Shared, Scope::Project] {
             coder(world, scope).await;
             rename(world, scope, "first", "aside").await;
-            world.part(scope, "first", "goal", "Somebody else's.").await;
+            world.part(scope, "first", "goal", "Another one.").await;
             world.persona(scope, json!({ "name": "coder" })).await;
             let done = back(world, scope, true).await;
             assert_eq!((renamed(&done), done.restored.len()), (vec![("first", "aside")], 0), "{scope}");
             assert_eq!(contents(world, scope).await, ["One.", "Two."], "{scope}");
             let other = world.entity(Kind::Part, scope, "first").await;
-            assert_eq!(other["content"], "Somebody else's.", "{scope}");
+            assert_eq!(other["content"], "Another one.", "{scope}");
         }
     })
     .await;

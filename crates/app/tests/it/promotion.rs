@@ -1,22 +1,29 @@
 //! Entities that go to another scope, with all that they refer to.
 
+use app::inputs::{DuplicateEntity, PromoteEntity};
 use app::outputs::Promoted;
-use app::{ErrorKind, Promotion};
+use app::{Code, ErrorKind, Remedy};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, name, pieces, refused, with_files};
+use crate::world::{
+    World, at_field, code, in_each_world, name, not_found, pieces, refused, suggested, with_files,
+};
 
 async fn promote(
     world: &World,
     (kind, of): (Kind, &str),
     (from, to): (Option<Scope>, Scope),
-    change: impl FnOnce(&mut Promotion),
+    change: impl FnOnce(&mut PromoteEntity),
 ) -> Result<Promoted, app::Error> {
-    let mut promotion =
-        Promotion { kind, name: name(of), from, to, copy: false, replace: false, message: None };
-    change(&mut promotion);
-    world.library.promote(&world.author, promotion).await
+    let mut input = promotion((kind, of), (from, to));
+    change(&mut input);
+    world.library.promote(&world.author, input).await
+}
+
+fn promotion((kind, of): (Kind, &str), (from, to): (Option<Scope>, Scope)) -> PromoteEntity {
+    let (copy, replace, message, if_revision) = (false, false, None, None);
+    PromoteEntity { kind, name: name(of), to, copy, replace, message, if_revision, scope: from }
 }
 
 /// A persona of a scope with a part, an arc whose stage has another, a preset, and a base with its own part.
@@ -76,7 +83,7 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
             // Out of shared comes the copy of the builtin skill as well.
             carried.retain(|piece| *piece != (Kind::Skill, "steelman"));
             assert_eq!(carried, all, "{from} to {to}");
-            // What is shared links no builtin, a file does.
+            // Shared entities have copies of builtins, files link them.
             let copied = pieces(&promoted.copied);
             assert_eq!(copied == [(Kind::Skill, "steelman")], to == Scope::Shared, "{to}: {copied:?}");
             assert_eq!(world.library.prompt(&persona_in(to)).await.unwrap(), prompt);
@@ -115,7 +122,7 @@ async fn clear(world: &World, scope: Scope) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_others_use_stays_where_it_is() {
+async fn a_piece_that_others_use_stays() {
     in_each_world(async |world| {
         a_family(world, Scope::Shared).await;
         world.persona(Scope::Shared, json!({ "name": "other", "parts": [{ "name": "calm" }] })).await;
@@ -143,9 +150,9 @@ async fn what_others_use_stays_where_it_is() {
     .await;
 }
 
-/// Somebody who has not asked for anything finds what they use where it was, and means the same by it.
+/// Other users of a piece still find it in its old place.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_others_of_the_same_file_use_stays_there() {
+async fn a_piece_that_others_of_the_same_file_use_stays() {
     let [global, project] = ["GLOBAL", "project"]
         .map(|whose| format!("[parts.goal]\npart_type = \"goal\"\ncontent = \"{whose} goal\"\n"));
     let personas = "[personas.base]\nsummary = \"0\"\n[personas.one]\nextends = \"base\"\nparts = [\"goal\"]\n\
@@ -170,7 +177,7 @@ async fn what_others_of_the_same_file_use_stays_there() {
     .await;
 }
 
-/// What was asked for goes, where those who use it see it in its new place.
+/// The promoted entity itself moves if its users see its new place.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_piece_that_is_asked_for_leaves_its_users() {
     let project =
@@ -197,18 +204,10 @@ async fn a_piece_that_is_asked_for_leaves_its_users() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_leave_is_not_copied() {
+async fn an_entity_that_cannot_be_moved_is_not_copied() {
     in_each_world(async |world| {
         a_family(world, Scope::Project).await;
-        let promotion = || Promotion {
-            kind: Kind::Persona,
-            name: name("coder"),
-            from: None,
-            to: Scope::Shared,
-            copy: false,
-            replace: false,
-            message: None,
-        };
+        let promotion = || promotion((Kind::Persona, "coder"), (None, Scope::Shared));
         let reader = world
             .reopened(|options| {
                 if let Some(files) = &mut options.files {
@@ -216,19 +215,16 @@ async fn what_cannot_leave_is_not_copied() {
                 }
             })
             .await;
-        let (kind, said) = refused(reader.promote(&world.author, promotion()).await);
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(said.contains("is not written to from here"), "{said}");
+        assert_eq!(refused(reader.promote(&world.author, promotion()).await).kind, ErrorKind::Denied);
         let shared = world.entity(Kind::Part, Scope::Shared, "calm").await;
         assert_eq!(shared, Value::Null, "nothing is half done");
-        reader.promote(&world.author, Promotion { copy: true, ..promotion() }).await.unwrap();
+        reader.promote(&world.author, PromoteEntity { copy: true, ..promotion() }).await.unwrap();
         reader.close().await;
         clear(world, Scope::Shared).await;
         // A file with a mistake is not written to either.
         world.edit(Scope::Project, "[personas.base]", "[personas.base");
         let broken = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
-        let (_, said) = refused(broken);
-        assert!(said.contains("not valid TOML"), "{said}");
+        assert_eq!(code(broken), Code::FileHasErrors);
         assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await, Value::Null);
     })
     .await;
@@ -264,49 +260,45 @@ async fn a_taken_name_is_a_conflict_unless_it_gives_way() {
     in_each_world(async |world| {
         a_family(world, Scope::Project).await;
         world.part(Scope::Shared, "calm", "tone", "Another calm.").await;
-        let said = "shared has another part \"calm\"; repeat with replace to overwrite it, or rename one of them first";
-        let taken = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
-        assert_eq!(refused(taken), (ErrorKind::Conflict, said.to_owned()));
+        let taken = refused(promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await);
+        assert_eq!((taken.code, taken.subject.name.as_deref()), (Code::Occupied, Some("calm")));
+        assert_eq!(taken.remedies, [Remedy::UseReplace, Remedy::RenameOne]);
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await, Value::Null);
         assert_eq!(world.entity(Kind::Part, Scope::Shared, "brisk").await, Value::Null, "all or nothing");
         let replaced =
-            promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.replace = true).await.unwrap();
+            promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.replace = true)
+                .await
+                .unwrap();
         assert!(pieces(&replaced.carried).contains(&(Kind::Part, "calm")));
         assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await["content"], "Be calm.");
-        assert_eq!(world.entity(Kind::Part, Scope::Shared, "calm").await["revision"], 2, "its history goes on");
+        assert_eq!(
+            world.entity(Kind::Part, Scope::Shared, "calm").await["revision"],
+            2,
+            "its history goes on"
+        );
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_promotion_that_cannot_be_is_refused() {
+async fn an_impossible_promotion_is_refused() {
     in_each_world(async |world| {
         world.persona(Scope::Project, json!({ "name": "coder" })).await;
-        let (kind, said) =
-            refused(promote(world, (Kind::Persona, "coder"), (None, Scope::Project), |_| ()).await);
-        assert_eq!((kind, said.as_str()), (ErrorKind::Invalid, "persona \"coder\" is in project already"));
-        let (kind, said) =
-            refused(promote(world, (Kind::Persona, "codr"), (None, Scope::Shared), |_| ()).await);
-        assert_eq!(
-            (kind, said.as_str()),
-            (ErrorKind::Missing, "no persona is named \"codr\"; did you mean \"coder\"?")
-        );
-        let (kind, _) =
-            refused(promote(world, (Kind::Persona, "coder"), (None, Scope::Builtin), |_| ()).await);
-        assert_eq!(kind, ErrorKind::Denied);
+        let there = promote(world, (Kind::Persona, "coder"), (None, Scope::Project), |_| ()).await;
+        assert_eq!(code(there), Code::AlreadyInScope);
+        let unknown = promote(world, (Kind::Persona, "codr"), (None, Scope::Shared), |_| ()).await;
+        assert_eq!(suggested(unknown), not_found("coder"));
+        let builtin = promote(world, (Kind::Persona, "coder"), (None, Scope::Builtin), |_| ()).await;
+        assert_eq!(refused(builtin).kind, ErrorKind::Denied);
         let from = Some(Scope::Shared);
-        let (kind, said) =
-            refused(promote(world, (Kind::Persona, "coder"), (from, Scope::Global), |_| ()).await);
-        assert_eq!(kind, ErrorKind::Missing);
-        assert!(said.contains("is in project, not in shared"), "{said}");
+        let elsewhere = promote(world, (Kind::Persona, "coder"), (from, Scope::Global), |_| ()).await;
+        assert_eq!(code(elsewhere), Code::InOtherScope);
 
-        // Both a namesake and what builds on it cannot stand in one scope.
+        // A persona and the namesake that it extends do not fit into one scope.
         world.persona(Scope::Global, json!({ "name": "coder", "summary": "Mine" })).await;
         world.persona(Scope::Project, json!({ "name": "coder", "extends": "global:coder" })).await;
         let both = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |_| ()).await;
-        let said =
-            "both global and project have persona \"coder\", and both are needed; rename one of them first";
-        assert_eq!(refused(both), (ErrorKind::Invalid, said.to_owned()));
+        assert_eq!(code(both), Code::NameClash);
     })
     .await;
 }
@@ -325,38 +317,42 @@ async fn a_builtin_is_copied_with_its_pieces() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_just_written_by_hand_is_not_replaced_unasked() {
+async fn a_recent_edit_by_hand_is_not_replaced() {
     in_each_world(async |world| {
         world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
         world.part(Scope::Project, "other", "tone", "Be other.").await;
-        // Nobody follows the file here: it is known to be different only when it is written to.
+        // The file is not watched here, so the edit is seen only by the write.
         world.edit(Scope::Project, "[parts.other]", "[parts.calm]");
         let refusal =
             promote(world, (Kind::Part, "calm"), (Some(Scope::Shared), Scope::Project), |_| ()).await;
-        let (kind, said) = refused(refusal);
-        assert_eq!(kind, ErrorKind::Conflict, "{said}");
-        assert!(said.starts_with("project has another part \"calm\""), "{said}");
+        let refusal = refused(refusal);
+        assert_eq!((refusal.code, refusal.subject.scope), (Code::Occupied, Some(Scope::Project)));
         assert!(world.text(Scope::Project).contains("Be other."), "{}", world.text(Scope::Project));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_would_mean_something_else_there_stays() {
+async fn an_entity_whose_names_would_change_their_meaning_stays() {
     in_each_world(async |world| {
         world.persona(Scope::Shared, json!({ "name": "base", "system_prompt": "Ours." })).await;
         world.persona(Scope::Global, json!({ "name": "coder", "extends": "base" })).await;
         world.persona(Scope::Project, json!({ "name": "base", "system_prompt": "The project's." })).await;
-        let said = "extends names persona \"base\", which is of shared in global and of project in project; \
-                    rename one of them first";
+        let clash = (Code::NameClash, Some("extends".to_owned()));
         let route = (Some(Scope::Global), Scope::Project);
         let promoted = promote(world, (Kind::Persona, "coder"), route, |_| ()).await;
-        assert_eq!(refused(promoted), (ErrorKind::Invalid, said.to_owned()));
-        let twin = name("twin");
-        let to = Some(Scope::Project);
-        let coder = name("coder");
-        let copied = world.library.duplicate(&world.author, Kind::Persona, &coder, twin, None, to, None);
-        assert_eq!(refused(copied.await), (ErrorKind::Invalid, said.to_owned()));
+        assert_eq!(at_field(promoted), clash);
+        let twin = DuplicateEntity {
+            kind: Kind::Persona,
+            name: name("coder"),
+            new_name: name("twin"),
+            to: Some(Scope::Project),
+            message: None,
+            if_revision: None,
+            scope: None,
+        };
+        let copied = world.library.duplicate(&world.author, twin);
+        assert_eq!(at_field(copied.await), clash);
         assert!(world.entity(Kind::Persona, Scope::Project, "coder").await.is_null());
 
         // The same under the name is no matter, and a builtin that has been replaced is meant to be.
@@ -365,7 +361,7 @@ async fn what_would_mean_something_else_there_stays() {
         world.part(Scope::Project, "critic-voice", "voice", "Whisper.").await;
         let critic = (Kind::Persona, "critic");
         promote(world, critic, (Some(Scope::Builtin), Scope::Project), |_| ()).await.unwrap_err();
-        let copy = |promotion: &mut Promotion| promotion.replace = true;
+        let copy = |promotion: &mut PromoteEntity| promotion.replace = true;
         promote(world, critic, (Some(Scope::Builtin), Scope::Project), copy).await.unwrap();
     })
     .await;

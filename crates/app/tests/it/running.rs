@@ -17,4 +17,5 @@ mod stage;
 mod tool_sources;
 mod unreachable;
 mod unstored;
+mod updating;
 mod watching;

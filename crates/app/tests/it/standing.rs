@@ -1,10 +1,10 @@
-//! Where personas of files stand in an arc of a weaker scope, and what happens to that arc.
+//! Stages of personas in files whose arc is in a weaker scope.
 
-use app::{ErrorKind, OpenOptions};
+use app::{Code, OpenOptions};
 use persona::{Kind, Scope};
 use serde_json::json;
 
-use crate::world::{World, in_each_world, input, name, refused, view};
+use crate::world::{World, in_each_world, input, refused, renaming, view};
 
 /// An arc of a scope, a base that walks it, and personas of the project and of the user's file that
 /// inherit or name it, all in the second stage.
@@ -30,13 +30,12 @@ async fn stage(world: &World, of: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heirs_of_other_scopes_stay_where_they_stand_when_the_arc_is_renamed() {
+async fn heirs_of_other_scopes_keep_their_stage_when_the_arc_is_renamed() {
     for scope in [Scope::Shared, Scope::Global] {
         in_each_world(async |world| {
             on_the_way(world, scope).await;
             let World { library, author, .. } = world;
-            let renamed =
-                library.rename(author, Kind::Arc, &name("path"), name("road"), Some(scope), None).await;
+            let renamed = library.rename(author, renaming(Kind::Arc, "path", "road", Some(scope))).await;
             assert_eq!(renamed.unwrap().not_followed, []);
             for of in HEIRS {
                 assert_eq!(stage(world, of).await, "road two", "{of}, of {scope}'s arc");
@@ -48,7 +47,7 @@ async fn heirs_of_other_scopes_stay_where_they_stand_when_the_arc_is_renamed() {
 
 /// By hand too, seen by the project itself or while it is not open.
 #[tokio::test(flavor = "multi_thread")]
-async fn heirs_stay_where_they_stand_when_the_arc_is_renamed_by_hand() {
+async fn heirs_keep_their_stage_when_the_arc_is_renamed_by_hand() {
     for project_is_open in [true, false] {
         in_each_world(async |world| {
             on_the_way(world, Scope::Global).await;
@@ -71,19 +70,18 @@ async fn heirs_stay_where_they_stand_when_the_arc_is_renamed_by_hand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stage_in_which_others_stand_is_not_taken_away_unasked() {
+async fn a_stage_in_use_is_removed_by_force_only() {
     in_each_world(async |world| {
         on_the_way(world, Scope::Shared).await;
         let remove = |force: bool| input(json!({ "arc": "path", "stage": "two", "force": force }));
-        let (kind, said) = refused(world.library.remove_stage(&world.author, remove(false)).await);
-        assert_eq!(kind, ErrorKind::Conflict);
-        let users = "is used by users-heir of global, grandchild of project, heir of project, walker of project in \
-                     stage two";
-        assert!(said.contains(users), "{said}");
+        let used = refused(world.library.remove_stage(&world.author, remove(false)).await);
+        assert_eq!(used.code, Code::InUse);
+        let users = ["users-heir of global", "grandchild of project", "heir of project", "walker of project"];
+        assert_eq!(used.subject.users, users);
         // From where the project is not open, it is not forgotten either.
         let elsewhere = world.reopened(|options| options.files.as_mut().expect("files").project = None).await;
-        let (_, said) = refused(elsewhere.remove_stage(&world.author, remove(false)).await);
-        assert!(said.contains("users-heir of global, grandchild of another project file"), "{said}");
+        let used = refused(elsewhere.remove_stage(&world.author, remove(false)).await);
+        assert_eq!(used.subject.users[..2], ["users-heir of global", "grandchild of another project file"]);
         elsewhere.close().await;
         world.library.remove_stage(&world.author, remove(true)).await.unwrap();
         assert_eq!(stage(world, "heir").await, "path one");

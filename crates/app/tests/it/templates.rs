@@ -1,10 +1,11 @@
 //! Personas out of templates and out of each other.
 
-use app::ErrorKind;
+use app::Code;
+use app::inputs::DuplicateEntity;
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, name, pieces, refused};
+use crate::world::{World, code, in_each_world, input, name, not_found, pieces, refused, suggested};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
@@ -29,15 +30,13 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
             let shown = world.view(json!({ "name": "mine" })).await;
             assert_eq!((&shown["scope"], &shown["arc"]["position"]), (&json!(scope), &json!(1)));
         }
-        let said = "persona \"mine\" exists already; update it, or choose another name";
-        assert_eq!(refused(new("mentor", None).await), (ErrorKind::Conflict, said.to_owned()));
-        let said = "no template is named \"mentr\"; did you mean \"mentor\"?";
-        assert_eq!(refused(new("mentr", None).await), (ErrorKind::Missing, said.to_owned()));
-        let (_, said) = refused(new("qqqqqqq", None).await);
-        assert!(
-            said.ends_with("use code_reviewer, critic, doc_writer, mentor, optimist or test_writer"),
-            "{said}"
-        );
+        assert_eq!(code(new("mentor", None).await), Code::AlreadyExists);
+        let near = (Code::UnknownTemplate, Some("mentor".to_owned()));
+        assert_eq!(suggested(new("mentr", None).await), near);
+        let unknown = refused(new("qqqqqqq", None).await);
+        assert_eq!(unknown.code, Code::UnknownTemplate);
+        let all = ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"];
+        assert_eq!(unknown.candidates, all);
         let history = world.library.history(Kind::Persona, &name("mine"), None, None).await.unwrap();
         assert_eq!(history.items[0].message.as_deref(), Some("from the template mentor"));
     })
@@ -51,8 +50,9 @@ async fn duplicate(
     from: Option<Scope>,
     to: Option<Scope>,
 ) -> Result<app::outputs::Written, app::Error> {
-    let [old, new] = names;
-    world.library.duplicate(&world.author, kind, &name(old), name(new), from, to, None).await
+    let [name, new_name] = names.map(name);
+    let input = DuplicateEntity { kind, name, new_name, to, message: None, if_revision: None, scope: from };
+    world.library.duplicate(&world.author, input).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,26 +86,20 @@ async fn a_duplicate_stays_in_its_scope_or_goes_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_duplicate_that_cannot_be_is_refused() {
+async fn an_impossible_duplicate_is_refused() {
     in_each_world(async |world| {
         world.part(Scope::Project, "ours", "tone", "As we do.").await;
         world.persona(Scope::Project, json!({ "name": "coder", "parts": [{ "name": "ours" }] })).await;
         world.persona(Scope::Project, json!({ "name": "other" })).await;
-        let said = "persona \"other\" exists already; update it, or choose another name";
-        assert_eq!(
-            refused(duplicate(world, Kind::Persona, ["coder", "other"], None, None).await),
-            (ErrorKind::Conflict, said.to_owned())
-        );
+        let taken = duplicate(world, Kind::Persona, ["coder", "other"], None, None).await;
+        assert_eq!(code(taken), Code::AlreadyExists);
         let up = duplicate(world, Kind::Persona, ["coder", "copy"], None, Some(Scope::Shared)).await;
-        let said =
-            "part \"ours\" is in project, and a shared definition cannot refer to it; promote it to shared first";
-        assert_eq!(refused(up), (ErrorKind::Invalid, said.to_owned()));
+        assert_eq!(code(up), Code::OutOfReach);
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "copy").await, Value::Null);
         let none = duplicate(world, Kind::Persona, ["codr", "copy"], None, None).await;
-        let said = "no persona is named \"codr\"; did you mean \"coder\"?";
-        assert_eq!(refused(none), (ErrorKind::Missing, said.to_owned()));
+        assert_eq!(suggested(none), not_found("coder"));
         let elsewhere = duplicate(world, Kind::Persona, ["coder", "copy"], Some(Scope::Shared), None).await;
-        assert_eq!(refused(elsewhere).0, ErrorKind::Missing);
+        assert_eq!(code(elsewhere), Code::InOtherScope);
         let _: Value = world.view(json!({ "name": "coder" })).await;
         let listed =
             world.library.list(Kind::Persona, input::<app::inputs::List>(json!({ "query": "copy" })));

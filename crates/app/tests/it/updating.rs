@@ -1,10 +1,10 @@
 //! Changing some fields of what there is: what stays, what is cleared, what is no change.
 
-use app::ErrorKind;
+use app::Code;
 use persona::{CharacterArc, Kind, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{World, in_each_world, input, refused, with_files};
+use crate::world::{World, at_field, in_each_world, input, with_files};
 
 async fn try_update(world: &World, scope: Scope, mut fields: Value) -> app::Result<app::outputs::Written> {
     fields["name"] = "coder".into();
@@ -43,8 +43,11 @@ async fn the_way_to_plan_is_changed_field_by_field() {
             let nulls = json!({ "instruction": null, "model": null, "tool_preset": null });
             assert!(!try_update(world, scope, json!({ "plan_persona": nulls })).await.unwrap().changed);
             let blank = try_update(world, scope, json!({ "plan_persona": { "model": " " } })).await;
-            let said = "persona \"coder\": plan_persona.model: must not be empty";
-            assert_eq!(refused(blank), (ErrorKind::Invalid, said.to_owned()));
+            assert_eq!(at_field(blank), (Code::InvalidField, Some("plan_persona.model".to_owned())));
+            let misnamed =
+                try_update(world, scope, json!({ "plan_persona": { "tool_preset": "a b" } })).await;
+            let field = Some("plan_persona.tool_preset".to_owned());
+            assert_eq!(at_field(misnamed), (Code::InvalidName, field));
         }
     })
     .await;
@@ -94,7 +97,7 @@ async fn a_builtin_that_is_changed_is_no_builtin_any_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stages_of_a_new_arc_stand_as_they_are_listed() {
+async fn stages_of_a_new_arc_have_the_order_of_the_list() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             let stages = json!([{ "name": "young" }, { "name": "grown", "order": 9 }, { "name": "able", "condition": "" }]);

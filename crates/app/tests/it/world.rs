@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use app::inputs::{GetEntity, SaveEntity};
+use app::inputs::{GetEntity, RenameEntity, SaveEntity};
 use app::outputs::Written;
-use app::{Author, Error, ErrorKind, FileScopes, Library, Location, OpenOptions};
+use app::{Author, Code, Error, ErrorKind, FileScopes, Library, Location, OpenOptions, Report};
 use persona::{Kind, Name, Scope};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,10 +19,48 @@ pub(crate) fn name(text: &str) -> Name {
     Name::parse(text).expect("a name")
 }
 
-/// What a refusal says.
-pub(crate) fn refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (ErrorKind, String) {
-    let error = outcome.expect_err("it is refused");
-    (error.kind(), error.report().plain_sentence())
+/// The input of a rename without conditions.
+pub(crate) fn renaming(kind: Kind, old: &str, new: &str, scope: Option<Scope>) -> RenameEntity {
+    let (message, if_revision) = (None, None);
+    RenameEntity { kind, name: name(old), new_name: name(new), message, if_revision, scope }
+}
+
+/// The report of a refusal.
+pub(crate) fn refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Report {
+    outcome.expect_err("it is refused").report()
+}
+
+/// The code of a refusal.
+pub(crate) fn code<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Code {
+    refused(outcome).code
+}
+
+/// The code of a refusal, and the first candidate.
+pub(crate) fn suggested<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (Code, Option<String>) {
+    let report = refused(outcome);
+    (report.code, report.candidates.into_iter().next())
+}
+
+/// The code of an unknown name, with the name that was probably meant.
+pub(crate) fn not_found(near: &str) -> (Code, Option<String>) {
+    (Code::NotFound, Some(near.to_owned()))
+}
+
+/// The code of a refusal, and the field that it is about.
+pub(crate) fn at_field<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (Code, Option<String>) {
+    let report = refused(outcome);
+    (report.code, report.subject.field)
+}
+
+/// The code of a refusal, and the current revision.
+pub(crate) fn at_revision<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (Code, Option<String>) {
+    let report = refused(outcome);
+    (report.code, report.subject.revision)
+}
+
+/// A condition that failed because the entity is at this revision.
+pub(crate) fn stale(actual: i64) -> (Code, Option<String>) {
+    (Code::StaleRevision, Some(actual.to_string()))
 }
 
 /// Kinds and names, for comparing with what an answer lists.
@@ -40,8 +78,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A library with two files; `global` and `project` are what they say at first, nothing where
-    /// they are not there yet. On SQLite the local database is the shared one too, as it is by
+    /// A library with two files of these texts; an empty text means no file. On SQLite the local database is the shared one too, as it is by
     /// default; on PostgreSQL it is a file of its own.
     pub(crate) async fn open(database: &testkit::Database, global: &str, project: &str) -> Self {
         let directory = TempDir::new().unwrap();
@@ -108,7 +145,7 @@ impl World {
         self.create(Kind::Persona, scope, entity).await
     }
 
-    /// An entity as it stands in a scope, or null.
+    /// The entity of a scope, or null.
     pub(crate) async fn entity(&self, kind: Kind, scope: Scope, name: &str) -> Value {
         let get = json!({ "kind": kind, "name": name, "scope": scope });
         match self.library.get_entity(&input::<GetEntity>(get)).await {

@@ -59,7 +59,7 @@ impl Context {
         let file_keys = long_fields().iter().filter(|field| known.contains(field));
         let file_keys: Vec<String> = file_keys.map(|field| format!("{field}_file")).collect();
         let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
-        let said = (format!("unknown key {key:?}, which has no effect"), near(key, words));
+        let said = (format!("unknown key {key:?}"), near(key, words));
         self.report(Level::Warning, Some(entry), offset, said);
     }
 

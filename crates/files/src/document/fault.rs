@@ -106,6 +106,14 @@ impl de::Error for Fault {
         Self::new(format!("expected {range}, found {}", seen(found)), None)
     }
 
+    fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
+        let near = persona::nearest(word, known.iter().copied())
+            .first()
+            .map(|near| format!("did you mean {near:?}?"));
+        let hint = near.or_else(|| Some(format!("use {}", persona::one_of(known)?)));
+        Self::new(format!("unknown value {word:?}"), hint)
+    }
+
     fn missing_field(field: &'static str) -> Self {
         Self::new(format!("{field} is missing"), Some(format!("add {field} = …")))
     }

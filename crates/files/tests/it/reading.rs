@@ -243,7 +243,7 @@ fn a_problem_says_where_and_what_to_do() {
     for (text, said) in [
         (
             "[guardrails.x]\ncontent = 'c'\nseverity = \"hgh\"\n",
-            "personas.toml:3:12: guardrail x: severity: unknown severity \"hgh\" (did you mean \"high\"?)\n  3 | severity = \"hgh\"\n    |            ^",
+            "personas.toml:3:12: guardrail x: severity: unknown value \"hgh\"\n  3 | severity = \"hgh\"\n    |            ^ did you mean \"high\"?",
         ),
         (
             "[personas.x]\ntags = 'a'\n",
@@ -320,12 +320,12 @@ fn what_nobody_knows_is_a_warning_with_a_near_name() {
     assert_eq!(
         said,
         [
-            "personas.toml:2:1: warning: persona x: unknown key \"sumary\", which has no effect\n  2 | sumary = 's'\n    | ^ did you mean \"summary\"?",
-            "personas.toml:3:1: warning: persona x: unknown key \"zzz\", which has no effect\n  3 | zzz = 1\n    | ^",
-            "personas.toml:4:52: warning: persona x: unknown key \"temprature\", which has no effect\n  4 | preferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n    |                                                    ^ did you mean \"temperature\"?",
-            "personas.toml:5:2: warning: unknown table \"persona\", which has no effect\n  5 | [persona.y]\n    |  ^ did you mean \"personas\"?",
+            "personas.toml:2:1: warning: persona x: unknown key \"sumary\"\n  2 | sumary = 's'\n    | ^ did you mean \"summary\"?",
+            "personas.toml:3:1: warning: persona x: unknown key \"zzz\"\n  3 | zzz = 1\n    | ^",
+            "personas.toml:4:52: warning: persona x: unknown key \"temprature\"\n  4 | preferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n    |                                                    ^ did you mean \"temperature\"?",
+            "personas.toml:5:2: warning: unknown table \"persona\"\n  5 | [persona.y]\n    |  ^ did you mean \"personas\"?",
             "personas.toml:6:2: warning: the [env] allow list is read from your own config.toml only, never from a personas.toml\n  6 | [env]\n    |  ^ move it there",
-            "personas.toml:8:2: warning: unknown table \"qqq\", which has no effect\n  8 | [qqq]\n    |  ^",
+            "personas.toml:8:2: warning: unknown table \"qqq\"\n  8 | [qqq]\n    |  ^",
         ]
     );
 }
@@ -480,7 +480,7 @@ fn an_included_text_is_never_outside() {
     let missing = place.read("[skills.x]\ncontent_file = 'none.md'\n");
     assert!(missing.included[0].ends_with("project/none.md"), "a missing file is watched for");
     let misplaced = place.read("[guardrails.x]\ninstruction_file = 'none.md'\n");
-    assert_eq!(misplaced.problems[0].message, "unknown key \"instruction_file\", which has no effect");
+    assert_eq!(misplaced.problems[0].message, "unknown key \"instruction_file\"");
 }
 
 #[cfg(unix)]

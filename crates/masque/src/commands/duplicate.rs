@@ -1,5 +1,7 @@
 //! `masque duplicate`: copies an entity to another name or scope.
 
+use app::inputs::DuplicateEntity;
+
 use super::written::print_with_pieces;
 use crate::cli::DuplicateArgs;
 use crate::failure::Result;
@@ -10,7 +12,10 @@ pub(crate) async fn run(args: DuplicateArgs, workspace: &Workspace, output: &mut
     let (kind, name, new_name) = args.target()?;
     let DuplicateArgs { from, to, why, .. } = args;
     let Workspace { library, author, .. } = workspace;
-    let written = library.duplicate(author, kind, &name, new_name, from, to, why.message).await?;
+    let message = why.message;
+    let input =
+        DuplicateEntity { kind, name: name.clone(), new_name, to, message, if_revision: None, scope: from };
+    let written = library.duplicate(author, input).await?;
     let (kind, new_name) = (kind.spoken(), &written.name);
     let done = format!("created {kind} {new_name}, a copy of {name}");
     let idle = format!("{kind} {new_name} is already a copy of {name}");

@@ -1,6 +1,6 @@
 //! `masque promote`: moves or copies an entity and everything it refers to to another scope.
 
-use app::Promotion;
+use app::inputs::PromoteEntity;
 use app::outputs::Promoted;
 use persona::{Kind, Scope};
 
@@ -13,8 +13,9 @@ use crate::workspace::Workspace;
 pub(crate) async fn run(args: PromoteArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let PromoteArgs { name, kind, from, to, copy, replace, why } = args;
     let kind = kind.map_or(Kind::Persona, Kind::from);
-    let promotion = Promotion { kind, name, from, to, copy, replace, message: why.message };
-    let promoted = workspace.library.promote(&workspace.author, promotion).await?;
+    let message = why.message;
+    let input = PromoteEntity { kind, name, to, copy, replace, message, if_revision: None, scope: from };
+    let promoted = workspace.library.promote(&workspace.author, input).await?;
     if output.is_json() {
         return output.json(&promoted);
     }

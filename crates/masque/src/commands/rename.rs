@@ -1,5 +1,7 @@
 //! `masque rename`: renames an entity and updates references to it.
 
+use app::inputs::RenameEntity;
+
 use super::written;
 use crate::cli::RenameArgs;
 use crate::failure::Result;
@@ -9,7 +11,9 @@ use crate::workspace::Workspace;
 pub(crate) async fn run(args: RenameArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let (kind, name, new_name) = args.target()?;
     let Workspace { library, author, .. } = workspace;
-    let written = library.rename(author, kind, &name, new_name, args.change.scope, args.why.message).await?;
+    let (message, scope) = (args.why.message, args.change.scope);
+    let input = RenameEntity { kind, name: name.clone(), new_name, message, if_revision: None, scope };
+    let written = library.rename(author, input).await?;
     let kind = kind.spoken();
     let done = format!("renamed {kind} {name} to {}", written.name);
     let idle = format!("{kind} {name} already has this name");

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use app::inputs::Said;
 use app::{AsReport as _, Code, Problem, ProblemLevel, Report};
 
 use super::without_value;
@@ -32,18 +31,18 @@ impl Mistake {
     /// TOML that does not say what settings say.
     pub(super) fn of_settings(error: &toml::de::Error) -> Self {
         let message = without_value(error.message());
-        match Said::of(&message) {
-            Said::Unknown { field, known } => {
+        match TomlComplaint::of(&message) {
+            TomlComplaint::Unknown { field, known } => {
                 let hint = match persona::nearest(field, known.iter().copied()).first() {
                     Some(near) => format!("did you mean {near:?}?"),
                     None => format!("known is {}", known.join(", ")),
                 };
                 Self { message: format!("unknown key {field:?}"), hint: Some(hint) }
             }
-            Said::Missing(field) => {
+            TomlComplaint::Missing(field) => {
                 Self { message: format!("{field} is missing"), hint: Some(format!("add {field} = …")) }
             }
-            Said::Other => Self::of_value(message),
+            TomlComplaint::Other => Self::of_value(message),
         }
     }
 
@@ -81,6 +80,27 @@ impl Mistake {
             in_force: None,
         };
         Report::new(Code::InvalidConfig, problem.to_string()).about(problem.subject()).into()
+    }
+}
+
+/// The complaint of the TOML parser. Its error is nothing but a message and a place, so the message has
+/// to be read.
+enum TomlComplaint<'a> {
+    Unknown { field: &'a str, known: Vec<&'a str> },
+    Missing(&'a str),
+    Other,
+}
+
+impl<'a> TomlComplaint<'a> {
+    fn of(message: &'a str) -> Self {
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        match quoted.next() {
+            Some(field) if message.starts_with("unknown field") => {
+                Self::Unknown { field, known: quoted.collect() }
+            }
+            Some(field) if message.starts_with("missing field") => Self::Missing(field),
+            _ => Self::Other,
+        }
     }
 }
 

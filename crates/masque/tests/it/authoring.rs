@@ -26,7 +26,7 @@ fn every_kind_lives_a_whole_life() {
     for (kind, create, update, field, value) in KINDS {
         let created = home.ok(&[&["create", kind, "mine"], create].concat());
         assert_eq!(created, format!("created {kind} mine (shared, revision 1)\n"));
-        contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["exists already"]);
+        contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["already exists"]);
         let updated = home.ok(&[&["update", kind, "mine"], update].concat());
         assert_eq!(updated, format!("updated {kind} mine (shared, revision 2)\n"));
         contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing to change"]);

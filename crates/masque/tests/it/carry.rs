@@ -67,7 +67,7 @@ fn what_is_there_already_is_not_overwritten_by_accident() {
     contains(&home.fails(3, &["show", "reviewer"]), &["no persona"]);
     home.ok(&[promote.as_slice(), &["--replace"]].concat());
     assert_eq!(home.json(&["show", "skill", "look"])["content"], "Look twice.");
-    contains(&home.fails(2, &["promote", "reviewer", "--to", "shared"]), &["in shared already"]);
+    contains(&home.fails(2, &["promote", "reviewer", "--to", "shared"]), &["already in shared"]);
     contains(&home.fails(3, &["promote", "nobody", "--to", "global"]), &["nobody"]);
     contains(&home.fails(2, &["promote", "reviewer", "--to", "builtin"]), &["builtin"]);
     contains(&home.fails(2, &["promote", "reviewer"]), &["--to"]);
@@ -166,7 +166,7 @@ fn a_preview_names_the_fields_that_change() {
 fn a_bundle_that_has_nothing_is_no_success() {
     let home = Home::new();
     for (text, said) in [
-        ("", "there is nothing to import: a bundle has tables such as [personas.NAME]"),
+        ("", "nothing to import (expected tables such as [personas.NAME])"),
         ("[persona.ours]\n", "b.toml:1:2: unknown table \"persona\""),
     ] {
         home.write("b.toml", text);

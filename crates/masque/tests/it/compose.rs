@@ -266,7 +266,7 @@ fn a_template_becomes_a_persona() {
     assert_eq!((&mine["parts"], &mine["scope"]), (&template["parts"], &json!("shared")));
     let marked = |shown: &Value| shown["tags"].as_array().unwrap().contains(&json!("builtin"));
     assert!(marked(&template) && !marked(&mine), "{mine}");
-    contains(&home.fails(4, &["new", "reviewer", "--template", "code_reviewer"]), &["exists already"]);
+    contains(&home.fails(4, &["new", "reviewer", "--template", "code_reviewer"]), &["already exists"]);
     contains(&home.fails(3, &["new", "x", "--template", "code_reviwer"]), &["code_reviewer"]);
     contains(&home.fails(2, &["new", "--template", "code_reviewer"]), &["NAME"]);
     // A file sees the builtin pieces, and needs no copies.
@@ -349,7 +349,7 @@ fn a_duplicate_is_independent() {
     assert_eq!(copied, "created part calmer, a copy of calm (shared, revision 1)\n");
     home.ok(&["update", "part", "calmer", "--summary", "Calmer."]);
     assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Calm.");
-    contains(&home.fails(4, &["duplicate", "part", "calm", "calmer"]), &["exists already"]);
+    contains(&home.fails(4, &["duplicate", "part", "calm", "calmer"]), &["already exists"]);
     contains(
         &home.ok(&["duplicate", "mentor", "teacher"]),
         &["created persona teacher, a copy of mentor (shared, ", "copied from"],

@@ -37,7 +37,7 @@ fn a_history_says_who_when_and_why() {
     assert!(!whole.contains(more) && history["next_cursor"].is_null(), "{whole}");
     for limit in ["0", "10001"] {
         let refused = home.fails(2, &["history", "part", "calm", "--limit", limit]);
-        contains(&refused, &[&format!("limit must be from 1 to 10000, not {limit}")]);
+        contains(&refused, &[&format!("limit is {limit} (expected 1 to 10000)")]);
     }
     contains(&home.fails(3, &["history", "part", "clam"]), &["calm"]);
     contains(&home.fails(2, &["history", "prat", "calm"]), &["did you mean \"part\""]);

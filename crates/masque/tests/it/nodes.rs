@@ -267,7 +267,7 @@ fn increment(client: &mut dyn Client) -> u64 {
             json!({ "name": "counter", "content": next.to_string(), "if_revision": held["revision"] });
         match client.call("update_agent_part", change).unwrap() {
             Ok(_) => return conflicts,
-            Err(refusal) => assert!(refusal.contains("somebody changed it"), "{refusal}"),
+            Err(refusal) => assert!(refusal.contains("is at revision"), "{refusal}"),
         }
         assert!(Instant::now() < deadline, "{conflicts} conflicts and no end");
     }

@@ -99,7 +99,7 @@ fn every_kind_lives_a_whole_life() {
         let create = ["create", kind, "mine"];
         let created = home.run_with_input(&create, definition).ok();
         assert_eq!(created, format!("created {spoken} mine (shared, revision 1)\n"));
-        contains(&home.run_with_input(&create, definition).fails(4), &[spoken, "\"mine\" exists already"]);
+        contains(&home.run_with_input(&create, definition).fails(4), &[spoken, "\"mine\" already exists"]);
         let update = [&["update", kind, "mine"], change].concat();
         assert_eq!(home.ok(&update), format!("updated {spoken} mine (shared, revision 2)\n"));
         contains(&home.ok(&update), &["nothing to change"]);

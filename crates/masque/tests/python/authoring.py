@@ -62,7 +62,7 @@ async def makes_pieces(masque: Connection) -> None:
             same(f"{piece['name']}, read back", {key: held[key] for key in piece}, piece)
             same(f"{piece['name']}: the revision", held["revision"], written["revision"])
             same(f"{piece['name']}: the scope", held["scope"], "shared")
-            await masque.refused(f"create_agent_{kind}", "exists already", piece["name"], **piece)
+            await masque.refused(f"create_agent_{kind}", "already exists", piece["name"], **piece)
     guardrail = await masque.call("get_agent_guardrail", name="speak-plainly")
     same("a severity that nobody gave", guardrail["severity"], "medium")
 

@@ -42,7 +42,7 @@ async fn presets_and_test_inputs_live_and_die() {
             (&json!(kind), &json!("shared"), &json!(true))
         );
         let again = wire.refusal("save_entity", save).await;
-        assert!(again.contains("exists already"), "{again}");
+        assert!(again.contains("already exists"), "{again}");
         assert!(names(&mut wire, kind).await.contains(&"mine".to_owned()), "{kind}");
         let got = wire.call("get_entity", json!({ "kind": kind, "name": "mine" })).await;
         for (field, value) in entity.as_object().expect("fields") {

@@ -18,12 +18,12 @@ async fn bad_input_says_what_to_do() {
         (
             "get_agent_persona",
             json!({ "name": "mentor", "types": ["tonne"] }),
-            r#"get_agent_persona: types[0]: unknown part type "tonne" (did you mean "tone"?)"#,
+            r#"get_agent_persona: types[0]: unknown value "tonne"; did you mean "tone"?"#,
         ),
         (
             "get_agent_persona",
             json!({ "name": "mentor", "limit": -1 }),
-            "get_agent_persona: limit: invalid value: integer `-1`, expected a whole number, 0 or more",
+            "get_agent_persona: limit: expected a whole number from 0 to 4294967295, found -1",
         ),
         (
             "create_agent_part",

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What the root's description says is the tool's business.
+/// The description of the root is dropped; the tool has its own.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Sample {

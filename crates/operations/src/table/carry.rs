@@ -1,4 +1,4 @@
-//! Entities under other names, in other scopes, out of the library and into it.
+//! Templates, renames, duplicates, promotion, export and import.
 
 use app::inputs::{
     CreateFromTemplate, DuplicateEntity, ExportEntities, ImportEntities, PromoteEntity, RenameEntity,
@@ -10,7 +10,7 @@ use persona::{Kind, Name};
 use super::prelude::*;
 use crate::Context;
 
-/// Messages call the text of an import by this name.
+/// The name of the text of an import, in messages.
 const IMPORTED: &str = "toml";
 
 const FOR_PEOPLE: Mcp = no_tool("people arrange a library, and every tool costs an agent context");
@@ -19,15 +19,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(create_persona_from_template, Create, "Create a persona from a builtin one",
         no_tool("get_agent_persona and create_agent_persona do it in two calls"), post("/api/templates/{template}"), command("new"),
         CreateFromTemplate => Written, |cx, input| from_template(cx, input)),
-    op!(rename_entity, Overwrite, "Rename an entity; what refers to it follows",
+    op!(rename_entity, Overwrite, "Rename an entity and the references to it",
         no_tool("the update tools take new_name"), post("/api/library/{kind}/{name}/rename"), command("rename"),
-        RenameEntity => Written, |cx, input| rename(cx, input)),
+        RenameEntity => Written, |cx, input| cx.library.rename(&cx.author(), input)),
     op!(duplicate_entity, Create, "Copy an entity under another name, or into another scope",
         no_tool("get_entity and save_entity do it in two calls"), post("/api/library/{kind}/{name}/duplicate"), command("duplicate"),
-        DuplicateEntity => Written, |cx, input| duplicate(cx, input)),
+        DuplicateEntity => Written, |cx, input| cx.library.duplicate(&cx.author(), input)),
     op!(promote_entity, Overwrite, "Move or copy an entity into another scope, with everything that it refers to",
         FOR_PEOPLE, post("/api/library/{kind}/{name}/promote"), command("promote"),
-        PromoteEntity => Promoted, |cx, input| cx.library.promote(&cx.author(), input.into())),
+        PromoteEntity => Promoted, |cx, input| cx.library.promote(&cx.author(), input)),
     op!(export_entities, Read, "Export entities with everything that they refer to, as one personas.toml",
         FOR_PEOPLE, get("/api/export/{kind}"), command("export"),
         ExportEntities => Exported, |cx, input| export(cx.library, input)),
@@ -39,16 +39,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
 async fn from_template(cx: &Context<'_>, input: CreateFromTemplate) -> app::Result<Written> {
     let CreateFromTemplate { template, name, message, scope } = input;
     cx.library.new_from_template(&cx.author(), &template, name, scope, message).await
-}
-
-async fn rename(cx: &Context<'_>, input: RenameEntity) -> app::Result<Written> {
-    let RenameEntity { kind, name, new_name, message, scope } = input;
-    cx.library.rename(&cx.author(), kind, &name, new_name, scope, message).await
-}
-
-async fn duplicate(cx: &Context<'_>, input: DuplicateEntity) -> app::Result<Written> {
-    let DuplicateEntity { kind, name, new_name, to, message, scope } = input;
-    cx.library.duplicate(&cx.author(), kind, &name, new_name, scope, to, message).await
 }
 
 async fn export(library: &Library, input: ExportEntities) -> app::Result<Exported> {

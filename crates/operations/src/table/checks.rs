@@ -1,4 +1,4 @@
-//! What is wrong with a library, and which names several scopes define.
+//! Lint, and conflicts between scopes.
 
 use app::LintOptions;
 use app::inputs::{LintLibrary, ListConflicts, ResolveConflict};
@@ -8,20 +8,20 @@ use super::prelude::*;
 use crate::Context;
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    op!(lint_library, Read, "Look for mistakes in definitions",
-        no_tool("people mend their files; a mistake that matters is in every tool's answer"), get("/api/lint"), command("lint"),
+    op!(lint_library, Read, "Check definitions for errors",
+        no_tool("people fix their files; every tool's answer reports errors that matter"), get("/api/lint"), command("lint"),
         LintLibrary => LintReport, |cx, input| lint(cx, input)),
     op!(list_conflicts, Read, "List the names that several scopes define, field by field",
-        no_tool("people settle conflicts between their files"), get("/api/conflicts"), command("conflicts"),
+        no_tool("people resolve conflicts between their files"), get("/api/conflicts"), command("conflicts"),
         ListConflicts => ConflictList, |cx, input| conflicts(cx, input)),
-    op!(resolve_conflict, Overwrite, "Settle a conflict: keep one scope's definition, or merge them field by field",
-        no_tool("people settle conflicts between their files"), post("/api/conflicts/{kind}/{name}"), command("conflicts"),
+    op!(resolve_conflict, Overwrite, "Resolve a conflict: keep one scope's definition, or merge them field by field",
+        no_tool("people resolve conflicts between their files"), post("/api/conflicts/{kind}/{name}"), command("conflicts"),
         ResolveConflict => Resolved, |cx, input| resolve(cx, input)),
 ];
 
 async fn lint(cx: &Context<'_>, input: LintLibrary) -> app::Result<LintReport> {
-    let surroundings = cx.lint.cloned().unwrap_or_default();
-    cx.library.lint(LintOptions { scopes: input.scopes.unwrap_or_default(), ..surroundings }).await
+    let options = cx.lint.cloned().unwrap_or_default();
+    cx.library.lint(LintOptions { scopes: input.scopes.unwrap_or_default(), ..options }).await
 }
 
 async fn conflicts(cx: &Context<'_>, input: ListConflicts) -> app::Result<ConflictList> {

@@ -1,4 +1,4 @@
-//! Which pieces belong to a persona.
+//! Links between personas and pieces.
 
 use app::inputs::{AddPart, PersonaGuardrail, PersonaPart, PersonaSkill, PersonaTrait};
 use app::outputs::Written;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::prelude::*;
-use crate::{Answer, Media, Run};
+use crate::{BoxedOutcome, Media, Run};
 
 const NO_SESSIONS: Mcp = no_tool("an MCP client is itself the agent that wears a persona");
 
@@ -51,10 +51,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         BySession => SessionView, |cx, input| cx.runtime()?.session(input.id)),
     // Null means something in this input: it leaves the choice of a model to the persona.
     Operation {
-        run: Run::Answer(|cx, fields| {
+        run: Run::Call(|cx, fields| {
             Box::pin(async move {
-                let input: UpdateSession = app::inputs::parse(&fields).map_err(crate::Refusal::Input)?;
-                Ok(Box::new(cx.runtime()?.update_session(input).await?) as Answer)
+                let input: UpdateSession = app::inputs::parse(&fields).map_err(crate::CallError::Input)?;
+                Ok(Box::new(cx.runtime()?.update_session(input).await?) as BoxedOutcome)
             })
         }),
         ..op!(update_session, Overwrite, "Change the persona or the model of an idle session",
@@ -85,7 +85,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     stream!(watch_session, Read, "Stream the events of a session, from now on or after an event",
         NO_SESSIONS, get("/api/sessions/{id}/events"), command("sessions resume"),
         WatchSession => Event, |cx, input| cx.runtime()?.watch(input)),
-    op!(cancel_run, Overwrite, "Stop what a session is doing",
+    op!(cancel_run, Overwrite, "Cancel the run of a session",
     NO_SESSIONS, post("/api/sessions/{id}/cancel"), command("sessions cancel"),
     BySession => Cancelled, |cx, input| {
         let runtime = cx.runtime()?;
@@ -109,7 +109,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(decide_plan, Overwrite, "Approve a plan, which switches to build mode, or send it back",
         NO_SESSIONS, post("/api/sessions/{id}/plan"), command("plan"),
         DecidePlan => SessionView, |cx, input| cx.runtime()?.decide_plan(input.id, input.is_approved())),
-    op!(undo_message, Remove, "Take back the last message and all turns that came of it; files stay as they are",
+    op!(undo_message, Remove, "Take back the last message and all turns since; files stay as they are",
     NO_SESSIONS, post("/api/sessions/{id}/undo"), command("chat"),
     BySession => Undone, |cx, input| {
         let runtime = cx.runtime()?;

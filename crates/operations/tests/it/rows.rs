@@ -36,7 +36,7 @@ fn request_lines_are_unique_and_fill_known_fields() {
 }
 
 #[test]
-fn what_is_done_by_another_operation_is_done_by_one_that_is_offered() {
+fn the_operation_that_replaces_another_is_offered() {
     for operation in all() {
         if let Http::Absent(Absence::Through(other)) = operation.http {
             let other = find(other).unwrap_or_else(|| panic!("{}: there is no {other}", operation.name));
@@ -59,7 +59,7 @@ fn what_is_done_by_another_operation_is_done_by_one_that_is_offered() {
 #[test]
 fn streams_are_marked() {
     for operation in all() {
-        let streams = !matches!(operation.run, Run::Answer(_));
+        let streams = !matches!(operation.run, Run::Call(_));
         assert_eq!(operation.media == Media::Events, streams, "{}", operation.name);
         assert!(!streams || !matches!(operation.mcp, Mcp::Tool(_)), "{}", operation.name);
     }

@@ -67,7 +67,7 @@ fn a_personas_prompt_is_derived_where_none_is_authored() {
 }
 
 #[test]
-fn a_parts_texts_stand_in_for_each_other() {
+fn texts_of_a_part_replace_each_other() {
     let mut part = Part {
         name: Name::parse("p").expect("a name"),
         part_type: PartType::Tone,

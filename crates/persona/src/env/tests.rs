@@ -7,7 +7,7 @@ fn check_malformed(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn what_was_meant_as_a_placeholder_is_seen() {
+fn malformed_placeholders_are_found() {
     for text in
         ["${env.}", "${ENV.X}", "${Env.X}", "${env.x y}", "${ env.X }", "${env:X}", "${env.1X}", "${env.a-b}"]
     {
@@ -21,7 +21,7 @@ fn what_was_meant_as_a_placeholder_is_seen() {
 }
 
 #[test]
-fn what_is_another_languages_is_left_alone() {
+fn variables_of_other_languages_are_ignored() {
     for text in
         ["${env.X}", "$${env.X}", "${ENV}", "${ENVIRONMENT}", "${HOME}", "env.X", "$env.X", "${", "${en"]
     {

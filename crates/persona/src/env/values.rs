@@ -1,11 +1,11 @@
-//! What was filled in, so that it can be taken out of other people's sentences again.
+//! Values that were filled in, to conceal them in other texts.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A value of fewer characters gives nothing away, and is in every other sentence.
+/// Shorter values are not concealed: they reveal nothing and occur everywhere.
 const LEAST_CHARS: usize = 4;
-/// A value of fewer characters counts as a word alone: `core` is not meant by `score`.
+/// Shorter values match whole words only: `core` does not match in `score`.
 const WORD_CHARS: usize = 8;
 
 /// The values of the placeholders that were filled in, by their names.
@@ -36,8 +36,8 @@ impl Values {
         self.0.extend(others.0);
     }
 
-    /// The text with placeholders where it quotes what they stand for: whole, line by line, as JSON
-    /// writes it, or cut off where the text ends.
+    /// The text with values replaced by their placeholders: whole, line by line, escaped as JSON, or cut off
+    /// at the end of the text.
     pub fn conceal(&self, text: &str) -> String {
         let forms = self.forms();
         let mut concealed = String::with_capacity(text.len());
@@ -81,7 +81,7 @@ impl Values {
 }
 
 impl Quoted<'_> {
-    /// How many bytes of a text are this form, or its beginning where the text breaks off in it.
+    /// The length of this form at the start of a text, or of its beginning if the text ends in it.
     fn length(&self, before: Option<char>, rest: &str) -> Option<usize> {
         let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         if let Some(after) = rest.strip_prefix(self.form.as_str()) {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_becomes_its_placeholder_again() {
+    fn quoted_values_become_placeholders_again() {
         let known = values(&[
             ("KEY", "hunter2-and-then-some"),
             ("TEAM", "core"),

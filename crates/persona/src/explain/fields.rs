@@ -7,7 +7,7 @@ use crate::field::{self, Described as _, Inherit, Shape, View};
 use crate::inherit::is_blank;
 use crate::{Bundle, Kind, MergeMode, Persona};
 
-/// The field that may append to that of a base.
+/// The field that can append to a base's.
 const SYSTEM_PROMPT: &str = "system_prompt";
 
 /// Characters of a text that an explanation shows.
@@ -32,13 +32,12 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// The kind of what a field names.
+/// The kind of entity that a field names.
 pub(super) fn kind_of(field: &str) -> Option<Kind> {
     field::find(Kind::Persona.fields(), field)?.shape.names()
 }
 
-/// The fields that a layer sets and the strongest layer decides, by path. Tables are told field by
-/// field.
+/// The fields of a layer that the strongest layer decides, by path. Tables are listed field by field.
 fn decided(persona: &Persona) -> Vec<(String, View<'_>)> {
     let mut decided = Vec::new();
     for (field, value) in persona.values() {
@@ -54,8 +53,8 @@ fn decided(persona: &Persona) -> Vec<(String, View<'_>)> {
     decided
 }
 
-/// The paths of all fields that the strongest layer decides, in the order of a definition.
-/// `system_prompt` is among them, since it may append.
+/// The paths of all fields that the strongest layer decides, in the order of a definition. Includes
+/// `system_prompt`, which may append.
 fn paths() -> impl Iterator<Item = String> {
     Kind::Persona.fields().iter().flat_map(|field| match (field.inherit, field.shape) {
         (Inherit::Strongest, Shape::Table(fields)) => {
@@ -96,8 +95,8 @@ pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<Field> {
     fields
 }
 
-/// The layers of whose texts a system prompt is made, in its order, and those whose texts are not
-/// in it because of a stronger one.
+/// The layers whose texts make up a system prompt, in order, and those that a stronger layer
+/// replaced.
 pub(super) struct Speakers<'r, 'a> {
     pub(super) heard: Vec<(&'r Rung<'a>, &'a str)>,
     unheard: Vec<&'r Rung<'a>>,
@@ -134,15 +133,15 @@ fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
     })
 }
 
-/// What one layer lists and takes away.
+/// The entries that one layer lists and removes.
 struct Listed<'a> {
     names: Vec<&'a str>,
     removes: Vec<&'a str>,
-    /// What it found of the names; `None` where a bundle does not bring that kind along.
+    /// The names that were found; `None` for a kind that bundles do not contain.
     found: Option<Vec<&'a str>>,
 }
 
-/// Every entry of every list, with the layer that it is from.
+/// Every entry of every list, with its layer.
 pub(super) fn items(
     bundle: &Bundle,
     rungs: &[Rung<'_>],
@@ -179,8 +178,8 @@ fn entries<'a>(persona: &'a Persona, list: &str) -> Vec<&'a str> {
     entries.into_iter().filter_map(text).collect()
 }
 
-/// The names of the pieces of a kind that each layer found, root first; `None` where a bundle does
-/// not bring that kind along.
+/// The names of the pieces of a kind that each layer found, root first; `None` for a kind that bundles do
+/// not contain.
 fn found(bundle: &Bundle, kind: Kind) -> Option<Vec<Vec<&str>>> {
     macro_rules! names {
         ($field:ident) => {{
@@ -229,7 +228,7 @@ fn union(
             };
             match items.iter_mut().find(|item| item.name == name) {
                 None => items.push(here),
-                // A layer that names what it did not find leaves the piece below it in force.
+                // A missing piece leaves the one of a weaker layer in force.
                 Some(_) if here.not_found => {}
                 Some(known) => {
                     let below = std::mem::replace(known, here);

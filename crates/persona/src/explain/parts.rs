@@ -1,7 +1,7 @@
-//! Parts: which layer supplies each, and what it stands in place of.
+//! Parts: the layer that supplies each, and the parts it replaces.
 //!
-//! The rule for layers itself is applied by [`layers`], once for each further layer; here the
-//! outcomes are compared.
+//! [`layers`] applies the rule for layers, once for each further layer. This module compares the
+//! outcomes.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(super) fn explain(
     parts
 }
 
-/// The links of a persona with those that it inherits, in assembly order.
+/// The links of a persona, own and inherited, in assembly order.
 pub(super) fn links(bundle: &Bundle) -> Vec<PartLink> {
     let link = |placed: &PlacedPart<'_>| PartLink {
         name: placed.part.name.clone(),
@@ -68,15 +68,15 @@ pub(super) fn links(bundle: &Bundle) -> Vec<PartLink> {
     links
 }
 
-/// A link that leads nowhere, and the layer that it is from.
+/// A link to a missing part, and its layer.
 struct Lost<'r, 'a> {
     link: &'a PartLink,
     rung: &'r Rung<'a>,
 }
 
-/// What the layers link and did not find, as far as the outcome has nothing of that name. Nobody
-/// knows of which type such a part would be, so that it neither displaces others nor is displaced
-/// by them: a stronger layer that links the name itself, or takes it away, is all that counts.
+/// The links to missing parts that are not in the outcome. The type of a missing part is unknown, so it
+/// neither replaces others nor is replaced by type. Only a stronger layer that links or removes the
+/// name hides it.
 fn lost<'r, 'a>(
     rungs: &'r [Rung<'a>],
     is_there: impl Fn(&Name) -> bool,
@@ -150,7 +150,7 @@ fn stacked(
         .collect()
 }
 
-/// The chain up to one of its personas, as if that had been asked for.
+/// The chain up to one of its personas, as a bundle of that persona.
 fn up_to(bundle: &Bundle, at: usize) -> Bundle {
     let last = bundle.bases.get(at);
     Bundle {
@@ -169,7 +169,7 @@ fn up_to(bundle: &Bundle, at: usize) -> Bundle {
     }
 }
 
-/// Type and name together tell the parts of one outcome apart.
+/// Type and name identify a part of an outcome.
 fn is(part: &Part, placed: &PlacedPart<'_>) -> bool {
     part.name == placed.part.name && part.part_type == Some(placed.part.part_type)
 }
@@ -204,7 +204,7 @@ fn taken(name: String, from: String, by: &Rung<'_>) -> Removed {
     Removed { list: "parts".to_owned(), name, from, by: by.label.clone() }
 }
 
-/// What stood there, with what that had replaced in its turn; the strongest first.
+/// The replaced parts, and those that they had replaced; strongest first.
 fn replaced<'a>(old: impl Iterator<Item = &'a Part>) -> Vec<Replaced> {
     let mut all: Vec<Replaced> = Vec::new();
     let old: Vec<&Part> = old.collect();

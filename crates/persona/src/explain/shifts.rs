@@ -1,7 +1,7 @@
-//! What a flat persona means otherwise than the layers that it is made of.
+//! Names and placeholders whose meaning changes in a flat persona.
 //!
-//! A layer's names are looked up from that layer's own scope downwards, and its placeholders count
-//! only if it stands in a file. Written out, all of it stands where the persona itself does.
+//! The names of a layer resolve from its own scope downwards, and its placeholders count only in a file.
+//! In a flat persona, all of them belong to the persona's own scope.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use crate::env::placeholders;
 use crate::field::View;
 use crate::{Bundle, Entity as _, Kind, Name, Scope};
 
-/// Something that would not be the same, if a flat persona stood in place of the one that it is of.
+/// A difference between a flat persona and the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shift {
-    /// A name that a weaker layer looked up, and by which the persona's own scope means another piece.
+    /// A name of a weaker layer that means another piece in the persona's own scope.
     Piece {
         kind: Kind,
         name: Name,
-        /// Where the piece is that the layer means, if there is one.
+        /// The scope of the piece that the layer means, if it exists.
         was: Option<Scope>,
-        /// The persona's own scope, and where the piece is that the name means there.
+        /// The persona's own scope, and the scope of the piece that the name means there.
         own: Scope,
         now: Scope,
     },
-    /// A placeholder of a text that did not stand in a file, where none is filled in.
+    /// A placeholder from a text outside of files, where it is not filled in.
     Placeholder { name: String, field: String, from: Scope },
 }
 
@@ -36,7 +36,7 @@ pub(super) fn of(bundle: &Bundle, holders: &Holders) -> Vec<Shift> {
             continue;
         };
         let shift = Shift::Piece { kind, name, was, own, now };
-        // One preset may be named twice: for planning too.
+        // A preset may occur twice: also for planning.
         if !shifts.contains(&shift) {
             shifts.push(shift);
         }
@@ -47,9 +47,9 @@ pub(super) fn of(bundle: &Bundle, holders: &Holders) -> Vec<Shift> {
     shifts
 }
 
-/// What a flat persona names, and where its layers have each.
+/// The references of a flat persona, with the scopes that its layers mean.
 fn meant(bundle: &Bundle, holders: &Holders) -> Vec<(Kind, Name, Option<Scope>)> {
-    // A stage is not written into it.
+    // A flat persona has no stage.
     let bundle = Bundle { stage: None, ..bundle.clone() };
     let Explanation { fields, items, parts, .. } = explain(&bundle, holders);
     let fields = fields.into_iter().filter_map(|field| {
@@ -64,7 +64,7 @@ fn meant(bundle: &Bundle, holders: &Holders) -> Vec<(Kind, Name, Option<Scope>)>
     parts.chain(items).chain(fields).collect()
 }
 
-/// The placeholders that come out of the database or a builtin into a file.
+/// The placeholders that a file would take over from the database or a builtin.
 fn woken(rungs: &[Rung<'_>]) -> Vec<Shift> {
     let prompts = speakers(rungs).heard.into_iter();
     let prompts = prompts.map(|(rung, text)| ("system_prompt".to_owned(), rung, text));

@@ -36,7 +36,7 @@ fn placed(parts: &[Part], origin: LayerOrigin) -> Vec<PlacedPart<'_>> {
 }
 
 #[test]
-fn a_layer_that_appends_adds_to_what_is_below_it() {
+fn a_layer_that_appends_adds_to_the_layers_below() {
     check("tone=warm", MergeMode::Append, "tone=wry", "Base tone=warm, Own tone=wry");
     check(
         "tone=warm goal=win",

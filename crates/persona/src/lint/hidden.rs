@@ -1,4 +1,4 @@
-//! Characters that a reader does not see and a model does: what they are, and where they belong.
+//! Characters that a reader does not see and a model does, and the places where they belong.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::env::Place;
 pub(super) struct Hidden {
     at: usize,
     first: char,
-    /// How many follow the first one without a gap.
+    /// The number of characters that directly follow the first one.
     more: usize,
 }
 
@@ -27,7 +27,7 @@ impl Hit for Hidden {
             1 => format!("{first} and one more hidden character at {place}"),
             more => format!("{first} and {more} more hidden characters at {place}"),
         };
-        (message, Some("remove it, or write what it stands for in plain words".to_owned()))
+        (message, Some("remove it, or write it in plain words".to_owned()))
     }
 }
 
@@ -61,17 +61,17 @@ pub(super) fn find(text: &str) -> Vec<Hidden> {
     runs
 }
 
-/// What stands before a character, as far as it decides whether that may be there.
+/// The context before a character, which decides if it is allowed.
 struct Before {
     last: Option<char>,
-    /// Whether the line has letters that are written from right to left, once that was asked.
+    /// True if the line has letters that are written from right to left; computed once.
     right_to_left: Option<bool>,
 }
 
 impl Before {
-    /// Whether a hidden character is where its own script or an emoji needs it.
+    /// True if a script or an emoji needs this hidden character here.
     fn admits(&mut self, c: char, text: &str, after: usize) -> bool {
-        // At its start, a byte order mark is how some editors save a file.
+        // Some editors save a byte order mark at the start.
         let Some(last) = self.last else { return c == BYTE_ORDER_MARK };
         let next = text[after..].chars().next();
         match c {
@@ -83,7 +83,7 @@ impl Before {
                 let end = text[after..].find('\n').map_or(text.len(), |newline| after + newline);
                 text[start..end].chars().any(is_right_to_left)
             }),
-            // A digit with a selector is a key on a keypad, or nothing.
+            // A digit with a selector must be a keycap.
             EMOJI_STYLE if matches!(last, '0'..='9' | '#' | '*') => next == Some('\u{20E3}'),
             TEXT_STYLE | EMOJI_STYLE => is_pictograph(last),
             '\u{FE00}'..='\u{FE0D}' => is_varied_script(last),
@@ -100,8 +100,7 @@ const ZERO_WIDTH_JOINER: char = '\u{200D}';
 const TEXT_STYLE: char = '\u{FE0E}';
 const EMOJI_STYLE: char = '\u{FE0F}';
 
-/// The three flags that are written with tag characters after a black flag: England, Scotland and
-/// Wales. How many bytes of tags follow, if this is one of them.
+/// The number of bytes of tags after a black flag, for the flags of England, Scotland and Wales.
 fn flag_tags(c: char, rest: &str) -> usize {
     const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
     if c != '\u{1F3F4}' {
@@ -115,7 +114,7 @@ fn flag_tags(c: char, rest: &str) -> usize {
     FLAGS.iter().find(|flag| spells(flag)).map_or(0, |flag| (flag.len() + 1) * 4)
 }
 
-/// Whether a character shows nothing, or nothing that is the same for every reader.
+/// True if a character is invisible, or looks different to each reader.
 pub(super) fn is_hidden(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
@@ -124,17 +123,17 @@ pub(super) fn is_hidden(c: char) -> bool {
         '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' => true,
         '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' => true,
         '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}' => true,
-        // Specials, interlinear annotations among them; U+FFFC and U+FFFD are seen.
+        // Specials, including interlinear annotations; U+FFFC and U+FFFD are visible.
         '\u{FFF0}'..='\u{FFFB}' => true,
         // Private use.
         '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => true,
-        // What is no character at all.
+        // Noncharacters.
         '\u{FDD0}'..='\u{FDEF}' => true,
         c => c.is_control() || u32::from(c) & 0xFFFE == 0xFFFE,
     }
 }
 
-/// Whether a character is one that emoji are made of, or a symbol that may be shown as one.
+/// True if a character is part of emoji, or a symbol that may be shown as one.
 fn is_pictograph(c: char) -> bool {
     matches!(c,
         '\u{00A9}' | '\u{00AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -143,14 +142,14 @@ fn is_pictograph(c: char) -> bool {
         | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Whether one part of a joined emoji may end here: it may have been given a style.
+/// True if one part of a joined emoji may end here, also with a style.
 fn is_emoji_end(c: char) -> bool {
     is_pictograph(c) || c == EMOJI_STYLE
 }
 
-/// Whether a character's script is written with joiners.
+/// True if a character's script uses joiners.
 fn is_joined_script(c: char) -> bool {
-    // The vowel signs that Arabic shares with its neighbours.
+    // Vowel signs that several scripts share.
     if matches!(c, '\u{064B}'..='\u{0655}' | '\u{0670}') {
         return true;
     }
@@ -180,13 +179,13 @@ fn is_joined_script(c: char) -> bool {
     )
 }
 
-/// Whether a character's script has no spaces between words, where zero-width ones say so.
+/// True if a character's script separates words with zero-width spaces.
 fn is_unspaced_script(c: char) -> bool {
     use Script::{Javanese, Khmer, Lao, Myanmar, Tai_Le, Tai_Tham, Thai, Tibetan};
     matches!(c.script(), Thai | Lao | Khmer | Myanmar | Tibetan | Javanese | Tai_Le | Tai_Tham)
 }
 
-/// Whether a character has standardised variants other than styles of emoji.
+/// True if a character has standardised variants other than styles of emoji.
 fn is_varied_script(c: char) -> bool {
     let symbols = matches!(c, '\u{2200}'..='\u{22FF}' | '\u{2A00}'..='\u{2AFF}' | '\u{3000}'..='\u{303F}'
         | '\u{FF00}'..='\u{FF65}');
@@ -258,7 +257,7 @@ fn name(c: char) -> Cow<'static, str> {
     name.into()
 }
 
-/// A tag character stands for a character of ASCII: saying which shows what was smuggled in.
+/// The ASCII character of a tag character, which shows what was smuggled in.
 fn tag_name(c: char) -> Cow<'static, str> {
     match char::from_u32(u32::from(c) - 0xE0000) {
         Some(ascii) => format!("TAG {ascii:?}").into(),

@@ -1,45 +1,44 @@
-//! Subjects and catalog as one library, in which references are followed.
+//! Subjects and other definitions as one library, in which references are followed.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::{Catalog, Subject};
-use crate::catalog::resolve;
+use super::{OtherDefinitions, Subject};
+use crate::catalog::{reaches, resolve};
 use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
 
-/// How many names are compared for suggestions in one run. A large file full of mistakes gets
-/// suggestions for the first of them rather than a slow answer.
+/// The most names that are compared for suggestions in one run. A large file full of errors gets
+/// suggestions for the first ones.
 const COMPARED_NAMES: usize = 100_000;
 
 pub(super) struct Known<'a> {
     subjects: HashMap<(Scope, Kind, &'a str), &'a AnyEntity>,
-    catalog: &'a dyn Catalog,
+    others: &'a dyn OtherDefinitions,
     compared: Cell<usize>,
 }
 
 /// A chain of bases that cannot be followed.
 pub(super) struct Broken {
     pub(super) error: ChainError,
-    /// The persona that is at fault: the one whose `extends` cannot be followed, or that the
-    /// circle comes back to.
+    /// The persona at fault: its `extends` cannot be followed, or the circle comes back to it.
     pub(super) at: (Scope, Name),
-    /// Whether the base may be there and cannot be read.
+    /// True if the base may exist and cannot be read.
     pub(super) is_unread: bool,
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn new(subjects: &[Subject<'a>], catalog: &'a dyn Catalog) -> Self {
+    pub(super) fn new(subjects: &[Subject<'a>], others: &'a dyn OtherDefinitions) -> Self {
         let key = |it: &Subject<'a>| (it.scope, it.entity.kind(), it.entity.name().as_str());
         let subjects = subjects.iter().map(|subject| (key(subject), subject.entity)).collect();
-        Self { subjects, catalog, compared: Cell::new(0) }
+        Self { subjects, others, compared: Cell::new(0) }
     }
 
     pub(super) fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&'a AnyEntity> {
         let subject = self.subjects.get(&(scope, kind, name.as_str())).copied();
-        subject.or_else(|| self.catalog.get(scope, kind, name))
+        subject.or_else(|| self.others.get(scope, kind, name))
     }
 
-    /// What a definition in `from` means by a name.
+    /// The entity that a definition in `from` means by a name.
     pub(super) fn find(&self, from: Scope, kind: Kind, name: &Name) -> Option<(Scope, &'a AnyEntity)> {
         resolve(from, None, |scope| self.get(scope, kind, name))
     }
@@ -56,23 +55,24 @@ impl<'a> Known<'a> {
         self.subjects.contains_key(&(scope, kind, name.as_str()))
     }
 
-    /// Whether something that is not among the subjects uses this.
+    /// True if a definition besides the subjects uses this one.
     pub(super) fn is_used_elsewhere(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
-        self.catalog.is_used(scope, kind, name)
+        self.others.is_used(scope, kind, name)
     }
 
-    /// Whether one of these scopes may have what cannot be read.
+    /// True if one of these scopes may have an unreadable definition of this name.
     pub(super) fn is_unread(&self, scopes: impl IntoIterator<Item = Scope>, kind: Kind, name: &Name) -> bool {
-        scopes.into_iter().any(|scope| self.catalog.is_unread(scope, kind, name))
+        scopes.into_iter().any(|scope| self.others.is_unread(scope, kind, name))
     }
 
-    /// The names most like one that a definition in `from` gives, best first.
+    /// The nearest names that a definition in `from` sees, best first.
     pub(super) fn near(&self, from: Scope, kind: Kind, name: &Name) -> Vec<String> {
         if self.compared.get() >= COMPARED_NAMES {
             return Vec::new();
         }
-        let visible = self.subjects.keys().filter(|(scope, known, _)| *scope <= from && *known == kind);
-        let mut known: Vec<Name> = self.catalog.names(from, kind, name);
+        let visible =
+            self.subjects.keys().filter(|(scope, known, _)| reaches(from, *scope) && *known == kind);
+        let mut known: Vec<Name> = self.others.names(from, kind, name);
         known.sort();
         let all: Vec<&str> =
             visible.map(|(_, _, name)| *name).chain(known.iter().map(Name::as_str)).collect();
@@ -80,12 +80,12 @@ impl<'a> Known<'a> {
         nearest(name.as_str(), all).into_iter().map(str::to_owned).collect()
     }
 
-    /// Every scope that has a definition of this name.
+    /// The scopes that define this name.
     fn scopes_of(&self, kind: Kind, name: &Name) -> Vec<Scope> {
         Scope::ALL.iter().copied().filter(|scope| self.get(*scope, kind, name).is_some()).collect()
     }
 
-    /// What a persona in `from`, the last of a chain, may have meant by a base that is not there.
+    /// The base that the last persona of a chain, in `from`, may have meant by a missing one.
     fn meant_base(&self, from: Scope, chain: &Chain, name: &Name) -> Option<BaseRef> {
         let near = self.near(from, Kind::Persona, name);
         let near = near.iter().filter_map(|name| Name::parse(name).ok());
@@ -113,7 +113,7 @@ impl<'a> Known<'a> {
             chain.push(scope, persona.name.clone()).map_err(|error| {
                 let at = match &error {
                     ChainError::Cycle { back_to, .. } => (back_to.0, back_to.1.clone()),
-                    // However long the rest of it is, this one is at its end.
+                    // A chain that is too long is reported for its first persona.
                     _ => (personas[0].0, personas[0].1.name.clone()),
                 };
                 let namesakes = self.scopes_of(Kind::Persona, &base.name);

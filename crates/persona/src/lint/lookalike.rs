@@ -19,7 +19,7 @@ const WORD_LETTERS: usize = 3;
 pub(super) struct LookAlike<'a> {
     at: usize,
     word: &'a str,
-    /// The first letter that is not what it looks like, and what it looks like.
+    /// The first disguised letter, and the one it looks like.
     letter: char,
     looks_like: char,
 }
@@ -61,7 +61,7 @@ pub(super) fn find(text: &str) -> Vec<LookAlike<'_>> {
     let words = words(text).filter(|(_, word)| !word.is_ascii());
     let mut found = Vec::new();
     let mut disguised = Vec::new();
-    // Whether a script's letters in this text are of its own shape somewhere.
+    // True for a script if some of its letters in this text do not look like Latin ones.
     let mut at_home: HashMap<Script, bool> = HashMap::new();
     for (at, word) in words {
         for letter in word.chars().filter(|c| !c.is_ascii() && is_disguisable(*c)) {
@@ -78,14 +78,14 @@ pub(super) fn find(text: &str) -> Vec<LookAlike<'_>> {
             disguised.push(hit);
         }
     }
-    // A word wholly in look-alikes is a disguise only where nothing else is in its script.
+    // A word of look-alikes only is a disguise if the text has nothing else in its script.
     found
         .extend(disguised.into_iter().filter(|hit| !at_home.get(&hit.letter.script()).is_some_and(|it| *it)));
     found.sort_by_key(|hit| hit.at);
     found
 }
 
-/// Runs of letters and digits, with the byte at which each begins.
+/// Runs of letters and digits, with their first bytes.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let in_word = |c: char| c.is_alphanumeric() || c.script() == Script::Inherited;
     text.split(move |c| !in_word(c))
@@ -105,8 +105,8 @@ fn first_look_alike(word: &str) -> Option<(char, char)> {
     found.find_map(|(_, c)| Some((*c, latin(*c)?)))
 }
 
-/// Whether a letter is of a kind that can pass for Latin ones in running text: of another script
-/// that is written from left to right in letters, or Latin in another width or style.
+/// True if a letter can pass for a Latin one in running text: it belongs to another alphabet that is
+/// written from left to right, or is Latin in another width or style.
 fn is_disguisable(c: char) -> bool {
     if matches!(c, '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' | '\u{1D400}'..='\u{1D7FF}') {
         return true;

@@ -1,4 +1,4 @@
-//! `${env.NAME}`: whether it will be expanded, in the definition where it stands.
+//! Placeholders `${env.NAME}` that will not be expanded.
 
 use super::texts::{Hit, tell};
 use super::{Report, Rule, Settings};
@@ -35,7 +35,7 @@ impl Hit for Literal<'_> {
             ),
             Rule::EnvNotFilled => (
                 format!("${{env.{name}}} at {place} is never filled in here"),
-                Some("only what a model is told may read the environment".to_owned()),
+                Some("only texts for a model may read the environment".to_owned()),
             ),
             _ => (
                 format!("\"{}\" at {place} is no placeholder", escaped(self.shown)),
@@ -45,7 +45,7 @@ impl Hit for Literal<'_> {
     }
 }
 
-/// A text that is shown in a message: what is not plain ASCII is escaped.
+/// Escapes everything but plain ASCII, for a message.
 fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_ascii() { c.escape_default().to_string() } else { c.escape_unicode().to_string() })
@@ -59,7 +59,7 @@ pub(super) fn check(
     is_filled: bool,
     settings: &Settings,
 ) {
-    // Most texts have none.
+    // Most texts have no placeholder.
     if !text.contains("${") {
         return;
     }

@@ -1,4 +1,4 @@
-//! What a definition names of others: whether it is there, and whether anything names it.
+//! References: names that do not exist, and definitions that nothing uses.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::{AnyEntity, AsReport as _, ChainError, Kind, Name, Persona, Remedy, S
 
 pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
     for reference in report.subject.entity.references() {
-        // A base may also be at fault in other ways.
+        // Bases have further errors, checked below.
         if reference.kind != Kind::Persona {
             find(report, known, reference.kind, &reference.name, &reference.field);
         }
@@ -20,8 +20,8 @@ pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &S
     }
 }
 
-/// A fault in the chain is told of the persona that is at fault; of one that builds on it only
-/// where the former is not looked at.
+/// Reports an error in a chain for the persona at fault, or for the one that extends it if the former is
+/// not checked.
 fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
     let scope = report.subject.scope;
     let Err(broken) = known.chain(scope, persona) else { return };
@@ -35,7 +35,7 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
         _ => Rule::BaseChain,
     };
     let advice = broken.error.report().advice(|remedy| match remedy {
-        // A report of many findings does not repeat it for each.
+        // Repeating this for every finding does not help.
         Remedy::ListKind { .. } => None,
         remedy => Some(remedy.to_string()),
     });
@@ -75,7 +75,7 @@ fn did_you_mean(near: &[String]) -> Option<String> {
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
 
-/// The field under which a persona names something of a kind.
+/// The field of a persona that names entities of a kind.
 fn key(kind: Kind) -> Option<&'static str> {
     kind.named_under().next().map(|field| field.name)
 }
@@ -100,7 +100,7 @@ fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings
         preferred.map(|(at, model)| (format!("preferred_models[{at}].provider"), model.provider.as_str()));
     let plan = named.map(|(provider, _)| ("plan_persona.model".to_owned(), provider));
     for (field, provider) in preferred.chain(plan).filter(|(_, provider)| !configured.contains(*provider)) {
-        // Whoever writes a name that there is has misspelt none of the others.
+        // An existing name is not misspelt.
         let others = &settings.other_providers;
         let others = others.iter().filter(|_| !others.contains(provider));
         let meant = configured.iter().chain(others).map(String::as_str);
@@ -117,8 +117,8 @@ fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings
     }
 }
 
-/// Pieces and presets that nothing uses. Test inputs are for people to try by hand as well, and
-/// builtins are there to be used by others.
+/// Reports pieces and presets that nothing uses. Test inputs are also used by hand, and builtins by
+/// other libraries.
 pub(super) fn unused(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
     let mut used: HashSet<(Scope, Kind, Name)> = HashSet::new();
     for subject in subjects {

@@ -1,4 +1,4 @@
-//! What is seen only once a persona's bases, pieces and arc are put together.
+//! Rules for a persona together with its bases, pieces and arc.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,8 +10,8 @@ use crate::{
     inherit, layers,
 };
 
-/// The types of which a persona should have one part. They say who speaks and how: two are two
-/// speakers, and a model takes turns between them. Goals, flaws, skills and the like add up.
+/// The types of which a persona should have one part. They define the speaker: with two of them, a model
+/// alternates between two speakers. Goals, flaws, skills and the like add up.
 const SINGLE: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Voice, PartType::Archetype];
 
 /// The part types that the personas with an arc have; `None` once one of them cannot be resolved.
@@ -50,7 +50,7 @@ fn persona<'a>(
     let placed = layers::authored(&bundle);
     for part_type in SINGLE {
         let of_type: Vec<_> = placed.iter().filter(|placed| placed.part.part_type == part_type).collect();
-        // Two parts that a base has already are the base's matter.
+        // A conflict within a base is reported for the base.
         if of_type.iter().any(|placed| placed.origin == LayerOrigin::Own) {
             conflict(report, "parts", part_type, of_type.iter().map(|placed| &placed.part.name));
         }
@@ -96,7 +96,7 @@ fn useless_removals(
     let bundle = skeleton(known, *nearest_base, further);
     let inherited = inherit::fields(&bundle);
     let mut parts: Vec<&Name> = layers::authored(&bundle).iter().map(|placed| &placed.part.name).collect();
-    // A part that a base links and that is nowhere may be meant to be taken away.
+    // A missing part that a base links may be removed on purpose.
     let links = bases.iter().flat_map(|(scope, base)| base.parts.iter().map(|link| (*scope, &link.name)));
     parts.extend(links.filter(|(scope, name)| known.find(*scope, Kind::Part, name).is_none()).map(|it| it.1));
     let in_list = |names: &[Name], name: &str| names.iter().any(|known| known.as_str() == name);
@@ -116,7 +116,7 @@ fn useless_removals(
     }
 }
 
-/// Everything that a persona takes away from its bases: the field, what it is in words, its name.
+/// The entries that a persona removes from its bases: the field, the kind in words, the name.
 fn removals(persona: &Persona) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
     let lists = [
         ("remove_parts", "part", &persona.remove_parts),
@@ -159,18 +159,18 @@ fn arc(report: &mut Report<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types
             let of_type = parts.iter().filter(|(_, part_type)| *part_type == single);
             conflict(report, &field, single, of_type.map(|(name, _)| *name));
         }
-        // What personas that are not looked at have is not known: they may have what it replaces.
+        // Personas that are not checked may have a part to replace.
         let types = types_by_arc.get(&(scope, arc.name.clone()));
         let Some(Some(types)) = types.filter(|_| !known.is_used_elsewhere(scope, Kind::Arc, &arc.name))
         else {
             continue;
         };
-        // An arc that brings all parts itself has nothing to replace.
+        // Without parts in its personas, an arc replaces nothing.
         if types.is_empty() {
             continue;
         }
         let (replacing, adding): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, it)| types.contains(it));
-        // Beside a part that replaces, one that adds is most likely meant to.
+        // Beside a part that replaces, one that adds is probably intended.
         let level = if replacing.is_empty() { Rule::StagePartAdds.level() } else { Level::Note };
         let have = types.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
         for (name, part_type) in adding {
@@ -191,8 +191,7 @@ fn part_type(known: &Known<'_>, from: Scope, name: &Name) -> Option<PartType> {
     }
 }
 
-/// A persona and its bases (root last) as a bundle that has everything but texts, so that the one
-/// rule for layers applies to it.
+/// A persona and its bases (root last) as a bundle without texts, to apply the rule for layers.
 fn skeleton(known: &Known<'_>, own: (Scope, &Persona), bases: &[(Scope, &Persona)]) -> Bundle {
     let bases = bases.iter().rev().map(|(scope, persona)| Base {
         persona: without_texts(persona),

@@ -1,11 +1,11 @@
-//! The rules, each with its id, its level and one sentence that says what it finds.
+//! The rules with their ids, levels and descriptions.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is; the order of the variants is the order of severity.
+/// The severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -36,7 +36,7 @@ impl fmt::Display for Level {
 
 macro_rules! rules {
     ($($variant:ident = $id:literal, $level:ident, $description:literal;)+) => {
-        /// What a finding is about.
+        /// The rule of a finding.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
         )]
@@ -46,17 +46,17 @@ macro_rules! rules {
         impl Rule {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The id, in kebab-case: it stands in every report and never changes its meaning.
+            /// The id in kebab-case, which never changes its meaning.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $id),+ }
             }
 
-            /// How bad a finding of this rule is, unless the finding itself says otherwise.
+            /// The default level of a finding.
             pub const fn level(self) -> Level {
                 match self { $(Self::$variant => Level::$level),+ }
             }
 
-            /// What the rule finds, in one sentence.
+            /// One sentence for the documentation.
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$variant => $description),+ }
             }
@@ -98,9 +98,9 @@ rules! {
     EnvUnset = "env-unset", Error,
         "A ${env.NAME} is allowed, but not set, and stays literal.";
     EnvInDatabase = "env-in-database", Warning,
-        "A ${env.NAME} stands in a shared or builtin definition, where it is never expanded.";
+        "A ${env.NAME} is in a shared or builtin definition, where it is never expanded.";
     EnvNotFilled = "env-not-filled", Warning,
-        "A ${env.NAME} stands in a text that no model is told, such as a path or a test input, and stays literal.";
+        "A ${env.NAME} is in a text that no model sees, such as a path or a test input, and stays literal.";
     EnvMalformed = "env-malformed", Warning,
         "A text has what looks like a ${env.NAME} and is none.";
 }

@@ -11,19 +11,19 @@ use shapes::{Alphabet, LONGEST, SHAPES, Shape};
 
 /// Characters of a secret that a message shows.
 const SHOWN_CHARS: usize = 4;
-/// A value after `password =` and its like has at least this many bytes to count.
+/// The least bytes of a value after `password =` and its like.
 const VALUE_LEAST: usize = 8;
-/// A credential after `Authorization:` has at least this many.
+/// The least bytes of a credential after `Authorization:`.
 const CREDENTIAL_LEAST: usize = 16;
-/// Letters and digits in a row that are no word.
+/// The length of a run of letters and digits that is no word.
 const RUN_CHARS: usize = 16;
-/// Characters after a prefix from which on they are a key, however hyphens fall in it.
+/// The length after a prefix from which a text is a key, despite hyphens.
 const CERTAIN: usize = 80;
-/// Bytes of a key's name, or of a private key's title, that are looked at.
+/// The most bytes of a key's name, or of a private key's title.
 const NAME_BYTES: usize = 64;
-/// Bytes of a private key or of a run of a JSON web token that are looked at.
+/// The most bytes of a private key, or of a run of a JSON web token.
 const BODY_BYTES: usize = 8 * 1024;
-/// Bytes after `password =` and its like that are looked at.
+/// The most bytes after `password =` and its like.
 const VALUE_BYTES: usize = 256;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Hit for Secret<'_> {
 
     fn describe(&self, place: Place) -> (String, Option<String>) {
         let length = self.text.chars().count();
-        // Of a short one, four characters would be half of it.
+        // Four characters would be half of a short one.
         let shown: String = match length {
             0..16 => String::new(),
             _ => self.text.chars().take(SHOWN_CHARS).filter(char::is_ascii_graphic).collect(),
@@ -51,7 +51,7 @@ impl Hit for Secret<'_> {
     }
 }
 
-/// Every secret of a text, in its order; what lies inside of another is told once.
+/// The secrets of a text, in order. A secret inside another one is dropped.
 pub(super) fn find(text: &str) -> Vec<Secret<'_>> {
     let mut found = Vec::new();
     keys(text, &mut found);
@@ -68,7 +68,7 @@ pub(super) fn find(text: &str) -> Vec<Secret<'_>> {
     found
 }
 
-/// Keys that begin in a way of their own.
+/// Keys with known prefixes.
 fn keys<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
     const STARTS: [bool; 256] = shapes::first_bytes();
     let bytes = text.as_bytes();
@@ -82,14 +82,14 @@ fn keys<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
     }
 }
 
-/// How many bytes a key of a shape takes at the start of a text.
+/// The length of a key of a shape at the start of a text.
 fn key_length(shape: &Shape, text: &str) -> Option<usize> {
     let rest = text.strip_prefix(shape.prefix)?;
     let length = rest.bytes().take(LONGEST + 1).take_while(|byte| shape.alphabet.has(*byte)).count();
     let body = rest[..length].trim_end_matches(['.', '-']);
     let fits = (shape.least..=shape.most).contains(&body.len());
     let is_drawn = match shape.alphabet {
-        // One in thirty of AWS's keys has no digit, and nothing else looks like them.
+        // One in thirty keys of AWS has no digit, and nothing else looks like them.
         Alphabet::Capitals => true,
         Alphabet::Letters => is_mixed(body) || is_of_both_cases(body),
         Alphabet::UrlSafeWithRun => is_mixed(body) && (has_run(body) || body.len() >= CERTAIN),
@@ -98,15 +98,14 @@ fn key_length(shape: &Shape, text: &str) -> Option<usize> {
     (fits && is_drawn && !is_placeholder(body)).then_some(shape.prefix.len() + body.len())
 }
 
-/// Whether at least a quarter of the letters are capitals and a quarter are not: a row of words
-/// has fewer, however it is written.
+/// True if at least a quarter of the letters are capitals and a quarter are not. Words have fewer.
 fn is_of_both_cases(text: &str) -> bool {
     let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
     let small = text.bytes().filter(u8::is_ascii_lowercase).count();
     4 * capitals.min(small) >= text.len()
 }
 
-/// Whether a text has digits as well as letters: hardly a key has not, and few words have.
+/// True if a text has digits and letters, as most keys and few words do.
 fn is_mixed(text: &str) -> bool {
     let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(test);
     has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
@@ -172,14 +171,14 @@ fn in_urls<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
     }
 }
 
-/// Whether a password is empty, or the word that examples have, as in `user:password@host`.
+/// True if a password is empty, or an example as in `user:password@host`.
 fn is_example(password: &str) -> bool {
     const WORDS: [&str; 8] = ["password", "passwd", "pass", "pwd", "pw", "secret", "token", "key"];
     let word = password.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_lowercase();
     word.is_empty() || WORDS.contains(&word.as_str())
 }
 
-/// Values after words that say what they are: `password = …`, `api_key: "…"`, `Authorization: …`.
+/// Values after telling words: `password = …`, `api_key: "…"`, `Authorization: …`.
 fn values<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
     const WORDS: [&str; 12] = [
         "password",
@@ -215,7 +214,7 @@ fn values<'a>(text: &'a str, found: &mut Vec<Secret<'a>>) {
     }
 }
 
-/// The name of the key before a sign, in small letters and digits alone.
+/// The name of the key before a sign, reduced to small letters and digits.
 fn key_before(text: &str, at: usize) -> String {
     let before = &text[text.floor_char_boundary(at.saturating_sub(NAME_BYTES))..at];
     let key = before.trim_end_matches(['"', '\'', '`', ' ', '\t', ':', ']']);
@@ -226,8 +225,7 @@ fn key_before(text: &str, at: usize) -> String {
     letters.into_iter().map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The first two words after a sign, each with the byte at which it stands, without what
-/// encloses and follows them.
+/// The first two words after a sign with their first bytes, without quotes and punctuation.
 fn words_after(text: &str, from: usize) -> ((usize, &str), (usize, &str)) {
     let rest = &text[from..text.floor_char_boundary(from.saturating_add(VALUE_BYTES))];
     let rest = rest.trim_start_matches(['=', '>', ' ', '\t', '"', '\'', '`']);
@@ -240,9 +238,9 @@ fn words_after(text: &str, from: usize) -> ((usize, &str), (usize, &str)) {
     (next(), next())
 }
 
-/// Whether a value looks drawn rather than written: of three kinds of characters, or with a long
-/// run of letters and digits. A name such as `o200k_base` or `gpt-4o-mini` is neither, and code
-/// that gets the value from elsewhere is left alone.
+/// True if a value looks random: it has three kinds of characters, or a long run of letters and digits.
+/// Names such as `o200k_base` or `gpt-4o-mini` do not, and code that reads the value from elsewhere is
+/// skipped.
 fn is_chosen_at_random(value: &str) -> bool {
     let is_code = |value: &str| value.contains(['(', '[', '{', '<', '$', '%']) || value.contains("://");
     if !is_mixed(value) || is_code(value) {
@@ -258,7 +256,7 @@ fn is_chosen_at_random(value: &str) -> bool {
     used >= 3 || has_run(value)
 }
 
-/// Whether a text stands for a secret rather than being one.
+/// True if a text is a placeholder for a secret.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 17] = [
         "${",
@@ -283,8 +281,7 @@ fn is_placeholder(text: &str) -> bool {
     WORDS.iter().any(|word| folded.contains(word)) || is_filled_in(folded.as_bytes())
 }
 
-/// Whether half of a text or more are equal characters, or ones that follow each other, so many in
-/// a row as no random text has.
+/// True if at least half of a text is equal or ascending characters, in runs that no random text has.
 fn is_filled_in(text: &[u8]) -> bool {
     const IN_A_ROW: usize = 6;
     let follows = |row: fn(u8) -> Option<u8>| {

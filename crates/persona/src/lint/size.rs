@@ -1,4 +1,4 @@
-//! Pieces with too much in them, and with nothing.
+//! Pieces that are too long or empty.
 
 use super::{Report, Rule, Settings};
 use crate::entity::said;
@@ -32,7 +32,7 @@ pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &
 }
 
 fn long(report: &mut Report<'_, '_>, content: &str, most: usize, counter: &dyn TokenCounter) {
-    // No token is shorter than a byte: most parts need not be counted.
+    // No token is shorter than a byte, so most parts need no count.
     if content.len() <= most {
         return;
     }

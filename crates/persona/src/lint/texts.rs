@@ -1,25 +1,25 @@
-//! The texts of a definition, and the rules that look at texts alone.
+//! The texts of a definition, and the rules for texts.
 
 use super::{Level, Report, Rule, Settings, hidden, lookalike, placeholders, secret};
 use crate::AnyEntity;
 use crate::env::{Place, Places};
 use crate::field::View;
 
-/// Findings of one rule in one field that are told one by one; the rest is a number.
+/// The most findings of one rule in one field; the rest is counted.
 const TOLD_PER_FIELD: usize = 5;
 
 /// Something found in a text.
 pub(super) trait Hit {
-    /// The byte at which it stands.
+    /// Its first byte.
     fn at(&self) -> usize;
 
-    /// What it is, and what to do about it.
+    /// The message and the remedy.
     fn describe(&self, place: Place) -> (String, Option<String>);
 }
 
 pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings) {
     let entity = report.subject.entity;
-    // A test input may hold what it tests the persona against.
+    // A test input may contain hidden characters on purpose.
     let hidden_level = match entity {
         AnyEntity::TestInput(_) => Level::Warning,
         _ => Rule::HiddenUnicode.level(),
@@ -32,7 +32,7 @@ pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings) {
     }
 }
 
-/// Reports what was found in a field, in the order of the text.
+/// Reports the hits in a field, in the order of the text.
 pub(super) fn tell<T: Hit>(
     report: &mut Report<'_, '_>,
     rule: Rule,
@@ -57,11 +57,11 @@ pub(super) fn tell<T: Hit>(
 struct Text<'a> {
     field: String,
     text: &'a str,
-    /// Whether `${env.NAME}` is filled in here: in what a model is told, that is, and nowhere else.
+    /// True if `${env.NAME}` is filled in here: the text is for a model.
     is_filled: bool,
 }
 
-/// Every text of a definition, and every key that its author chose. Tags are for people.
+/// Every text of a definition, and every key that its author chose. Tags are not included.
 fn texts(entity: &AnyEntity) -> Vec<Text<'_>> {
     let mut texts = Vec::new();
     entity.walk_values(&mut |path, field, value| match value {
@@ -77,7 +77,7 @@ fn texts(entity: &AnyEntity) -> Vec<Text<'_>> {
     texts
 }
 
-/// A key of the author's choice as a field has it: what is hidden in it is not passed on.
+/// A key of the author's choice, without hidden characters.
 fn shown(key: &str) -> String {
     let escaped = |c: char| if hidden::is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
     key.chars().map(escaped).collect()

@@ -24,7 +24,7 @@ fn names_are_ascii_keys() {
 
 /// A parser passes on nothing but the message, so the message says what a name is.
 #[test]
-fn serde_refuses_what_parse_refuses() {
+fn serde_and_parse_agree() {
     assert!(serde_json::from_str::<Name>("\"calm-tone\"").is_ok());
     let error = serde_json::from_str::<Name>("\"calm tone\"").expect_err("has a space");
     assert!(error.to_string().contains(r#"(expected letters, digits, "_" and "-")"#));

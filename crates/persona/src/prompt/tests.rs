@@ -48,7 +48,7 @@ fn expanded(bundle: &mut Bundle) -> Vec<String> {
 }
 
 #[test]
-fn only_what_stands_in_a_file_is_filled_in() {
+fn only_texts_of_files_are_filled_in() {
     for (scope, part_scope, prompt, content) in [
         (Scope::Project, Scope::Project, "I am core", "calm core"),
         (Scope::Global, Scope::Shared, "I am core", "calm ${env.TEAM}"),
@@ -146,7 +146,7 @@ fn a_part_of_an_override_is_filled_in_where_it_is_from_a_file() {
 
 /// The database says of a stage and an arc what was authored, and nothing of scopes.
 #[test]
-fn what_the_database_says_of_a_stage_is_shared() {
+fn a_stage_of_the_database_is_shared() {
     let mut whole = bundle(Scope::Project, "own", Scope::Project, "calm");
     let read = serde_json::json!({
         "arc": "growth", "stage": "now", "order": 1, "of": 1, "position": 1, "description": null, "condition": null,
@@ -182,7 +182,7 @@ fn problems_of_stages_and_overrides_name_the_part() {
 }
 
 #[test]
-fn what_cannot_be_filled_in_stays_and_is_told_with_its_place() {
+fn unfilled_placeholders_stay_and_are_reported_with_their_place() {
     let mut bundle = bundle(Scope::Project, "${env.UNSET} ${env.TEAM}", Scope::Project, "\n ${env.SECRET}");
     bundle.persona.plan_persona =
         Some(PlanPersona { instruction: Some("plan for ${env.TEAM}".to_owned()), ..PlanPersona::default() });
@@ -199,7 +199,7 @@ fn what_cannot_be_filled_in_stays_and_is_told_with_its_place() {
 }
 
 #[test]
-fn what_a_preset_of_a_file_says_to_a_model_is_filled_in() {
+fn texts_of_presets_in_files_are_filled_in() {
     let allowed = BTreeSet::from(["TEAM".to_owned()]);
     let lookup = |_: &str| Some("core".to_owned());
     for (scope, expected) in
@@ -216,13 +216,13 @@ fn what_a_preset_of_a_file_says_to_a_model_is_filled_in() {
         filler.bias_profile(&mut bias, scope);
         assert_eq!(preset.categories["read"][0].parameter_bias["path"], expected, "{scope}");
         assert_eq!(bias.description.as_deref(), Some(expected), "{scope}");
-        // Nobody but people reads what a preset says of itself.
+        // The description of a preset is for people only.
         assert_eq!(preset.description.as_deref(), Some("of ${env.TEAM}"));
         let problems: Vec<String> = filler.problems().iter().map(ToString::to_string).collect();
         let place = "tool preset careful categories.read[0].parameter_bias.limit: ${env.X} at 1:1";
         assert_eq!(problems.iter().filter(|it| it.starts_with(place)).count(), problems.len());
         assert_eq!(problems.len(), usize::from(scope.is_file()));
-        assert!(filler.problems().is_empty(), "each is told once");
+        assert!(filler.problems().is_empty(), "each is reported once");
         let concealed = if scope.is_file() { "the ${env.TEAM}" } else { "the core" };
         assert_eq!(filler.into_values().conceal("the core"), concealed);
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// How a caller treats an error. Each front maps these once, to a status or an exit code.
+/// The kind of an error. Each front maps kinds to statuses or exit codes once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -35,7 +35,7 @@ impl ErrorKind {
 /// Declares every code once: its variant, its word, its kind and its meaning.
 macro_rules! codes {
     ($($variant:ident = $word:literal, $kind:ident, $meaning:literal;)+) => {
-        /// What is wrong, as a word that stays the same when the message changes.
+        /// The error as a word that stays the same when the message changes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $(#[doc = $meaning] $variant),+ }
 

@@ -1,4 +1,4 @@
-//! What a caller can do about an error.
+//! Remedies: actions that may fix an error.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::{Kind, Name, PartType, Scope};
 
-/// What a caller can do about an error. `Display` words it for nobody in particular; a front puts it into
-/// its own terms where a flag, a parameter, a request or a command is named.
+/// An action that may fix an error. `Display` words it for no front in particular. A front rewords a
+/// remedy that names a flag, a parameter, a request or a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 #[schemars(inline)]

@@ -1,11 +1,11 @@
-//! What an error is about.
+//! The subject of an error.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Kind, Scope};
 
-/// What an error is about, as far as that is known.
+/// The subject of an error, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Subject {
@@ -25,7 +25,7 @@ pub struct Subject {
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<FilePlace>,
-    /// What uses the entity.
+    /// The users of the entity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
 }

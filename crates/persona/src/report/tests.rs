@@ -36,7 +36,7 @@ fn a_sentence_has_the_message_and_the_remedies() {
 }
 
 #[test]
-fn a_report_is_flat_json_without_what_is_unknown() {
+fn a_report_leaves_out_unknown_fields() {
     let report = Report::new(Code::NotFound, "none")
         .about(Subject::entity(Kind::Part, "tonne"))
         .with_remedy(Remedy::ListKind { kind: Kind::Part, part_type: None });

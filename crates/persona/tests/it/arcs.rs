@@ -1,4 +1,4 @@
-//! How an arc is walked through.
+//! Walking through an arc.
 
 use persona::{CharacterArc, Stage};
 

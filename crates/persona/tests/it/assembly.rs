@@ -1,4 +1,4 @@
-//! `types`, then `limit`; what is kept stands in assembly order, what is not is reported.
+//! `types`, then `limit`: kept parts are in assembly order, dropped ones are reported.
 
 use crate::script::{check, check_places};
 
@@ -39,7 +39,7 @@ fn limit_keeps_the_top_by_priority() {
 }
 
 #[test]
-fn what_limit_keeps_stands_in_assembly_order() {
+fn limited_parts_are_in_assembly_order() {
     check("own tone=a/1 voice=b/2 goal=c/3 flaw=d/4 | limit 3", "voice=b goal=c flaw=d | limit a");
     check("own tone=z@1/1 tone=m@2/9 tone=a@3/5 | limit 2", "tone=m tone=a | limit z");
 }
@@ -81,7 +81,7 @@ fn limit_speaks_after_types() {
 }
 
 #[test]
-fn limit_ranks_a_stages_parts_by_what_they_replace() {
+fn limit_ranks_parts_of_a_stage_like_the_replaced() {
     check("own tone=warm/9 voice=low/5 | stage tone=cold | limit 1", "tone=cold | limit low");
     check("own tone=warm/1 voice=low/5 | stage tone=cold | limit 1", "voice=low | limit cold");
     check("own voice=low/5 flaw=vain/-1 | stage tone=cold | limit 2", "voice=low tone=cold | limit vain");
@@ -113,12 +113,12 @@ fn filters_leave_places_as_they_are() {
 }
 
 #[test]
-fn traits_and_skills_stand_in_the_authors_order() {
+fn traits_and_skills_are_in_the_authors_order() {
     check("traits wry calm bold | skills sql css", "trait:wry trait:calm trait:bold skill:sql skill:css");
 }
 
 #[test]
-fn guardrails_stand_by_severity_then_in_the_authors_order() {
+fn guardrails_are_sorted_by_severity_then_in_the_authors_order() {
     check(
         "guardrails a:low b:critical c d:high e:critical f:low g",
         "guardrail:b guardrail:e guardrail:d guardrail:c guardrail:g guardrail:a guardrail:f",

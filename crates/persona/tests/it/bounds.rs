@@ -1,16 +1,16 @@
-//! Every bound on a definition: what reaches it is kept, what passes it is refused by its field.
+//! The bounds of definitions: values up to a bound are valid, values beyond it are not.
 
 use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Name, Part, PartLink, Persona, Skill,
-    TestInput, ToolPreset, Trait, limits,
+    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Invalid, Name, Part, PartLink, Persona,
+    Rule, Skill, TestInput, ToolPreset, Trait, limits,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::script::name;
 
-/// What a definition with `edit` on top of its least fields is refused with; "" where it is kept.
-fn refusal<T: Entity + DeserializeOwned>(edit: &Value) -> String {
+/// The error of a definition with `edit` on top of its least fields.
+fn error<T: Entity + DeserializeOwned>(edit: &Value) -> Option<Invalid> {
     let mut value = json!({ "name": "a" });
     match T::KIND {
         persona::Kind::Part => {
@@ -24,25 +24,31 @@ fn refusal<T: Entity + DeserializeOwned>(edit: &Value) -> String {
         value[field] = text.clone();
     }
     let entity: T = serde_json::from_value(value).unwrap_or_else(|error| panic!("{edit}: {error}"));
-    entity.check().err().map(|error| error.to_string()).unwrap_or_default()
+    entity.check().err()
 }
 
 #[track_caller]
-fn check<T: Entity + DeserializeOwned>(edit: &Value, expected: &str) {
-    let kind = T::KIND;
-    assert_eq!(refusal::<T>(edit), expected, "{kind}");
+fn valid<T: Entity + DeserializeOwned>(edit: &Value) {
+    assert_eq!(error::<T>(edit), None, "{}", T::KIND);
+}
+
+#[track_caller]
+fn check<T: Entity + DeserializeOwned>(edit: &Value, field: &str, rule: Rule) {
+    let field = field.to_owned();
+    assert_eq!(error::<T>(edit), Some(Invalid { field, rule }), "{}", T::KIND);
+}
+
+fn outside(value: &str, least: &str, most: &str) -> Rule {
+    Rule::OutOfRange { value: value.to_owned(), least: least.to_owned(), most: most.to_owned() }
 }
 
 /// A text field keeps `most` bytes, not one more, and no NUL.
 #[track_caller]
 fn check_text<T: Entity + DeserializeOwned>(field: &str, most: usize) {
-    check::<T>(&json!({ field: "x".repeat(most) }), "");
+    valid::<T>(&json!({ field: "x".repeat(most) }));
     // Bytes count, not characters: that is what a database and a disk hold.
-    check::<T>(
-        &json!({ field: "é".repeat(most / 2 + 1) }),
-        &format!("{field}: has {} bytes, at most {most} are allowed; split it", most + 2),
-    );
-    check::<T>(&json!({ field: "a\0b" }), &format!("{field}: contains a NUL character; remove it"));
+    check::<T>(&json!({ field: "é".repeat(most / 2 + 1) }), field, Rule::TooLong { bytes: most + 2, most });
+    check::<T>(&json!({ field: "a\0b" }), field, Rule::Nul);
 }
 
 #[test]
@@ -72,19 +78,20 @@ fn texts() {
 #[track_caller]
 fn check_words<T: Entity + DeserializeOwned>(field: &str, most: usize, chars: usize) {
     let words = |count: usize| -> Value { (0..count).map(|at| format!("w{at}")).collect() };
-    check::<T>(&json!({ field: words(most) }), "");
-    let refused = format!("{field}: has {} entries, at most {most} are allowed", most + 1);
-    check::<T>(&json!({ field: words(most + 1) }), &refused);
-    check::<T>(&json!({ field: ["é".repeat(chars)] }), "");
+    valid::<T>(&json!({ field: words(most) }));
+    check::<T>(&json!({ field: words(most + 1) }), field, Rule::TooMany { count: most + 1, most });
+    valid::<T>(&json!({ field: ["é".repeat(chars)] }));
     check::<T>(
         &json!({ field: ["x".repeat(chars + 1)] }),
-        &format!("{field}: \"xxxxxxxxxxxxxxxxxxxx\" must be one line of at most {chars} characters"),
+        field,
+        Rule::NotOneLine { entry: Some("xxxxxxxxxxxxxxxxxxxx".to_owned()), most: chars },
     );
     check::<T>(
         &json!({ field: ["a\nb"] }),
-        &format!("{field}: \"a\\nb\" must be one line of at most {chars} characters"),
+        field,
+        Rule::NotOneLine { entry: Some("a\nb".to_owned()), most: chars },
     );
-    check::<T>(&json!({ field: ["a", " "] }), &format!("{field}: has an empty entry; remove it"));
+    check::<T>(&json!({ field: ["a", " "] }), field, Rule::EmptyEntry);
 }
 
 #[test]
@@ -120,33 +127,28 @@ fn links() {
         "remove_guardrails",
         "remove_test_inputs",
     ] {
-        check::<Persona>(&json!({ field: names(256) }), "");
-        check::<Persona>(
-            &json!({ field: names(257) }),
-            &format!("{field}: has 257 entries, at most 256 are allowed"),
-        );
-        check::<Persona>(
-            &json!({ field: ["a", "b", "a"] }),
-            &format!("{field}: names a twice; once is enough"),
-        );
+        valid::<Persona>(&json!({ field: names(256) }));
+        check::<Persona>(&json!({ field: names(257) }), field, Rule::TooMany { count: 257, most: 256 });
+        check::<Persona>(&json!({ field: ["a", "b", "a"] }), field, Rule::Repeated("a".to_owned()));
     }
     let parts = |count| -> Vec<PartLink> {
         names(count).into_iter().map(|name| PartLink { name, order: 0, priority: 0 }).collect()
     };
-    check::<Persona>(&json!({ "parts": parts(256) }), "");
-    check::<Persona>(&json!({ "parts": parts(257) }), "parts: has 257 entries, at most 256 are allowed");
+    valid::<Persona>(&json!({ "parts": parts(256) }));
+    check::<Persona>(&json!({ "parts": parts(257) }), "parts", Rule::TooMany { count: 257, most: 256 });
     check::<Persona>(
         &json!({ "parts": [{ "name": "a", "order": 1 }, { "name": "a", "order": 2 }] }),
-        "parts: names a twice; once is enough",
+        "parts",
+        Rule::Repeated("a".to_owned()),
     );
 }
 
 #[test]
 fn display_names() {
-    check::<Persona>(&json!({ "display_name": "é".repeat(200) }), "");
-    let refused = "display_name: must be one line of at most 200 characters";
-    check::<Persona>(&json!({ "display_name": "é".repeat(201) }), refused);
-    check::<Persona>(&json!({ "display_name": "a\nb" }), refused);
+    valid::<Persona>(&json!({ "display_name": "é".repeat(200) }));
+    let long = || Rule::NotOneLine { entry: None, most: 200 };
+    check::<Persona>(&json!({ "display_name": "é".repeat(201) }), "display_name", long());
+    check::<Persona>(&json!({ "display_name": "a\nb" }), "display_name", long());
 }
 
 #[test]
@@ -158,26 +160,32 @@ fn preferred_models() {
         }
         json!({ "preferred_models": [{ "provider": "p", "model": "m" }, model] })
     };
-    let at = |problem: &str| format!("preferred_models[1].{problem}");
-    check::<Persona>(&model(json!({ "temperature": 0.0, "top_p": 0.0, "max_output_tokens": 1 })), "");
-    check::<Persona>(&model(json!({ "temperature": 2.0, "top_p": 1.0 })), "");
-    check::<Persona>(&model(json!({ "temperature": -0.1 })), &at("temperature: -0.1 is outside 0 to 2"));
-    check::<Persona>(&model(json!({ "top_p": 1.5 })), &at("top_p: 1.5 is outside 0 to 1"));
-    check::<Persona>(&model(json!({ "max_output_tokens": 0 })), &at("max_output_tokens: must be at least 1"));
-    check::<Persona>(&model(json!({ "provider": " " })), &at("provider: must not be empty"));
+    let at = |field: &str| format!("preferred_models[1].{field}");
+    valid::<Persona>(&model(json!({ "temperature": 0.0, "top_p": 0.0, "max_output_tokens": 1 })));
+    valid::<Persona>(&model(json!({ "temperature": 2.0, "top_p": 1.0 })));
+    check::<Persona>(&model(json!({ "temperature": -0.1 })), &at("temperature"), outside("-0.1", "0", "2"));
+    check::<Persona>(&model(json!({ "top_p": 1.5 })), &at("top_p"), outside("1.5", "0", "1"));
+    check::<Persona>(
+        &model(json!({ "max_output_tokens": 0 })),
+        &at("max_output_tokens"),
+        Rule::TooSmall { least: 1 },
+    );
+    check::<Persona>(&model(json!({ "provider": " " })), &at("provider"), Rule::Empty);
     check::<Persona>(
         &model(json!({ "model": "m".repeat(201) })),
-        &at("model: has 201 bytes, at most 200 are allowed; shorten it"),
+        &at("model"),
+        Rule::TooLong { bytes: 201, most: 200 },
     );
     let many = vec![json!({ "provider": "p", "model": "m" }); 17];
     check::<Persona>(
         &json!({ "preferred_models": many }),
-        "preferred_models: has 17 entries, at most 16 are allowed",
+        "preferred_models",
+        Rule::TooMany { count: 17, most: 16 },
     );
 }
 
 #[test]
-fn the_first_model_is_what_a_persona_is_asked_for() {
+fn the_first_model_sets_the_parameters() {
     let persona = |models: Value| {
         serde_json::from_value::<Persona>(json!({ "name": "a", "preferred_models": models }))
             .expect("a persona")
@@ -193,7 +201,7 @@ fn the_first_model_is_what_a_persona_is_asked_for() {
         json!({ "provider": "p", "model": "m", "temperature": 0.5, "top_p": 0.25, "max_output_tokens": 9 });
     assert_eq!(asked(&persona(json!([first, second]))), json!(["p", "m", 0.5, 0.25, 9]));
     assert_eq!(asked(&persona(json!([]))), json!([null, null, null, null, null]));
-    // What is not written is not sent.
+    // Fields that are not set are not written.
     let written = serde_json::to_value(&bare).expect("JSON");
     assert_eq!(written["preferred_models"][0], json!({ "provider": "p", "model": "m" }));
 }
@@ -203,31 +211,29 @@ fn plan_personas() {
     let long = "x".repeat(limits::LONG_TEXT_BYTES + 1);
     check::<Persona>(
         &json!({ "plan_persona": { "instruction": long } }),
-        "plan_persona.instruction: has 262145 bytes, at most 262144 are allowed; split it",
+        "plan_persona.instruction",
+        Rule::TooLong { bytes: limits::LONG_TEXT_BYTES + 1, most: limits::LONG_TEXT_BYTES },
     );
-    check::<Persona>(
-        &json!({ "plan_persona": { "model": "a\0" } }),
-        "plan_persona.model: contains a NUL character; remove it",
-    );
+    check::<Persona>(&json!({ "plan_persona": { "model": "a\0" } }), "plan_persona.model", Rule::Nul);
 }
 
 #[test]
 fn a_part_must_say_something() {
-    let refused = "content: a part without text says nothing; give content or summary";
-    check::<Part>(&json!({ "content": null }), refused);
-    check::<Part>(&json!({ "content": " \n" }), refused);
-    check::<Part>(&json!({ "content": null, "summary": "Dry." }), "");
-    check::<Part>(&json!({ "content": null, "description": "How it sounds." }), "");
+    check::<Part>(&json!({ "content": null }), "content", Rule::NoText);
+    check::<Part>(&json!({ "content": " \n" }), "content", Rule::NoText);
+    valid::<Part>(&json!({ "content": null, "summary": "Dry." }));
+    valid::<Part>(&json!({ "content": null, "description": "How it sounds." }));
 }
 
 #[test]
 fn stages() {
     let stages = |count| -> Value { names(count).into_iter().map(|name| json!({ "name": name })).collect() };
-    check::<CharacterArc>(&json!({ "stages": stages(64) }), "");
-    check::<CharacterArc>(&json!({ "stages": stages(65) }), "stages: has 65 entries, at most 64 are allowed");
+    valid::<CharacterArc>(&json!({ "stages": stages(64) }));
+    check::<CharacterArc>(&json!({ "stages": stages(65) }), "stages", Rule::TooMany { count: 65, most: 64 });
     check::<CharacterArc>(
         &json!({ "stages": [{ "name": "one", "order": 1 }, { "name": "one", "order": 2 }] }),
-        "stages: names one twice; once is enough",
+        "stages",
+        Rule::Repeated("one".to_owned()),
     );
     let stage = |edit: Value| {
         let mut stage = json!({ "name": "one" });
@@ -236,19 +242,22 @@ fn stages() {
         }
         json!({ "stages": [stage] })
     };
-    check::<CharacterArc>(&stage(json!({ "parts": names(64) })), "");
+    valid::<CharacterArc>(&stage(json!({ "parts": names(64) })));
     check::<CharacterArc>(
         &stage(json!({ "parts": names(65) })),
-        "stages.one.parts: has 65 entries, at most 64 are allowed",
+        "stages.one.parts",
+        Rule::TooMany { count: 65, most: 64 },
     );
     check::<CharacterArc>(
         &stage(json!({ "parts": ["a", "a"] })),
-        "stages.one.parts: names a twice; once is enough",
+        "stages.one.parts",
+        Rule::Repeated("a".to_owned()),
     );
     for field in ["description", "condition"] {
         check::<CharacterArc>(
             &stage(json!({ field: "x".repeat(8193) })),
-            &format!("stages.one.{field}: has 8193 bytes, at most 8192 are allowed; split it"),
+            &format!("stages.one.{field}"),
+            Rule::TooLong { bytes: 8193, most: 8192 },
         );
     }
 }
@@ -256,34 +265,33 @@ fn stages() {
 #[test]
 fn presets() {
     let tool = |tool: Value| json!({ "categories": { "files": [tool] } });
-    check::<ToolPreset>(&tool(json!({ "name": "read", "weight": 1 })), "");
+    valid::<ToolPreset>(&tool(json!({ "name": "read", "weight": 1 })));
     for weight in [0, 6] {
         check::<ToolPreset>(
             &tool(json!({ "name": "read", "weight": weight })),
-            &format!("categories.files[0].weight: {weight} is outside 1 to 5"),
+            "categories.files[0].weight",
+            outside(&weight.to_string(), "1", "5"),
         );
     }
-    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files[0].name: must not be empty");
-    check::<BiasProfile>(&json!({ "multipliers": { "files": 0, "shell": 10 } }), "");
+    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files[0].name", Rule::Empty);
+    valid::<BiasProfile>(&json!({ "multipliers": { "files": 0, "shell": 10 } }));
     check::<BiasProfile>(
         &json!({ "multipliers": { "files": 10.5 } }),
-        "multipliers.files: 10.5 is outside 0 to 10",
+        "multipliers.files",
+        outside("10.5", "0", "10"),
     );
 }
 
 #[test]
 fn context_presets_stay_inside_the_project() {
     let entry = |entry: Value| json!({ "entries": [entry] });
-    check::<ContextPreset>(&entry(json!({ "glob": "src/**/*.rs" })), "");
-    check::<ContextPreset>(&entry(json!({ "path": "docs/..hidden" })), "");
+    valid::<ContextPreset>(&entry(json!({ "glob": "src/**/*.rs" })));
+    valid::<ContextPreset>(&entry(json!({ "path": "docs/..hidden" })));
     for entry in [json!({}), json!({ "glob": "a", "path": "a" })] {
-        check::<ContextPreset>(&json!({ "entries": [entry] }), "entries[0]: give either a glob or a path");
+        check::<ContextPreset>(&json!({ "entries": [entry] }), "entries[0]", Rule::EitherOf("glob", "path"));
     }
     for path in ["/etc/passwd", "~/.ssh/id", "../secrets", "a/../../b", "a\\..\\b"] {
-        check::<ContextPreset>(
-            &entry(json!({ "path": path })),
-            "entries[0].path: must stay inside the project: no leading \"/\" or \"~\", no \"..\"",
-        );
+        check::<ContextPreset>(&entry(json!({ "path": path })), "entries[0].path", Rule::Outside);
     }
-    check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget: must be at least 1");
+    check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget", Rule::TooSmall { least: 1 });
 }

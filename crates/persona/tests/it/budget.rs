@@ -5,7 +5,7 @@ use persona::{Request, TokenCounter, View, assemble, view};
 use crate::script::{Toks, check, read};
 
 #[test]
-fn what_fits_stays_whole() {
+fn a_persona_within_budget_is_complete() {
     check("own tone=a*2 voice=b*3 | max 5", "tone=a voice=b | 5 tokens");
     check("own tone=a*2 voice=b*3 | max 500", "tone=a voice=b | 5 tokens");
     check("max 0", " | 0 tokens");
@@ -27,7 +27,7 @@ fn equal_priorities_go_last_first() {
 }
 
 #[test]
-fn what_goes_is_a_whole_tail_even_where_a_smaller_piece_would_fit() {
+fn a_whole_tail_is_dropped_even_if_a_smaller_piece_fits() {
     // Priority is the author's word on what matters: c may not stay while b, above it, goes.
     check("own tone=a/3*2 tone=b/2*5 tone=c/1*1 | max 4", "tone=a | max b c | 2 tokens");
     check("own tone=a/3*9 tone=b/2*1 | max 4", " | max a b | 0 tokens");
@@ -63,7 +63,7 @@ fn overrides_are_never_dropped() {
 }
 
 #[test]
-fn a_stages_parts_are_ranked_by_what_they_replace() {
+fn parts_of_a_stage_have_the_rank_of_the_replaced() {
     check("own tone=warm/9 voice=low/5 | stage tone=cold | max 1", "tone=cold | max low | 1 tokens");
     check("own tone=warm/1 voice=low/5 | stage tone=cold | max 1", "voice=low | max cold | 1 tokens");
     check("own voice=low/-1 | stage tone=cold | max 1", "tone=cold | max low | 1 tokens");
@@ -100,7 +100,7 @@ fn it_speaks_after_types_and_limit() {
 }
 
 #[test]
-fn what_stays_stands_in_assembly_order() {
+fn kept_parts_are_in_assembly_order() {
     check("own tone=a/1 voice=b/2 goal=c/3 flaw=d/4 | max 3", "voice=b goal=c flaw=d | max a | 3 tokens");
     check("own tone=z@1/1 tone=m@2/9 tone=a@3/5 | max 2", "tone=m tone=a | max z | 2 tokens");
 }

@@ -63,7 +63,7 @@ fn blank_texts_leave_no_trace() {
 }
 
 #[test]
-fn what_was_left_out_is_not_in_the_text() {
+fn dropped_pieces_are_not_in_the_text() {
     let bundle = rich();
     let request = Request { limit: Some(1), ..Request::plain(View::Detail) };
     let assembled = assemble(&bundle, &request, &Toks).expect("no overrides");

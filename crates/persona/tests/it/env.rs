@@ -35,7 +35,7 @@ fn check(text: &str, expected: &str, problems: &[&str]) {
 }
 
 #[test]
-fn what_is_allowed_and_set_is_expanded() {
+fn allowed_and_set_names_are_expanded() {
     check("", "", &[]);
     check("plain", "plain", &[]);
     check("${env.A}", "value", &[]);
@@ -45,7 +45,7 @@ fn what_is_allowed_and_set_is_expanded() {
 }
 
 #[test]
-fn what_is_not_stays_with_its_place() {
+fn other_names_stay_and_are_reported_with_their_place() {
     check("${env.B}", "${env.B}", &["unset B 1:1"]);
     check("${env.C}", "${env.C}", &["not allowed C 1:1"]);
     check("${env.D}", "${env.D}", &["not allowed D 1:1"]);
@@ -74,7 +74,7 @@ fn there_is_no_escape() {
 }
 
 #[test]
-fn what_is_malformed_is_text() {
+fn malformed_placeholders_are_text() {
     for text in [
         "${env.}",
         "${env.1}",
@@ -111,7 +111,7 @@ fn only_allowed_names_are_looked_up() {
 }
 
 #[test]
-fn problems_say_what_to_do_and_no_value() {
+fn problems_have_a_remedy_and_no_value() {
     let problems = expanded("${env.B}\n ${env.C}").problems;
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -124,7 +124,7 @@ fn problems_say_what_to_do_and_no_value() {
 }
 
 #[test]
-fn placeholders_tell_where_they_stand() {
+fn placeholders_have_places() {
     let text = "é${env.A} ${env.} ${env._x9}";
     let found: Vec<_> = placeholders(text).map(|it| (it.name, &text[it.at..it.at + it.len])).collect();
     assert_eq!(found, [("A", "${env.A}"), ("_x9", "${env._x9}")]);

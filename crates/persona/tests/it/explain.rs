@@ -1,4 +1,4 @@
-//! Where everything comes from, and the persona as if it had been written out.
+//! Explanations, and flat personas.
 
 use persona::explain::{Explanation, Holders, explain, flat};
 use persona::{Bundle, Kind, PartType, PieceScope, Scope};
@@ -76,7 +76,7 @@ fn check_removed(script: &str, expected: &[&str]) {
 }
 
 #[test]
-fn layers_stand_root_first() {
+fn layers_are_listed_root_first() {
     let explanation = explained(
         "scope builtin > scope shared 4 > scope project 7 | set arc=growth | stage tone=a | arc project",
     );
@@ -115,7 +115,7 @@ fn a_part_is_from_the_layer_that_links_it() {
 }
 
 #[test]
-fn a_part_tells_what_it_stands_in_place_of() {
+fn a_part_lists_the_parts_it_replaces() {
     check_parts(
         "own tone=warm > own tone=dry",
         &["tone=dry@0/0 builtin:someone in builtin for warm of builtin:base-1"],
@@ -163,7 +163,7 @@ fn a_stage_is_a_layer() {
         "scope shared | set arc=growth > scope project | own tone=dry | stage tone=cold | arc builtin",
         &["tone=cold@0/0 builtin:growth/now in builtin for dry of project:someone"],
     );
-    // What the stage means by a name is the arc's to say, not the persona's, which has it too.
+    // The names of a stage resolve from the arc, not from the persona.
     check_parts(
         "scope project | set arc=growth | own voice=x | from part:x=global | stage tone=x goal=y | arc shared y=builtin",
         &[
@@ -175,7 +175,7 @@ fn a_stage_is_a_layer() {
 }
 
 #[test]
-fn what_is_taken_away_is_told_with_who_did_it() {
+fn a_removed_entry_names_the_layer_that_removed_it() {
     check_removed("own tone=warm > remove parts:warm", &["parts:warm of builtin:base-1 by builtin:someone"]);
     check_removed(
         "own tone=warm > remove parts:warm > own tone=dry",
@@ -231,7 +231,7 @@ fn a_field_is_from_the_strongest_layer_that_sets_it() {
 }
 
 #[test]
-fn a_prompt_tells_what_it_follows_and_what_it_replaces() {
+fn a_prompt_lists_the_layers_it_follows_and_replaces() {
     check_fields("prompt a > prompt b", &[r#"system_prompt="b" builtin:someone over builtin:base-1"#]);
     check_fields("prompt a > prompt+ b", &[r#"system_prompt="b" builtin:someone below builtin:base-1"#]);
     check_fields(
@@ -347,7 +347,7 @@ fn lacking(script: &str, lost: &[&str]) -> Bundle {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_told_in_its_place() {
+fn a_link_to_a_missing_part_keeps_its_place() {
     for (script, lost, told) in [
         ("own tone=warm@1 goal=win@3 flaw=gone@2/7", &["gone"][..], "warm@1 gone@2? win@3"),
         ("own tone=gone@1 > own tone=dry@2", &["gone"], "gone@1? dry@2"),
@@ -367,7 +367,7 @@ fn a_link_that_leads_nowhere_is_told_in_its_place() {
         assert_eq!(parts.collect::<Vec<_>>().join(" "), told, "{script}");
         let removed: Vec<&str> = explanation.removed.iter().map(|gone| gone.name.as_str()).collect();
         assert_eq!(removed == ["gone"], script.contains("remove"), "{script}");
-        // The flat persona keeps it: whoever mends the name has it again. A stage is not written out.
+        // The flat persona keeps the link, so that fixing the name restores it. It has no stage.
         let links: Vec<String> =
             flat(&bundle).parts.iter().map(|link| format!("{}@{}", link.name, link.order)).collect();
         let told: Vec<String> = told.split(' ').map(|part| part.replace('?', "")).collect();
@@ -378,7 +378,7 @@ fn a_link_that_leads_nowhere_is_told_in_its_place() {
 }
 
 #[test]
-fn a_name_that_leads_nowhere_is_told_as_such() {
+fn an_unknown_name_is_marked() {
     let (bundle, _) = read(
         "scope shared | set tool_preset=tools arc=path > scope project | set bias_profile=bold | inputs hello bye | tags t",
     );

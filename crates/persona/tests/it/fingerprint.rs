@@ -43,7 +43,7 @@ fn it_changes_with_the_parts() {
     check(true, |it| it.parts[0].content = text("Another."));
     check(true, |it| it.parts[0].content = None);
     check(true, |it| it.parts[0].part_type = PartType::Soul);
-    // The last part has no summary, so that its description stands for it.
+    // The last part has no summary, so its description is used.
     check(true, |it| it.parts[5].description = text("Another."));
     check(true, |it| it.persona.parts[0].order = 99);
     check(true, |it| drop(it.persona.parts.pop()));
@@ -74,7 +74,7 @@ fn it_changes_with_traits_skills_and_guardrails() {
 }
 
 #[test]
-fn it_ignores_what_is_not_in_the_text() {
+fn it_ignores_fields_outside_the_text() {
     check(false, |it| it.persona.name = name("another"));
     check(false, |it| it.persona.display_name = None);
     // With a summary and a system prompt, description and detail are about the persona.
@@ -88,7 +88,7 @@ fn it_ignores_what_is_not_in_the_text() {
 }
 
 #[test]
-fn it_ignores_what_the_pieces_do_not_say() {
+fn it_ignores_unused_fields_of_pieces() {
     check(false, |it| it.persona.parts[0].priority = -1);
     check(false, |it| it.persona.parts[0].order = 11);
     check(false, |it| it.parts[0].description = text("Another."));
@@ -101,13 +101,13 @@ fn it_ignores_what_the_pieces_do_not_say() {
     check(false, |it| it.traits[0].trait_type = TraitType::Social);
     check(false, |it| it.skills[0].tags = vec!["new".to_owned()]);
     check(false, |it| it.guardrails[1].deny_tools.clear());
-    // Guardrails stand by severity: the author's order counts among equals only.
+    // Guardrails are sorted by severity, then in the author's order.
     check(false, |it| it.persona.guardrails.swap(0, 1));
     check(false, |it| it.override_parts = rich().parts);
 }
 
 #[test]
-fn it_ignores_what_the_stage_says_about_itself() {
+fn it_ignores_the_texts_of_the_stage() {
     let mut edited = staged();
     let stage = edited.stage.as_mut().expect("it is in a stage");
     stage.description = None;

@@ -1,4 +1,4 @@
-//! What a persona has from those that it builds on, as one-line scripts.
+//! Inheritance, as one-line scripts.
 
 use persona::{Assembled, Name, assemble};
 
@@ -103,7 +103,7 @@ fn a_part_that_is_linked_again_is_there_once_as_the_stronger_layer_has_it() {
 }
 
 #[test]
-fn parts_of_all_personas_stand_by_order_then_name() {
+fn parts_of_all_personas_are_sorted_by_order_then_name() {
     check_places("own tone=b@2 > own goal=a@1", "own:goal=a@1/0 base:tone=b@2/0");
     check_places("own tone=b@1 > own goal=a@2", "base:tone=b@1/0 own:goal=a@2/0");
     check_places("own tone=b@1 > own goal=a@1", "own:goal=a@1/0 base:tone=b@1/0");
@@ -112,7 +112,7 @@ fn parts_of_all_personas_stand_by_order_then_name() {
         "own identity=i@10 goal=g@30 > own tone=t@20 > own voice=v@25 flaw=f@-1",
         "own:flaw=f@-1/0 base:identity=i@10/0 base:tone=t@20/0 own:voice=v@25/0 base:goal=g@30/0",
     );
-    // What replaces a base's part stands where its own link says, not in that part's slot.
+    // A part that replaces a base's has the place of its own link, not the slot of the other.
     check_places("own tone=warm@1 goal=win@2 > own tone=dry@3", "base:goal=win@2/0 own:tone=dry@3/0");
 }
 
@@ -270,7 +270,7 @@ fn a_plan_is_merged_key_by_key() {
 }
 
 #[test]
-fn a_summary_is_derived_from_what_is_inherited() {
+fn a_summary_is_derived_from_inherited_fields() {
     let summary = |script: &str| {
         let (bundle, _) = read(script);
         bundle.assembled().persona.summary_or_derived().to_owned()

@@ -32,7 +32,7 @@ fn it_supplies_all_parts_of_the_type() {
 }
 
 #[test]
-fn the_same_part_may_stand_in_several_layers() {
+fn several_layers_may_have_the_same_part() {
     check_places("own tone=warm@3/4 | stage tone=warm", "stage:tone=warm@3/4");
     check_places("own tone=warm@3/4 | override tone=warm", "override:tone=warm@3/4");
     check_places("own tone=warm@3/4 tone=wry@5/9 | override tone=wry", "override:tone=wry@3/9");
@@ -75,7 +75,7 @@ fn an_override_must_name_a_part_of_its_type() {
 }
 
 #[test]
-fn parts_stand_by_order_then_name() {
+fn parts_are_sorted_by_order_then_name() {
     check("own tone=b@2 tone=a@1", "tone=a tone=b");
     check("own voice=b tone=c goal=a", "goal=a voice=b tone=c");
     check("own tone=late@10 voice=early@-5 goal=middle", "voice=early goal=middle tone=late");
@@ -85,7 +85,7 @@ fn parts_stand_by_order_then_name() {
 }
 
 #[test]
-fn what_replaces_takes_the_slot_of_the_first_that_it_replaces() {
+fn a_new_part_takes_the_slot_of_the_first_it_replaces() {
     check_places(
         "own identity=who@5 tone=warm@10 goal=win@15 | stage tone=cold",
         "own:identity=who@5/0 stage:tone=cold@10/0 own:goal=win@15/0",
@@ -109,7 +109,7 @@ fn what_replaces_takes_the_slot_of_the_first_that_it_replaces() {
 }
 
 #[test]
-fn what_replaces_nothing_follows_at_the_end() {
+fn a_part_that_replaces_nothing_comes_last() {
     check_places("own identity=who@5 | stage tone=cold", "own:identity=who@5/0 stage:tone=cold@6/0");
     check_places(
         "own identity=who@5 | stage voice=low tone=cold | override goal=win",
@@ -133,7 +133,7 @@ fn a_stages_new_types_keep_its_order_and_their_slots() {
 }
 
 #[test]
-fn what_replaces_has_the_highest_priority_among_the_replaced() {
+fn a_new_part_has_the_highest_priority_of_the_replaced() {
     check_places("own tone=warm@1/5 | stage tone=cold", "stage:tone=cold@1/5");
     check_places("own tone=warm@1/5 tone=wry@2/9 tone=shy@3/7 | stage tone=cold", "stage:tone=cold@1/9");
     check_places(

@@ -1,6 +1,6 @@
 //! Lint: for each rule what it finds, and what comes close to it and is right.
 
-use persona::lint::{Catalog, Finding, Level, Rule, Settings, Subject, lint};
+use persona::lint::{Finding, Level, OtherDefinitions, Rule, Settings, Subject, lint};
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ impl Shelf {
     }
 }
 
-impl Catalog for Shelf {
+impl OtherDefinitions for Shelf {
     fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity> {
         let is = |it: &&(Scope, AnyEntity)| it.0 == scope && it.1.kind() == kind && it.1.name() == name;
         self.known.iter().find(is).map(|(_, entity)| entity)
@@ -96,7 +96,7 @@ pub(crate) fn check_with(settings: &Settings, rule: Rule, entries: &[(&str, Valu
     assert_eq!(found, expected, "{rule}");
 }
 
-/// What all rules find in the content of a part of the project.
+/// The findings of all rules in the content of a part of the project.
 pub(crate) fn in_text(text: &str) -> Vec<Finding> {
     let part = json!({ "part_type": "goal", "content": text });
     let persona = json!({ "summary": "s", "parts": [{ "name": "p" }] });
@@ -104,7 +104,7 @@ pub(crate) fn in_text(text: &str) -> Vec<Finding> {
 }
 
 /// The messages of a rule about a text.
-pub(crate) fn told(rule: Rule, text: &str) -> Vec<String> {
+pub(crate) fn messages(rule: Rule, text: &str) -> Vec<String> {
     in_text(text).into_iter().filter(|it| it.rule == rule).map(|it| it.message).collect()
 }
 
@@ -139,7 +139,7 @@ fn a_sound_library_has_no_findings() {
 }
 
 #[test]
-fn findings_stand_by_scope_kind_name_field_and_rule() {
+fn findings_are_sorted_by_scope_kind_name_field_and_rule() {
     let text = "a\u{200B}b ${env.X} sk-ant-api03-Zk3Qw9Lm2Xp7Rt5Vb8Nc1Yd4 ${env.Y}\u{200B}";
     let shelf = Shelf::read(&[
         ("project persona b", json!({ "parts": [{ "name": "nope" }], "summary": text })),
@@ -173,7 +173,7 @@ fn findings_stand_by_scope_kind_name_field_and_rule() {
             "project part z content env-not-allowed",
         ]
     );
-    // Within a text, they stand as they do in it.
+    // Within a text, they are in the order of the text.
     assert!(found[6].message.contains("env.X") && found[7].message.contains("env.Y"));
     let again = shelf.lint(&Settings::default());
     assert_eq!(found, again);

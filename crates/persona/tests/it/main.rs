@@ -1,4 +1,4 @@
-//! What the domain promises, seen from outside: layers and assembly as one-line scripts and as
+//! The domain, seen from outside: layers and assembly as one-line scripts and as
 //! properties of random libraries; compiled texts and answers as golden texts.
 
 mod script;

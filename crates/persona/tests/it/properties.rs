@@ -1,4 +1,4 @@
-//! What holds for every library and every request, tried on random ones.
+//! Properties of every library and every request, checked on random ones.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn names(assembled: &Assembled<'_>) -> Vec<String> {
 }
 
 /// Everything in an answer that a caller can tell from another.
-fn told(assembled: &Assembled<'_>) -> String {
+fn summary(assembled: &Assembled<'_>) -> String {
     let Assembled { bundle: _, persona, parts, traits, skills, guardrails, .. } = assembled;
     let Assembled { left_out, tokens, over_budget, .. } = assembled;
     let persona = Persona { parts: Vec::new(), ..Persona::clone(persona) };
@@ -49,7 +49,7 @@ fn overrides_beat_the_stage_and_the_stage_beats_the_own_for_each_type() {
     });
 }
 
-/// Where each part belongs, worked out one by one rather than layer on layer.
+/// The slot of each part, computed one by one instead of layer by layer.
 fn expected_order(case: &Case) -> Vec<String> {
     let mut own: Vec<(&PartLink, &Part)> = case.bundle.persona.parts.iter().zip(&case.bundle.parts).collect();
     own.sort_by_key(|(link, _)| (link.order, link.name.clone()));
@@ -78,7 +78,7 @@ fn expected_order(case: &Case) -> Vec<String> {
 }
 
 #[test]
-fn every_part_stands_in_its_slot() {
+fn every_part_has_its_slot() {
     holds(|case| {
         let whole = case.assemble(&case.whole());
         prop_assert_eq!(names(&whole), expected_order(case));
@@ -97,7 +97,7 @@ fn types_is_a_filter() {
         prop_assert_eq!(&typed.parts, &kept.cloned().collect::<Vec<_>>());
         // It commutes with itself: neither the order of the types nor their number matters.
         let again = case.types.iter().rev().chain(&case.types).copied().collect();
-        prop_assert_eq!(told(&typed), told(&case.assemble(&Request { types: again, ..case.whole() })));
+        prop_assert_eq!(summary(&typed), summary(&case.assemble(&Request { types: again, ..case.whole() })));
         Ok(())
     });
 }
@@ -165,7 +165,7 @@ fn limit_is_applied_after_types() {
     assert!(differing.get() > 30, "the order matters in {} cases only", differing.get());
 }
 
-/// What a piece of the wanted kind costs in the wanted view.
+/// The tokens of a piece of a kind in a view.
 fn cost(case: &Case, kind: Kind, name: &Name) -> usize {
     let text = |summary: &Option<String>, detail: &Option<String>| {
         let text = if case.view == View::Detail { detail } else { summary };
@@ -207,7 +207,7 @@ fn max_tokens_keeps_the_longest_run_in_order_of_priority_that_fits() {
     holds(|case| {
         let whole = case.assemble(&case.whole());
         let fitted = case.assemble(&case.with_max_tokens());
-        // Highest first; traits and skills stand behind the parts of priority 0.
+        // Highest first; traits and skills come after the parts of priority 0.
         let mut ranked: Vec<(i32, Kind, Name)> = whole
             .parts
             .iter()
@@ -237,7 +237,7 @@ fn max_tokens_keeps_the_longest_run_in_order_of_priority_that_fits() {
 }
 
 #[test]
-fn what_is_kept_and_what_is_left_out_are_everything() {
+fn kept_and_dropped_pieces_are_all_pieces() {
     holds(|case| {
         let all = pieces(&case.assemble(&case.whole()));
         for request in [case.with_types(), case.with_limit(), case.with_max_tokens(), case.with_all()] {
@@ -278,8 +278,8 @@ fn the_same_input_gives_the_same_output_in_whatever_order_it_was_loaded() {
         persona.parts.reverse();
         for request in [case.whole(), case.with_all()] {
             let answer = case.assemble(&request);
-            prop_assert_eq!(told(&answer), told(&case.assemble(&request)));
-            prop_assert_eq!(told(&answer), told(&other.assemble(&request)));
+            prop_assert_eq!(summary(&answer), summary(&case.assemble(&request)));
+            prop_assert_eq!(summary(&answer), summary(&other.assemble(&request)));
             prop_assert_eq!(compile(&answer), compile(&other.assemble(&request)));
         }
         Ok(())

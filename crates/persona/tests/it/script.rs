@@ -14,7 +14,7 @@
 //! - `types tone voice`, `limit 2`, `max 7` (tokens) and `detail`: what the caller asks for
 //!
 //!
-//! A persona that builds on others stands behind them, root first, with `>` between them. A base
+//! A persona with bases comes after them, root first, with `>` between them. A base
 //! has the same clauses, as far as they are not about a request; the first is called `base-1`:
 //!
 //! - `own tone=warm > append tone=wry > own goal=win`: a persona, its base and its base's base
@@ -35,7 +35,7 @@ use persona::{
     TraitType, View, assemble,
 };
 
-/// What a piece costs more in detail than in summary.
+/// The additional tokens of a piece in detail.
 const DETAIL_FACTOR: usize = 10;
 
 /// Counts the word `tok`.
@@ -140,7 +140,7 @@ fn layer(script: &str, called: &str, request: &mut Request) -> Bundle {
 }
 
 fn place_arc(bundle: &mut Bundle, items: &[&str]) {
-    let stage = bundle.stage.as_mut().expect("a stage stands before the place of its arc");
+    let stage = bundle.stage.as_mut().expect("a stage comes before the place of its arc");
     stage.scope = items[0].parse().unwrap_or_else(|error| panic!("{error}"));
     stage.piece_scopes = items[1..].iter().map(|item| piece_scope(&format!("part:{item}"))).collect();
 }

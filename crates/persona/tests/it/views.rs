@@ -54,7 +54,7 @@ fn in_full_a_persona_without_fuller_text_keeps_its_summary() {
 }
 
 #[test]
-fn a_budget_says_what_it_left_out() {
+fn a_budget_lists_dropped_pieces() {
     let mut bundle = staged();
     bundle.override_parts = vec![Part { name: name("calm"), ..rich().parts[1].clone() }];
     let request = Request {
@@ -68,7 +68,7 @@ fn a_budget_says_what_it_left_out() {
 }
 
 #[test]
-fn a_budget_block_stands_only_where_something_may_be_left_out() {
+fn a_budget_block_needs_a_budget() {
     let mut bundle = rich();
     bundle.override_parts = vec![Part { name: name("calm"), ..rich().parts[1].clone() }];
     let overrides = [(PartType::Tone, name("calm"))].into();
@@ -129,7 +129,7 @@ fn the_manifest_holds_no_content_and_no_instruction() {
         .chain([&persona.system_prompt, &persona.detail]);
     for content in contents.flatten() {
         let start: String = content.trim().chars().take(20).collect();
-        assert!(!json.contains(&start), "{start:?} stands in {json}");
+        assert!(!json.contains(&start), "{start:?} is in {json}");
     }
 }
 

@@ -10,8 +10,6 @@ use super::tree::Tree;
 pub(super) type Exception = (&'static str, &'static str, &'static str);
 
 pub(super) const EXCEPTIONS: &[Exception] = &[
-    ("crates/app/src/documents.rs", "dropped", "not yet a field"),
-    ("crates/app/src/inputs/parse.rs", "of", "serde names a field in its message only"),
     ("crates/files/src/document.rs", "not_toml", "the TOML parser says what is wrong in its message only"),
     ("crates/files/src/document/fault.rs", "split", "not yet a field"),
     ("crates/files/src/hint.rs", "of_syntax", "the TOML parser says what is wrong in its message only"),
@@ -22,8 +20,8 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         "without_value",
         "serde repeats the value, which may be a secret, in its message",
     ),
+    ("crates/masque/src/config/mistake.rs", "of", "serde names a field in its message only"),
     ("crates/masque/src/config/mistake.rs", "of_value", "serde says what it found in its message only"),
-    ("crates/masque/src/definition.rs", "into_input", "not yet a field"),
     (
         "crates/masque/src/definition.rs",
         "parse_fields",

@@ -2,65 +2,119 @@ use persona::{Persona, ToolPreset};
 use serde_json::json;
 
 use super::*;
-use crate::inputs::{CreatePersona, GetPersona, List};
+use crate::inputs::{CreatePersona, GetPersona, LintLibrary, List};
 
-fn check<T: DeserializeOwned>(arguments: Value, message: &str) {
-    let Value::Object(arguments) = arguments else { panic!("an object") };
-    match parse::<T>(&arguments) {
-        Ok(_) => panic!("accepted, not refused with {message:?}"),
-        Err(error) => assert_eq!(error.report().plain_sentence(), message),
+fn error<T: DeserializeOwned>(fields: Value) -> InputError {
+    let Value::Object(fields) = fields else { panic!("an object") };
+    match parse::<T>(&fields) {
+        Ok(_) => panic!("accepted: {fields:?}"),
+        Err(error) => error,
+    }
+}
+
+fn whole(least: i64, most: u64) -> ExpectedType {
+    ExpectedType::Whole { least, most }
+}
+
+#[test]
+fn an_unknown_field_has_its_place_and_candidates() {
+    let misspelt = error::<GetPersona>(json!({ "name": "a", "detial": true }));
+    assert!(
+        matches!(&misspelt, InputError::Unknown { parent, field, .. } if parent.is_empty() && field == "detial")
+    );
+    assert_eq!(misspelt.candidates(), ["detail"]);
+    assert_eq!(misspelt.remedies(), [Remedy::DidYouMean]);
+    let nested = error::<CreatePersona>(json!({ "name": "a", "parts": ["x", { "nmae": "y" }] }));
+    assert_eq!(nested.subject(), Subject::field("parts[1].nmae"));
+    assert_eq!(nested.candidates(), ["name"]);
+}
+
+#[test]
+fn a_field_unlike_any_other_lists_them_all() {
+    let words: Vec<String> = ["tags", "query", "limit", "cursor", "scope"].map(str::to_owned).into();
+    let unlike = error::<List>(json!({ "zzzzzz": 1 }));
+    assert_eq!(unlike.candidates(), words);
+    assert_eq!(unlike.remedies(), [Remedy::UseOneOf { words }]);
+}
+
+/// Also where it is the only field.
+#[test]
+fn a_near_field_is_suggested() {
+    let singular = error::<LintLibrary>(json!({ "scope": "shared" }));
+    assert_eq!(singular.candidates(), ["scopes"]);
+    assert_eq!(singular.remedies(), [Remedy::DidYouMean]);
+}
+
+#[test]
+fn a_missing_field_has_its_place() {
+    let parent = String::new();
+    assert_eq!(error::<GetPersona>(json!({})), InputError::Missing { parent, field: "name" });
+    let nested = error::<CreatePersona>(json!({ "name": "a", "traits": [{ "name": "y" }] }));
+    assert_eq!(nested, InputError::Missing { parent: "traits[0]".to_owned(), field: "trait_type" });
+    assert_eq!(nested.subject(), Subject::field("traits[0].trait_type"));
+}
+
+#[test]
+fn an_unknown_word_has_its_place_and_candidates() {
+    let misspelt = error::<GetPersona>(json!({ "name": "a", "types": ["soul", "tonne"] }));
+    assert_eq!(misspelt.code(), Code::UnknownWord);
+    assert_eq!(misspelt.subject(), Subject::field("types[1]"));
+    assert_eq!(misspelt.candidates(), ["tone"]);
+    let key = error::<GetPersona>(json!({ "name": "a", "overrides": { "tonne": "x" } }));
+    assert_eq!((key.code(), key.subject()), (Code::UnknownWord, Subject::field("overrides")));
+}
+
+#[test]
+fn a_value_of_another_type_has_the_expected_one() {
+    let preset = |tool: Value| json!({ "name": "a", "categories": { "read": [tool] } });
+    let model = |model: Value| json!({ "name": "a", "preferred_models": [model] });
+    for (error, field, expected, found) in [
+        (
+            error::<GetPersona>(json!({ "name": "a", "limit": "ten" })),
+            "limit",
+            whole(0, u32::MAX.into()),
+            "\"ten\"",
+        ),
+        (error::<GetPersona>(json!({ "name": "a", "limit": -1 })), "limit", whole(0, u32::MAX.into()), "-1"),
+        (
+            error::<GetPersona>(json!({ "name": "a", "limit": 1.5 })),
+            "limit",
+            whole(0, u32::MAX.into()),
+            "1.5",
+        ),
+        (
+            error::<GetPersona>(json!({ "name": "a", "detail": "yes" })),
+            "detail",
+            ExpectedType::Flag,
+            "\"yes\"",
+        ),
+        (error::<GetPersona>(json!({ "name": 7 })), "name", ExpectedType::Text, "7"),
+        (error::<List>(json!({ "tags": "x" })), "tags", ExpectedType::List, "\"x\""),
+        (error::<Persona>(model(json!("large"))), "preferred_models[0]", ExpectedType::Object, "\"large\""),
+        (error::<Persona>(model(json!(["p"]))), "preferred_models[0]", ExpectedType::Object, "a list"),
+        (
+            error::<ToolPreset>(preset(json!({ "name": "cat", "weight": "3" }))),
+            "categories.read[0].weight",
+            whole(0, u8::MAX.into()),
+            "\"3\"",
+        ),
+    ] {
+        let (field, found) = (field.to_owned(), found.to_owned());
+        assert_eq!(error, InputError::Type { field, expected, found });
     }
 }
 
 #[test]
-fn mistakes_are_named_with_their_place() {
-    check::<GetPersona>(json!({}), r#""name" is missing; add it"#);
-    check::<GetPersona>(
-        json!({ "name": "a", "detial": true }),
-        r#"unknown field "detial"; did you mean "detail"?"#,
-    );
-    check::<List>(
-        json!({ "zzzzzz": 1 }),
-        r#"unknown field "zzzzzz"; use tags, query, limit, cursor or scope"#,
-    );
-    check::<GetPersona>(
-        json!({ "name": "a", "limit": "ten" }),
-        r#"limit: invalid type: string "ten", expected a whole number, 0 or more"#,
-    );
-    check::<GetPersona>(
-        json!({ "name": "a", "types": ["soul", "tonne"] }),
-        r#"types[1]: unknown part type "tonne" (did you mean "tone"?)"#,
-    );
-    check::<CreatePersona>(
-        json!({ "name": "a", "parts": ["x", { "nmae": "y" }] }),
-        r#"unknown field "nmae" in parts[1]; did you mean "name"?"#,
-    );
-    check::<CreatePersona>(
-        json!({ "name": "a", "traits": [{ "name": "y" }] }),
-        r#""trait_type" is missing in traits[0]; add it"#,
-    );
+fn a_type_with_several_forms_describes_itself() {
+    let link = error::<Persona>(json!({ "name": "a", "parts": [5] }));
+    assert_eq!(link.subject(), Subject::field("parts[0]"));
+    assert!(matches!(link, InputError::Type { expected: ExpectedType::NameOrObject, .. }));
+    let revision = error::<GetPersona>(json!({ "name": "a", "revision": [] }));
+    assert!(matches!(revision, InputError::Type { expected: ExpectedType::Other(_), .. }));
 }
 
 #[test]
-fn types_are_not_called_by_their_names() {
-    check::<Persona>(
-        json!({ "name": "a", "parts": [5] }),
-        "parts[0]: invalid type: integer `5`, expected a name, or {name, order, priority}",
-    );
-    check::<ToolPreset>(
-        json!({ "name": "a", "categories": { "read": [true] } }),
-        "categories.read[0]: invalid type: boolean `true`, expected a name, or {name, approval, weight, parameter_bias}",
-    );
-    check::<Persona>(
-        json!({ "name": "a", "preferred_models": ["large"] }),
-        r#"preferred_models[0]: invalid type: string "large", expected an object"#,
-    );
-    check::<Persona>(
-        json!({ "name": "a", "preferred_models": [["p"]] }),
-        "preferred_models[0]: invalid length 1, expected an object with 5 elements",
-    );
-    check::<ToolPreset>(
-        json!({ "name": "a", "categories": { "read": [{ "name": "cat", "weight": "3" }] } }),
-        r#"categories.read[0].weight: invalid type: string "3", expected a whole number from 0 to 255"#,
-    );
+fn a_text_that_is_no_name_is_an_invalid_value() {
+    let unnamed = error::<GetPersona>(json!({ "name": "a b" }));
+    assert_eq!((unnamed.code(), unnamed.subject()), (Code::InvalidValue, Subject::field("name")));
 }

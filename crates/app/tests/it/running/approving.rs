@@ -3,8 +3,8 @@
 use agent::{
     Approval, End, Entry, Event, Mode, Refusal, RunOptions, SessionStatus, ToolCall, Turn, TurnBody,
 };
-use app::ErrorKind;
 use app::running::{ApprovalPolicy, Decision, EventId, SendOptions};
+use app::{Code, ErrorKind, Remedy};
 use chrono::{TimeDelta, Utc};
 use sessions::{After, Lease, RunChange};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use super::stage::{
     PATIENCE, Stage, approved, assert_whole, end, hear, names, on_stage, refusals, rejected, requests,
     results, to_the_end, turns,
 };
-use crate::world::refused;
+use crate::world::{code, refused};
 
 const WRITE: &str = r#"
 [[reply]]
@@ -215,21 +215,19 @@ async fn answers_that_do_not_fit_are_refused() {
         let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
         let asked = requests(&hear(&mut events, "approval_request", 2).await);
         let unknown = refused(stage.runtime.decide(id, "call_unknown", approved()).await);
-        assert_eq!(unknown.0, ErrorKind::Missing);
-        assert!(unknown.1.contains("see the session's approvals"), "{}", unknown.1);
-        let unknown_session = refused(stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await);
-        assert_eq!(unknown_session.0, ErrorKind::Missing);
+        assert_eq!((unknown.code, unknown.remedies), (Code::UnknownApproval, vec![Remedy::SeeApprovals]));
+        let elsewhere = stage.runtime.decide(Uuid::now_v7(), &asked[0].1, approved()).await;
+        assert_eq!(refused(elsewhere).kind, ErrorKind::Missing);
         stage.runtime.decide(id, &asked[0].1, rejected("no")).await.unwrap();
-        let twice = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
-        assert_eq!(twice.0, ErrorKind::Conflict);
-        assert!(twice.1.contains("was rejected already"), "{}", twice.1);
+        let twice = stage.runtime.decide(id, &asked[0].1, approved()).await;
+        assert_eq!(code(twice), Code::AlreadyDecided);
         stage.runtime.decide(id, &asked[1].1, rejected("no")).await.unwrap();
         to_the_end(events).await;
         assert!(!stage.file("a.txt").exists(), "the first answer counts");
         let late = refused(stage.runtime.decide(id, &asked[0].1, approved()).await);
-        assert_eq!(late.0, ErrorKind::Conflict);
+        assert_eq!(late.kind, ErrorKind::Conflict);
         let long = Decision { reason: Some("x".repeat(10_000_000)), ..Decision::default() };
-        assert_eq!(refused(stage.runtime.decide(id, &asked[0].1, long).await).0, ErrorKind::Invalid);
+        assert_eq!(code(stage.runtime.decide(id, &asked[0].1, long).await), Code::TooLong);
     })
     .await;
 }
@@ -242,9 +240,8 @@ async fn a_session_that_waits_takes_no_message_and_can_be_cancelled() {
             let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();
             hear(&mut events, "approval_request", 2).await;
             let message = stage.runtime.send(id, "hello?".to_owned(), Default::default()).await;
-            let (kind, why) = refused(message);
-            assert_eq!(kind, ErrorKind::Conflict);
-            assert!(why.contains("waits for an approval; answer it first, or cancel"), "{why}");
+            let waits = refused(message);
+            assert_eq!((waits.code, waits.remedies), (Code::ApprovalPending, vec![Remedy::DecideFirst]));
             let canceller = if elsewhere { stage.restarted().await } else { stage.runtime.clone() };
             assert!(canceller.cancel(id).await.unwrap());
             let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();
@@ -288,7 +285,10 @@ async fn repeating_an_answer_resumes_a_session_that_was_left() {
         let asked = requests(&hear(&mut events, "approval_request", 1).await);
         super::crashing::answer_only(stage, id, &asked[0].1).await;
         assert_eq!(stage.view(id).await.session.status, SessionStatus::Waiting);
-        assert_eq!(refused(stage.runtime.decide(id, &asked[0].1, approved()).await).0, ErrorKind::Conflict);
+        assert_eq!(
+            refused(stage.runtime.decide(id, &asked[0].1, approved()).await).kind,
+            ErrorKind::Conflict
+        );
         assert_eq!(end(&to_the_end(events).await), Some(End::EndTurn));
         assert!(stage.file("a.txt").exists());
     })

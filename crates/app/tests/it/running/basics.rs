@@ -2,6 +2,7 @@
 
 use agent::{End, Event, Mode, Turn, TurnBody};
 use app::running::ApprovalPolicy;
+use app::{Code, Remedy};
 use serde_json::{Value, json};
 
 use super::stage::{end, names, on_stage, turns};
@@ -264,8 +265,7 @@ async fn a_second_message_waits_its_turn() {
         let events = stage.runtime.send(id, "talk".to_owned(), Default::default()).await.unwrap();
         let refused =
             crate::world::refused(stage.runtime.send(id, "more".to_owned(), Default::default()).await);
-        assert_eq!(refused.0, app::ErrorKind::Conflict);
-        assert!(refused.1.contains("wait until it is idle, or cancel it"), "{}", refused.1);
+        assert_eq!((refused.code, refused.remedies), (Code::SessionBusy, vec![Remedy::WaitOrCancel]));
         super::stage::to_the_end(events).await;
     })
     .await;

@@ -155,9 +155,13 @@ async fn a_session_that_waits_for_nothing_any_more_takes_a_message() {
         let asked = requests(&hear(&mut events, "approval_request", 1).await);
         drop(events);
         answer_only(stage, id, &asked[0].1).await;
-        let (kind, _) =
+        let refusal =
             crate::world::refused(stage.runtime.send(id, "hello".to_owned(), Default::default()).await);
-        assert_eq!(kind, app::ErrorKind::Conflict, "the process that took the answer may still resume it");
+        assert_eq!(
+            refusal.kind,
+            app::ErrorKind::Conflict,
+            "the process that took the answer may still resume it"
+        );
         tokio::time::sleep(Duration::from_millis(4_200)).await;
         let events = stage.say(id, "hello").await;
         assert_eq!(end(&events), Some(End::EndTurn));

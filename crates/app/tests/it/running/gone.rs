@@ -179,8 +179,8 @@ async fn another_process_soon_knows_that_it_is_busy() {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "slowly".to_owned(), SendOptions::default()).await.unwrap();
         hear(&mut events, "text_delta", 1).await;
-        let (kind, why) = refused(other.send(id, "hello".to_owned(), SendOptions::default()).await);
-        assert_eq!(kind, ErrorKind::Conflict, "{why}");
+        let busy = other.send(id, "hello".to_owned(), SendOptions::default()).await;
+        assert_eq!(refused(busy).kind, ErrorKind::Conflict);
         assert_eq!(other.session(id).await.unwrap().session.status, SessionStatus::Running);
         assert!(other.cancel(id).await.unwrap());
         let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();

@@ -213,10 +213,10 @@ async fn a_plan_is_handed_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_performance_that_cannot_begin_is_an_error() {
     on_stage(GAME, async |stage| {
-        let (kind, _) = refused(stage.runtime.perform(Performance::new(name("unknown"), "hi")).await);
-        assert_eq!(kind, app::ErrorKind::Missing);
-        let (kind, _) = refused(stage.runtime.perform(Performance::new(name("ada"), " ")).await);
-        assert_eq!(kind, app::ErrorKind::Invalid);
+        let unknown = stage.runtime.perform(Performance::new(name("unknown"), "hi")).await;
+        assert_eq!(refused(unknown).code, app::Code::NotFound);
+        let silent = stage.runtime.perform(Performance::new(name("ada"), " ")).await;
+        assert_eq!(refused(silent).code, app::Code::Empty);
     })
     .await;
 }

@@ -5,7 +5,7 @@ mod sequences;
 use std::sync::Arc;
 
 use agent::{End, Event, GUARDRAIL, Mode, PlanStatus, Refusal, SelectionReason, plan_reminder};
-use app::ErrorKind;
+use app::Code;
 use app::running::ApprovalPolicy;
 use persona::Scope;
 use serde_json::json;
@@ -196,9 +196,7 @@ say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
 async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
     on_stage(PLANS, async |stage| {
         let id = stage.session(Mode::Plan).await;
-        let (kind, why) = refused(stage.runtime.decide_plan(id, true).await);
-        assert_eq!(kind, ErrorKind::Missing);
-        assert!(why.contains("has no plan yet"), "{why}");
+        assert_eq!(refused(stage.runtime.decide_plan(id, true).await).code, Code::NoPlan);
         let events = stage.say_with(id, "plan it", ApprovalPolicy::All).await;
         assert!(
             names(&events).ends_with("tool_call usage tool_result plan_ready done"),

@@ -1,7 +1,7 @@
 //! Which tools a persona has, in which words, and who may say so.
 
 use agent::{End, Mode};
-use app::ErrorKind;
+use app::Code;
 use app::running::{ApprovalPolicy, CreateSession};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
@@ -183,9 +183,8 @@ async fn a_preset_that_is_not_there_is_an_error_and_not_all_tools() {
     on_stage_with(project, SILENT, async |stage| {
         for name in ["lost", "planless", "unbiased"] {
             let id = stage.session_of(name, Mode::Build).await;
-            let (kind, why) = refused(stage.runtime.send(id, "go".to_owned(), Default::default()).await);
-            assert_eq!(kind, ErrorKind::Missing, "{why}");
-            assert!(why.contains("nowhere"), "{why}");
+            let missing = refused(stage.runtime.send(id, "go".to_owned(), Default::default()).await);
+            assert_eq!((missing.code, missing.subject.name.as_deref()), (Code::NotFound, Some("nowhere")));
             assert!(stage.view(id).await.turns.is_empty(), "nothing was begun");
         }
         assert!(stage.sent().is_empty());

@@ -79,7 +79,7 @@ async fn a_run_that_cannot_be_kept_ends_on_record_once_the_database_is_back() {
         let mut theirs = elsewhere.events(id, None).await.unwrap();
         assert_eq!(stage.view(id).await.session.status, SessionStatus::Running);
         let early = stage.runtime.send(id, "hello".to_owned(), SendOptions::default()).await;
-        assert_eq!(refused(early).0, ErrorKind::Conflict);
+        assert_eq!(refused(early).kind, ErrorKind::Conflict);
         allow(database).await;
         let rest = to_the_end(events).await;
         assert_eq!(names(&rest), "tool_result error done");
@@ -123,7 +123,7 @@ async fn an_undriven_session_is_not_held_forever() {
         assert_whole(&view);
         assert_eq!(turns(&view), "user assistant_text tool_call tool_result user assistant_text");
         let busy = elsewhere.send(other, "hello".to_owned(), SendOptions::default()).await;
-        assert_eq!(refused(busy).0, ErrorKind::Conflict);
+        assert_eq!(refused(busy).kind, ErrorKind::Conflict);
         stage.runtime.stop().await;
         elsewhere.stop().await;
         world.library.close().await;

@@ -1,6 +1,6 @@
-//! How the keys of well-known services look.
+//! The shapes of keys of well-known services.
 
-/// A key that begins in a way of its own.
+/// A key with a known prefix.
 pub(super) struct Shape {
     pub(super) what: &'static str,
     pub(super) prefix: &'static str,
@@ -10,21 +10,21 @@ pub(super) struct Shape {
     pub(super) most: usize,
 }
 
-/// What a key consists of after its prefix.
+/// The characters of a key after its prefix.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Alphabet {
     /// Letters and digits.
     Alphanumeric,
-    /// The same, of which the digits may be missing.
+    /// Letters, with or without digits.
     Letters,
     /// Capital letters and digits.
     Capitals,
     Hexadecimal,
     /// Letters, digits, "-" and "_".
     UrlSafe,
-    /// The same, with a long run of letters and digits among it: hyphens join words as well.
+    /// The same, with a long run of letters and digits, since hyphens also join words.
     UrlSafeWithRun,
-    /// The same as the former two, and dots.
+    /// The same with dots.
     Dotted,
     /// Letters and digits, and slashes between them.
     Path,
@@ -45,7 +45,7 @@ impl Alphabet {
     }
 }
 
-/// No key is longer than this; a longer run is data.
+/// The longest key; a longer run is data.
 pub(super) const LONGEST: usize = 512;
 
 const fn shape(
@@ -110,7 +110,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("an age key", "AGE-SECRET-KEY-1", Capitals, 50, LONGEST),
 ];
 
-/// Whether a byte begins any of the shapes, or a JSON web token.
+/// Marks the bytes that begin one of the shapes, or a JSON web token.
 pub(super) const fn first_bytes() -> [bool; 256] {
     let mut first = [false; 256];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What a flat persona would mean otherwise than the layers that it is made of.
+//! Names and placeholders whose meaning changes in a flat persona.
 
 use persona::Bundle;
 use persona::explain::{Holders, flat, written_out};
@@ -23,7 +23,7 @@ fn check_shifts(bundle: &Bundle, holders: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn names_that_would_mean_another_piece_are_told() {
+fn names_that_would_mean_another_piece_are_listed() {
     let (based, _) =
         read("scope shared | own tone=warm | from part:warm=builtin > scope project | own goal=win");
     check_shifts(&based, &["part:warm=builtin", "part:win=project,shared"], &[]);
@@ -61,7 +61,7 @@ fn names_that_would_mean_another_piece_are_told() {
 }
 
 #[test]
-fn placeholders_that_would_count_are_told() {
+fn placeholders_that_would_count_are_listed() {
     let wakes = "in system_prompt came from shared, where it means nothing; in a file it counts";
     for (script, said) in [
         ("scope shared | prompt ${env.KEY} > scope project", vec![format!("${{env.KEY}} {wakes}")]),

@@ -1,4 +1,4 @@
-//! What holds for every chain of personas, tried on random ones.
+//! Properties of every chain of personas, checked on random ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,7 +133,7 @@ fn type_of(name: &Name) -> PartType {
     word.parse().expect("a type")
 }
 
-/// Whether a persona's link is still there at the end: no stronger persona takes the part away,
+/// True if a persona's link survives: no stronger persona removes the part,
 /// links it itself, or supplies its type.
 fn survives(link: &PartLink, stronger: &[&Persona]) -> bool {
     !stronger.iter().any(|persona| {
@@ -194,7 +194,7 @@ fn expected_list<'a, T: Ord>(
 }
 
 #[test]
-fn lists_have_what_the_strongest_persona_that_mentions_it_keeps() {
+fn the_strongest_persona_that_mentions_an_entry_decides() {
     holds(|bundle| {
         let assembled = bundle.assembled();
         let traits: BTreeSet<&Name> = assembled.traits.iter().map(|it| &it.name).collect();
@@ -264,7 +264,7 @@ fn seen(bundle: &Bundle, request: &Request) -> PersonaView {
 }
 
 #[test]
-fn a_flat_persona_says_what_the_chain_says() {
+fn a_flat_persona_equals_its_chain() {
     holds(|bundle| {
         let flattened = flattened(bundle);
         for request in [
@@ -282,7 +282,7 @@ fn a_flat_persona_says_what_the_chain_says() {
 }
 
 #[test]
-fn a_flat_persona_stands_by_itself() {
+fn a_flat_persona_has_no_base() {
     holds(|bundle| {
         let once = flat(bundle);
         prop_assert_eq!(once.check(), Ok(()));
@@ -350,7 +350,7 @@ fn an_explanation_accounts_for_everything_that_is_gone() {
                     part.from == "builtin:growth/now" && part.part_type == Some(type_of(&link.name))
                 });
                 let gone = !survives(link, &personas[at + 1..]) || in_stage;
-                // What displaced it may itself have been taken away again, and is not there to tell.
+                // The part that replaced it may have been removed again.
                 let told = replaced.contains(&key) || removed.contains(&key);
                 prop_assert!(gone || !told, "{key:?} is there and told as gone");
                 let displacing = &personas[at + 1..];

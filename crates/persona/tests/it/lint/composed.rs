@@ -1,4 +1,4 @@
-//! What is seen once bases, parts and arcs are put together; and pieces too long or empty.
+//! Rules for personas with their bases, parts and arcs, and for pieces that are too long or empty.
 
 use persona::lint::{Rule, Settings};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn links(names: &[&str]) -> Value {
 }
 
 #[test]
-fn what_is_taken_away_must_be_there() {
+fn a_removed_entry_must_exist_in_a_base() {
     let base = || {
         (
             "global persona base",
@@ -54,7 +54,7 @@ fn what_is_taken_away_must_be_there() {
 }
 
 #[test]
-fn what_a_nearer_base_took_away_is_not_there_any_more() {
+fn an_entry_that_a_nearer_base_removed_is_gone() {
     let entries = |middle: Value| {
         [
             ("project persona a", json!({ "extends": "b", "remove_parts": ["warm"] })),
@@ -65,9 +65,9 @@ fn what_a_nearer_base_took_away_is_not_there_any_more() {
         ]
     };
     check(Rule::UselessRemoval, &entries(json!({ "extends": "c" })), &[]);
-    let told = r#"warning: persona project:a, remove_parts: no base has a part "warm" to take away"#;
-    check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "remove_parts": ["warm"] })), &[told]);
-    check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "parts": links(&["dry"]) })), &[told]);
+    let finding = r#"warning: persona project:a, remove_parts: no base has a part "warm" to take away"#;
+    check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "remove_parts": ["warm"] })), &[finding]);
+    check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "parts": links(&["dry"]) })), &[finding]);
     let appends = json!({ "extends": "c", "parts": links(&["dry"]), "parts_mode": "append" });
     check(Rule::UselessRemoval, &entries(appends), &[]);
 }
@@ -81,7 +81,7 @@ fn without_a_base_there_is_nothing_to_take_away() {
             r#"warning: persona project:a, remove_tags: there is no tag "t" to take away: the persona extends nothing"#,
         ],
     );
-    // Where the base is not there, that is said, and nothing of what it may have.
+    // For a missing base, only the base itself is reported.
     check(
         Rule::UselessRemoval,
         &[("project persona a", json!({ "extends": "gone", "remove_tags": ["t"] }))],
@@ -153,7 +153,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
             "warning: persona project:a, parts: 2 tone parts speak at once: dry, warm; keep one, or put them into one part",
         ],
     );
-    // A base's conflict is told of the base alone.
+    // A conflict within a base is reported for the base alone.
     check(
         Rule::ConflictingParts,
         &[
@@ -195,20 +195,20 @@ fn a_stage_part_of_a_type_that_no_persona_has_adds() {
     let warm = ("project part warm", part("tone"));
     let low = ("project part low", part("voice"));
     let cold = ("project part cold", part("tone"));
-    let told = r#""low" is of type voice, of which no persona with this arc has a part: it adds to them and replaces nothing; they have parts of type tone"#;
+    let finding = r#""low" is of type voice, of which no persona with this arc has a part: it adds to them and replaces nothing; they have parts of type tone"#;
     let only_adds = arc(json!([{ "name": "one", "parts": ["low"] }]));
     let base = [persona.clone(), warm.clone(), low.clone(), cold.clone()];
     let with = |more: &[(&'static str, Value)]| [&base[..], more].concat();
     check(
         Rule::StagePartAdds,
         &with(std::slice::from_ref(&only_adds)),
-        &[&format!("warning: arc project:growth, stages.one.parts: {told}")],
+        &[&format!("warning: arc project:growth, stages.one.parts: {finding}")],
     );
     // Beside one that replaces it is worth a note.
     check(
         Rule::StagePartAdds,
         &with(&[arc(json!([{ "name": "one", "parts": ["cold", "low"] }]))]),
-        &[&format!("note: arc project:growth, stages.one.parts: {told}")],
+        &[&format!("note: arc project:growth, stages.one.parts: {finding}")],
     );
     check(Rule::StagePartAdds, &with(&[arc(json!([{ "name": "one", "parts": ["cold"] }]))]), &[]);
     // One persona that has such a part suffices, by inheritance too.
@@ -219,25 +219,25 @@ fn a_stage_part_of_a_type_that_no_persona_has_adds() {
     // Of a persona whose base is not there, it is not known what it has.
     let broken = ("project persona c", json!({ "extends": "gone", "arc": "growth" }));
     check(Rule::StagePartAdds, &with(&[only_adds.clone(), broken]), &[]);
-    // An arc that nobody has, or that brings all parts, replaces nothing by design.
+    // An arc without personas, or one that brings all parts, replaces nothing by design.
     check(Rule::StagePartAdds, &[only_adds.clone(), low.clone()], &[]);
     check(Rule::StagePartAdds, &[only_adds, low, ("project persona a", json!({ "arc": "growth" }))], &[]);
 }
 
 #[test]
 fn a_persona_that_says_nothing_is_found() {
-    let told =
+    let finding =
         "warning: persona project:a: the persona says nothing; give it a system_prompt, a summary or parts";
-    check(Rule::NoPrompt, &[("project persona a", json!({}))], &[told]);
+    check(Rule::NoPrompt, &[("project persona a", json!({}))], &[finding]);
     check(
         Rule::NoPrompt,
         &[("project persona a", json!({ "display_name": "A", "summary": " ", "tags": ["t"] }))],
-        &[told],
+        &[finding],
     );
     check(
         Rule::NoPrompt,
         &[("project persona a", json!({ "extends": "b" })), ("+project persona b", json!({}))],
-        &[told],
+        &[finding],
     );
     for (field, value) in [
         ("summary", json!("s")),
@@ -265,7 +265,7 @@ fn a_persona_that_says_nothing_is_found() {
 
 #[test]
 fn pieces_with_nothing_in_them_are_found() {
-    for (key, empty, told, full) in [
+    for (key, empty, finding, full) in [
         (
             "project trait x",
             json!({ "trait_type": "social", "description": " " }),
@@ -297,7 +297,7 @@ fn pieces_with_nothing_in_them_are_found() {
             json!({ "content": "c" }),
         ),
     ] {
-        check(Rule::EmptyPiece, &[(key, empty)], &[told]);
+        check(Rule::EmptyPiece, &[(key, empty)], &[finding]);
         check(Rule::EmptyPiece, &[(key, full)], &[]);
     }
     check(Rule::EmptyPiece, &[("project guardrail x", json!({ "description": "d" }))], &[]);

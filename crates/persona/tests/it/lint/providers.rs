@@ -42,13 +42,13 @@ fn providers_must_be_configured() {
             r#"warning: persona project:a, preferred_models[0].provider: the provider "openai" is not configured; no provider is configured yet"#,
         ],
     );
-    // Where it is not known what is configured, nothing is said.
+    // Without known providers, nothing is reported.
     check(Rule::UnknownProvider, &entries, &[]);
 }
 
 #[test]
 fn a_provider_that_is_not_configured_may_be_meant() {
-    let told = |provider: &str, hint: &str| {
+    let check_hint = |provider: &str, hint: &str| {
         let settings = Settings {
             other_providers: ["gemini", "openai"].map(str::to_owned).into(),
             ..providers(&["openai", "openai-work"])
@@ -60,9 +60,9 @@ fn a_provider_that_is_not_configured_may_be_meant() {
         );
         check_with(&settings, Rule::UnknownProvider, &persona, &[&expected]);
     };
-    told("gemni", r#"did you mean "gemini"?"#);
-    told("gemini", "configure it, or use one of openai, openai-work");
-    told("opneai", r#"did you mean "openai"?"#);
+    check_hint("gemni", r#"did you mean "gemini"?"#);
+    check_hint("gemini", "configure it, or use one of openai, openai-work");
+    check_hint("opneai", r#"did you mean "openai"?"#);
 }
 
 #[test]

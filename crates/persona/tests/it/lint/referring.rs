@@ -16,7 +16,7 @@ pub(super) fn with(field: &str, value: Value) -> Value {
 }
 
 #[test]
-fn what_names_nothing_is_found_with_near_names() {
+fn an_unknown_reference_has_near_names() {
     check(
         Rule::UnknownReference,
         &[
@@ -86,7 +86,7 @@ fn references_go_downwards_from_the_definitions_own_scope() {
 }
 
 #[test]
-fn a_subject_counts_before_what_is_known_of_it() {
+fn a_subject_hides_the_other_definition() {
     // The catalog still has the arc without its stage; the subject names a part that is not there.
     check(
         Rule::UnknownReference,
@@ -99,7 +99,7 @@ fn a_subject_counts_before_what_is_known_of_it() {
 }
 
 #[test]
-fn what_is_of_another_kind_is_told_as_such() {
+fn a_name_of_another_kind_is_marked() {
     let calm = || ("project trait calm", json!({ "trait_type": "social", "description": "d" }));
     check(
         Rule::WrongKind,
@@ -145,22 +145,22 @@ fn a_missing_base_prints_the_chain() {
 
 #[test]
 fn a_base_that_is_meant_is_there_and_may_be_extended() {
-    let told = |hint: &str| {
+    let finding = |hint: &str| {
         format!(
             "error: persona project:coder, extends: project:coder → global:coder: there is no such persona{hint}"
         )
     };
     let coder = ("project persona coder", with("extends", json!("global:coder")));
-    check(Rule::UnknownReference, std::slice::from_ref(&coder), &[&told("")]);
+    check(Rule::UnknownReference, std::slice::from_ref(&coder), &[&finding("")]);
     check(
         Rule::UnknownReference,
         &[coder.clone(), ("+builtin persona coder", json!({}))],
-        &[&told("; did you mean \"builtin:coder\"?")],
+        &[&finding("; did you mean \"builtin:coder\"?")],
     );
     check(
         Rule::UnknownReference,
         &[coder, ("project persona coder2", json!({}))],
-        &[&told("; did you mean \"coder2\"?")],
+        &[&finding("; did you mean \"coder2\"?")],
     );
     check(
         Rule::UnknownReference,
@@ -170,7 +170,7 @@ fn a_base_that_is_meant_is_there_and_may_be_extended() {
 }
 
 #[test]
-fn a_fault_further_down_is_told_where_it_is() {
+fn an_error_of_a_base_is_reported_for_the_base() {
     let b = with("extends", json!("b"));
     let gone = with("extends", json!("gone"));
     check(
@@ -178,7 +178,7 @@ fn a_fault_further_down_is_told_where_it_is() {
         &[("project persona a", b.clone()), ("project persona b", gone.clone())],
         &["error: persona project:b, extends: project:b → gone: there is no such persona"],
     );
-    // Where that one is not looked at, it is told of the one that is.
+    // If the base is not checked, the error is reported for the persona.
     check(
         Rule::UnknownReference,
         &[("project persona a", b), ("+project persona b", gone)],
@@ -206,8 +206,8 @@ fn bases_must_not_go_in_a_circle() {
         ("project persona c", with("extends", json!("a"))),
     ];
     check(Rule::BaseChain, &circle, found);
-    // A namesake is told of where it is there and may be extended.
-    let told = |scope: &str, hint: &str| {
+    // A namesake that exists and can be extended is suggested.
+    let finding = |scope: &str, hint: &str| {
         format!(
             "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; remove one extends{hint}"
         )
@@ -221,12 +221,12 @@ fn bases_must_not_go_in_a_circle() {
             ("+global persona b", json!({})),
         ];
         let hint = format!(", or name another scope, as in \"{weaker}:a\"");
-        check(Rule::BaseChain, &entries, &[&told(scope, &hint)]);
+        check(Rule::BaseChain, &entries, &[&finding(scope, &hint)]);
     }
     check(
         Rule::BaseChain,
         &[("shared persona a", with("extends", json!("a"))), ("+project persona a", json!({}))],
-        &[&told("shared", "")],
+        &[&finding("shared", "")],
     );
     check(
         Rule::BaseChain,
@@ -297,7 +297,7 @@ fn pieces_that_nothing_uses_are_found() {
 }
 
 #[test]
-fn what_a_stronger_scope_hides_is_not_used() {
+fn a_hidden_definition_is_unused() {
     let persona = with("parts", json!([{ "name": "warm" }]));
     check(
         Rule::Unused,
@@ -332,7 +332,7 @@ fn what_a_stronger_scope_hides_is_not_used() {
 }
 
 #[test]
-fn who_names_what_cannot_be_read_is_not_blamed() {
+fn references_to_unreadable_entities_are_not_reported() {
     let persona = json!({ "summary": "s", "extends": "base", "parts": [{ "name": "tone" }] });
     let unread = [
         ("project persona p", persona.clone()),

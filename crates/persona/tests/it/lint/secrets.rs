@@ -4,7 +4,7 @@
 use persona::lint::{Level, Rule, Settings};
 use serde_json::json;
 
-use super::{Shelf, in_text, told};
+use super::{Shelf, in_text, messages};
 
 /// Letters and digits without order, as many as asked for.
 fn random(length: usize) -> String {
@@ -20,7 +20,7 @@ fn hexadecimal(length: usize) -> String {
 /// Asserts that something is found as one secret, and that no message gives it away.
 #[track_caller]
 fn check_secret(text: &str, what: &str) {
-    let found = told(Rule::Secret, text);
+    let found = messages(Rule::Secret, text);
     assert_eq!(found.len(), 1, "{text:?}: {found:?}");
     assert!(found[0].starts_with(&format!("what looks like {what} at ")), "{text:?}: {}", found[0]);
     for finding in in_text(text) {
@@ -33,7 +33,7 @@ fn check_secret(text: &str, what: &str) {
 
 #[track_caller]
 fn check_none(text: &str) {
-    assert_eq!(told(Rule::Secret, text), [""; 0], "{text:?}");
+    assert_eq!(messages(Rule::Secret, text), [""; 0], "{text:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn keys_without_digits_or_runs_are_found() {
         random(90).as_bytes().chunks(9).map(|it| String::from_utf8_lossy(it).into()).collect();
     check_secret(&format!("sk-ant-api03-{}", hyphens.join("-")), "an Anthropic key");
     let hook = format!("https://hooks.slack.com/services/T02ABCDEF/B02GHIJKL/{}", random(24));
-    assert_eq!(told(Rule::Secret, &hook).len(), 1);
+    assert_eq!(messages(Rule::Secret, &hook).len(), 1);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn placeholders_are_no_secrets() {
 }
 
 #[test]
-fn what_only_speaks_of_secrets_is_none() {
+fn text_about_secrets_is_no_secret() {
     for text in [
         "Never print a password, a token: or a secret.",
         "Refuse anything that begins with -----BEGIN RSA PRIVATE KEY----- or AKIA.",
@@ -197,7 +197,7 @@ fn a_message_has_four_characters_at_most() {
     assert_eq!(found[0].message, "what looks like a GitHub token at 2:3 (ghp_…, 40 characters)");
     // Of a short one, nothing.
     assert_eq!(
-        told(Rule::Secret, "password: Tr0ub4dor&3"),
+        messages(Rule::Secret, "password: Tr0ub4dor&3"),
         ["what looks like a password or token at 1:11 (…, 11 characters)"]
     );
 }
@@ -205,7 +205,7 @@ fn a_message_has_four_characters_at_most() {
 #[test]
 fn two_secrets_are_two_findings() {
     let text = format!("ghp_{} and AIza{}", random(36), random(35));
-    assert_eq!(told(Rule::Secret, &text).len(), 2);
+    assert_eq!(messages(Rule::Secret, &text).len(), 2);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_field_never_has_the_character_itself() {
 }
 
 #[test]
-fn a_test_input_may_mean_what_it_hides() {
+fn hidden_characters_in_a_test_input_are_a_warning() {
     let level = |key: &str, fields: Value| Shelf::read(&[(key, fields)]).lint(&Settings::default())[0].level;
     assert_eq!(level("project test_input t", json!({ "content": "a\u{200B}" })), Level::Warning);
     assert_eq!(level("builtin skill t", json!({ "content": "a\u{200B}" })), Level::Error);
@@ -149,7 +149,7 @@ fn a_variable_must_be_allowed_and_set() {
             check_env(&settings(&["HOME", "TEAM"], &["HOME", "TEAM"]), rule, scope, text, &[]);
         }
     }
-    // What is set, but not allowed, is not said to be unset.
+    // A name that is not allowed is not reported as unset.
     check_env(&settings(&[], &["HOME", "TEAM"]), Rule::EnvUnset, "project", text, &[]);
 }
 
@@ -170,7 +170,7 @@ fn the_database_and_the_builtins_never_read_the_environment() {
 }
 
 #[test]
-fn what_is_almost_a_variable_is_found() {
+fn malformed_placeholders_are_found() {
     for (text, shown) in [
         ("${env.}", "${env.}"),
         ("${ENV.X}", "${ENV.X}"),
@@ -245,7 +245,7 @@ fn a_variable_is_looked_at_as_it_is_filled_in() {
         Rule::EnvNotFilled,
         &[("project test_input t", json!({ "content": "At ${env.X}." }))],
         &[
-            "warning: test input project:t, content: ${env.X} at 1:4 is never filled in here; only what a model is told may read the environment",
+            "warning: test input project:t, content: ${env.X} at 1:4 is never filled in here; only texts for a model may read the environment",
         ],
     );
 }

@@ -4,11 +4,11 @@ use persona::lint::Rule;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{in_text, told};
+use super::{in_text, messages};
 
 #[track_caller]
 fn check_hidden(text: &str, expected: &[&str]) {
-    assert_eq!(told(Rule::HiddenUnicode, text), expected, "{text:?}");
+    assert_eq!(messages(Rule::HiddenUnicode, text), expected, "{text:?}");
 }
 
 #[track_caller]
@@ -62,7 +62,7 @@ fn tags_private_use_and_controls_are_found() {
 }
 
 #[test]
-fn selectors_belong_to_what_has_variants() {
+fn selectors_follow_characters_with_variants() {
     check_hidden("a\u{FE0F}", &["U+FE0F VARIATION SELECTOR-16 at 1:2"]);
     check_hidden("a\u{FE00}", &["U+FE00 VARIATION SELECTOR-1 at 1:2"]);
     check_hidden("1\u{FE0F}", &["U+FE0F VARIATION SELECTOR-16 at 1:2"]);
@@ -115,7 +115,7 @@ fn scripts_that_need_joiners_have_them() {
 }
 
 #[test]
-fn what_people_type_is_left_alone() {
+fn ordinary_text_has_no_findings() {
     for text in [
         "Plain text,\twith tabs\r\nand lines.",
         "Grüße, naïve façade — “quotes” … €5 ½ ×2 → ∀x",
@@ -140,15 +140,15 @@ fn a_message_never_has_the_character_itself() {
 
 #[test]
 fn many_are_counted_not_listed() {
-    let found = told(Rule::HiddenUnicode, &"a\u{200B}".repeat(50));
+    let found = messages(Rule::HiddenUnicode, &"a\u{200B}".repeat(50));
     assert_eq!(found.len(), 6);
     assert_eq!(found[5], "and 45 more of this in the same text");
-    assert_eq!(told(Rule::HiddenUnicode, &"a\u{200B}".repeat(5)).len(), 5);
+    assert_eq!(messages(Rule::HiddenUnicode, &"a\u{200B}".repeat(5)).len(), 5);
 }
 
 #[track_caller]
 fn check_alike(text: &str, expected: &[&str]) {
-    assert_eq!(told(Rule::LookAlike, text), expected, "{text:?}");
+    assert_eq!(messages(Rule::LookAlike, text), expected, "{text:?}");
 }
 
 #[test]
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_ascii_and_printed_is_neither_hidden_nor_alike(text in "[ -~\n\t]{0,200}") {
+    fn printable_ascii_is_neither_hidden_nor_alike(text in "[ -~\n\t]{0,200}") {
         check_seen(&text);
         check_alike(&text, &[]);
     }

@@ -13,7 +13,7 @@ use crate::script::{self, Toks, add_guardrail, add_skill, add_trait, name, part}
 pub(super) const TYPES: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Goal, PartType::Voice];
 const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
 
-/// What one case is about.
+/// One case.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     pub(super) bundle: Bundle,

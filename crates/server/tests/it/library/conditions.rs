@@ -60,6 +60,9 @@ async fn a_write_is_bound_to_the_version_that_was_read() {
         ("PATCH", CALM, Some(patch.clone())),
         ("DELETE", CALM, None),
         ("POST", "/api/library/part/calm/rollback", Some(json!({ "revision": 1 }))),
+        ("POST", "/api/library/part/calm/rename", Some(json!({ "new_name": "slow" }))),
+        ("POST", "/api/library/part/calm/duplicate", Some(json!({ "new_name": "slow" }))),
+        ("POST", "/api/library/part/calm/promote", Some(json!({ "to": "project" }))),
     ] {
         let refused = request(&running, method, path, ("if-match", &first), body).await;
         assert_eq!((refused.status, refused.header("etag")), (412, Some("\"shared:2\"")), "{method}");
@@ -76,16 +79,14 @@ async fn a_write_is_bound_to_the_version_that_was_read() {
         let refused = request(&running, "DELETE", CALM, ("if-match", wrong), None).await;
         assert_eq!(refused.status, 400, "{wrong}");
     }
-    let unbound = json!({ "new_name": "slow" });
-    let refused = request(
-        &running,
-        "POST",
-        "/api/library/part/calm/rename",
-        ("if-match", "\"shared:3\""),
-        Some(unbound),
-    )
-    .await;
+    let template = Some(json!({ "name": "slow" }));
+    let refused =
+        request(&running, "POST", "/api/templates/critic", ("if-match", "\"shared:3\""), template).await;
     assert_eq!(refused.status, 400, "a condition that is not checked must not look checked");
+    let renamed = Some(json!({ "new_name": "slow" }));
+    let rename = "/api/library/part/calm/rename";
+    let renamed = request(&running, "POST", rename, ("if-match", "\"shared:3\""), renamed).await;
+    assert_eq!(renamed.status, 200);
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn an_address_that_means_nothing_is_told_so() {
         ("DELETE", "/api/library/tool_preset/read_only", None, 403, "builtin"),
         ("GET", "/api/personas/mentor?types=tones", None, 400, r#"did you mean "tone"?"#),
         ("GET", "/api/personas/mentor?detail=yes", None, 400, r#"detail: "yes" is neither true nor false"#),
-        ("GET", "/api/lint?scope=shared", None, 400, r#"unknown field "scope"; use scopes"#),
+        ("GET", "/api/lint?scope=shared", None, 400, r#"unknown field "scope"; did you mean "scopes"?"#),
         ("GET", "/api/lint?scopes=project", None, 400, "no project is open"),
         ("GET", "/api/conflicts?kind=prat", None, 400, r#"did you mean "part"?"#),
         ("POST", "/api/conflicts/part/calm", Some(json!({})), 400, "use or take is required"),
@@ -99,7 +99,7 @@ async fn a_body_that_means_nothing_is_told_so() {
             "/api/library/part/calm",
             Some(json!({ "entity": { "part_type": "tonn" } })),
             400,
-            r#"part "calm": part_type: unknown part type "tonn" (did you mean "tone"?)"#,
+            r#"part "calm": part_type: unknown value "tonn"; did you mean "tone"?"#,
         ),
         (
             "PUT",

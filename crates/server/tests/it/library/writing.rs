@@ -41,13 +41,10 @@ async fn an_entity_is_made_read_changed_and_deleted() {
     let (status, problem) = ask(port, "PUT", CALM, Some(&json!({ "entity": read, "if_revision": 1 }))).await;
     assert_eq!(
         (status, detail(&problem)),
-        (
-            409,
-            r#"part "calm" is at revision 2, not 1: somebody changed it; read it again and repeat your change"#
-        )
+        (409, r#"part "calm" is at revision 2, not 1; read it again and repeat your change"#)
     );
     let (status, problem) = ask(port, "PUT", CALM, Some(&json!({ "entity": read, "if_revision": 0 }))).await;
-    assert!(status == 409 && detail(&problem).contains("exists already"), "{problem}");
+    assert!(status == 409 && detail(&problem).contains("already exists"), "{problem}");
     let (status, problem) = ask(port, "DELETE", &format!("{CALM}?if_revision=1"), None).await;
     assert!(status == 409 && detail(&problem).contains("at revision 2, not 1"), "{problem}");
     assert_eq!(get(&running, CALM).await["summary"], "Slow.");
