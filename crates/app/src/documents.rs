@@ -4,7 +4,7 @@ use async_recursion::async_recursion as boxed;
 use std::path::Path;
 
 use files::{Edit, Level, Problem, document, edit};
-use persona::{AnyEntity, Kind, Name, Scope};
+use persona::{AnyEntity, Code, Kind, Name, Scope};
 
 use crate::inputs::GetEntity;
 use crate::outputs::Written;
@@ -58,7 +58,10 @@ impl<'a> TomlText<'a> {
         warnings.extend(document.connections.iter().map(|table| {
             let message = format!("[{table}] is not an entity");
             let hint = Some("write it into the project's own personas.toml".to_owned());
-            Problem { level: Level::Warning, ..Problem::of_file(self.name, message, hint) }
+            Problem {
+                level: Level::Warning,
+                ..Problem::of_file(self.name, Code::UnknownField, message, hint)
+            }
         }));
         let entities = document.all().map(|entry| entry.entity.clone()).collect();
         Ok((entities, warnings))

@@ -194,7 +194,7 @@ impl Library {
             return Ok(compiled.clone());
         }
         let text = persona::compile(&assembled);
-        Ok(self.scopes.keep_compiled(bundle.meta.scope, &bundle.persona.name, &text).await?)
+        Ok(self.scopes.store_compiled(bundle.meta.scope, &bundle.persona.name, &text).await?)
     }
 
     async fn bad_override(&self, error: OverrideError) -> Error {

@@ -1,4 +1,4 @@
-//! What SQLite and PostgreSQL spell differently. Everything else is one text for both.
+//! The differences between the SQL of SQLite and PostgreSQL. All other statements are shared.
 
 /// An engine's way of writing things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum Dialect {
     Postgres,
 }
 
-/// What a column holds, and so how it becomes JSON.
+/// The type of a column, which decides its form in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Int,
@@ -112,7 +112,7 @@ impl Dialect {
         }
     }
 
-    /// Where a text stands in a column, from 1; 0 where it does not.
+    /// The position of a text in a column, from 1. 0 if it does not occur.
     pub fn position(self, column: &str, text: &str) -> String {
         match self {
             Self::Sqlite => format!("instr({column}, '{text}')"),

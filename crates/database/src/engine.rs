@@ -14,9 +14,9 @@ use crate::postgres::{Postgres, PostgresTransaction};
 use crate::sqlite::{Sqlite, SqliteTransaction};
 use crate::{Error, Location, Result};
 
-/// How long a writer waits for other processes that write the same file. Waiters are not served in
-/// order: with eight processes that write ten times each, on a disk that takes 200 ms a time, the
-/// last one waits a quarter of a minute.
+/// The longest wait of a writer for other processes that write the same file. Waiters are not served in
+/// order: with eight processes that write ten times each, on a disk that takes 200 ms per write, the last
+/// one waits 15 seconds.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A parameter of a statement.
@@ -93,8 +93,8 @@ impl Engine {
         })
     }
 
-    /// Begins a transaction for what must survive a killed process, but not loss of power: SQLite does
-    /// not wait for the disk when it commits.
+    /// Begins a transaction that survives a killed process, but not loss of power: SQLite does not wait
+    /// for the disk when it commits.
     pub async fn begin_without_sync(&self) -> Result<Transaction> {
         Ok(match self {
             Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.sessions.begin().await?),
@@ -239,7 +239,7 @@ pub(crate) fn refuse_nul(value: &Value) -> Result<()> {
         | Value::MaybeUuid(_) => false,
     };
     if found {
-        return Err(Error::Invalid("the text contains a NUL character; remove it".to_owned()));
+        return Err(Error::Nul);
     }
     Ok(())
 }

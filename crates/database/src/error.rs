@@ -17,8 +17,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("the database is busy with another writer")]
     Busy(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("{0}")]
-    Invalid(String),
+    /// PostgreSQL has no NUL in a text, so neither engine stores one.
+    #[error("the text contains a NUL character")]
+    Nul,
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error("the database belongs to another program")]
+    Foreign,
     #[error(
         "this database was written by a newer Masque (its schema is at version {found}, this Masque knows {known})"
     )]
@@ -40,6 +45,17 @@ pub enum Error {
     File { path: String, source: io::Error },
 }
 
+/// An address that names no database. It may contain a password, so it is not repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    #[error("the database address is empty")]
+    Empty,
+    #[error("unknown kind of database {scheme:?}")]
+    UnknownScheme { scheme: String },
+    #[error("the database address is not valid: {0}")]
+    Invalid(#[source] sqlx::Error),
+}
+
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.code().kind()
@@ -50,7 +66,9 @@ impl AsReport for Error {
     fn code(&self) -> Code {
         match self {
             Self::Busy(_) => Code::DatabaseBusy,
-            Self::Invalid(_) => Code::InvalidRequest,
+            Self::Nul => Code::NulCharacter,
+            Self::Address(_) => Code::InvalidAddress,
+            Self::Foreign => Code::ForeignDatabase,
             Self::NoDatabase(_) => Code::NoDatabase,
             Self::NewerSchema { .. } => Code::NewerSchema,
             Self::Open { .. } => Code::DatabaseUnavailable,
@@ -71,6 +89,12 @@ impl AsReport for Error {
 
     fn remedies(&self) -> Vec<Remedy> {
         match self.code() {
+            Code::NulCharacter => vec![Remedy::RemoveNul],
+            Code::InvalidAddress => vec![match self {
+                Self::Address(AddressError::Invalid(_)) => Remedy::WriteAddress,
+                _ => Remedy::NameDatabase,
+            }],
+            Code::ForeignDatabase => vec![Remedy::OtherDatabase],
             Code::DatabaseBusy => vec![Remedy::TryLater],
             Code::NewerSchema => vec![Remedy::UpgradeMasque, Remedy::OtherDatabase],
             _ if matches!(self, Self::Closed) => Vec::new(),
@@ -97,7 +121,7 @@ pub enum Violation {
 }
 
 impl Error {
-    /// What a failed write violated, if anything.
+    /// The constraint that a failed write violated, if any.
     pub fn violation(&self) -> Option<Violation> {
         match self {
             Self::Database(error) => postgres_violation(error.as_database_error()?),

@@ -1,10 +1,10 @@
-//! Connections to SQLite and PostgreSQL behind one small surface, what the two spell differently,
-//! and the migrations of the schema.
+//! Connections to SQLite and PostgreSQL behind one small interface, the differences of their SQL, and the
+//! migrations of the schema.
 //!
 //! This crate must not know what the tables mean: it runs statements that others write.
 
 mod error;
-pub use error::{Error, Result, Violation};
+pub use error::{AddressError, Error, Result, Violation};
 
 mod location;
 pub use location::Location;

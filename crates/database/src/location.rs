@@ -1,4 +1,4 @@
-//! Where a database is: a path, or the address of a server.
+//! The location of a database: a path, or the address of a server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{Error, Result};
+use crate::{AddressError, Result};
 
 /// The place of a database. Shown without the password.
 #[derive(Debug, Clone)]
@@ -19,23 +19,15 @@ impl Location {
     /// Reads `PATH`, `sqlite:PATH` or `postgres://…`.
     pub fn parse(text: &str) -> Result<Self> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            let options = PgConnectOptions::from_str(text).map_err(|error| {
-                // The text may hold a password, so it is not repeated.
-                Error::Invalid(format!("the database address is not valid ({error}); write postgres://user:password@host:port/database"))
-            })?;
+            let options = PgConnectOptions::from_str(text).map_err(AddressError::Invalid)?;
             return Ok(Self::Postgres(Box::new(options.application_name("masque"))));
         }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
         if path.is_empty() {
-            return Err(Error::Invalid(
-                "the database path is empty; give a file, or postgres://…".to_owned(),
-            ));
+            return Err(AddressError::Empty.into());
         }
-        if path.contains("://") {
-            let scheme = path.split("://").next().unwrap_or_default();
-            return Err(Error::Invalid(format!(
-                "{scheme:?} is no database that Masque knows; give a file, or postgres://…"
-            )));
+        if let Some((scheme, _)) = path.split_once("://") {
+            return Err(AddressError::UnknownScheme { scheme: scheme.to_owned() }.into());
         }
         Ok(Self::Sqlite(PathBuf::from(path)))
     }
@@ -64,12 +56,18 @@ impl fmt::Display for Location {
 
 #[cfg(test)]
 mod tests {
-    use super::Location;
+    use super::*;
+    use crate::Error;
 
     fn shown(text: &str) -> String {
+        let location = Location::parse(text).expect("it is an address");
+        format!("{} {location}", location.engine())
+    }
+
+    fn refused(text: &str) -> AddressError {
         match Location::parse(text) {
-            Ok(location) => format!("{} {location}", location.engine()),
-            Err(error) => error.to_string(),
+            Err(Error::Address(error)) => error,
+            other => panic!("{text}: {other:?}"),
         }
     }
 
@@ -81,9 +79,16 @@ mod tests {
             shown("postgres://me:secret@db.local:5433/team"),
             "postgres postgres://db.local:5433/team"
         );
-        assert!(shown("mysql://x/y").contains("\"mysql\" is no database"));
-        assert!(shown("").contains("path is empty"));
-        let bad = shown("postgres://me:secret@host:notaport/x");
-        assert!(bad.contains("not valid") && !bad.contains("secret"), "{bad}");
+    }
+
+    #[test]
+    fn a_refused_address_says_why_and_keeps_its_password() {
+        assert!(
+            matches!(refused("mysql://x/y"), AddressError::UnknownScheme { scheme } if scheme == "mysql")
+        );
+        assert!(matches!(refused(""), AddressError::Empty));
+        let bad = refused("postgres://me:secret@host:notaport/x");
+        assert!(matches!(bad, AddressError::Invalid(_)));
+        assert!(!bad.to_string().contains("secret"), "{bad}");
     }
 }

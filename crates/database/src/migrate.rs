@@ -1,7 +1,7 @@
 //! Versioned migrations, run at start under a lock; they are only ever added.
 //!
-//! Written by hand because several processes open a fresh SQLite file at once, which sqlx's own
-//! migrator does not guard against, and because a newer database deserves a clear sentence.
+//! Written by hand because several processes may open a fresh SQLite file at once, which sqlx's own
+//! migrator does not guard against, and because a newer database deserves a clear error.
 
 use crate::dialect::Dialect;
 use crate::engine::{Engine, Transaction, Value};
@@ -69,7 +69,7 @@ const ADVISORY_LOCK: i64 = 0x6d61_7371_7565;
 
 const VERSION: &str = "SELECT max(version) FROM masque_migrations";
 
-/// Brings a database up to this Masque's schema; refuses one that is ahead of it.
+/// Migrates a database to this Masque's schema. Fails if it is newer.
 pub async fn migrate(engine: &Engine) -> Result<()> {
     // Most starts find everything in place and need no lock.
     if let Ok(Some(found)) = engine.number(VERSION.to_owned(), &[]).await
@@ -100,15 +100,13 @@ pub async fn migrate(engine: &Engine) -> Result<()> {
     transaction.commit().await
 }
 
-/// A file that holds another program's tables is not ours to write to.
+/// Fails if a file has the tables of another program.
 async fn refuse_foreign(transaction: &mut Transaction) -> Result<()> {
     let foreign = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
                    AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'masque_migrations')";
     match transaction.number(foreign, &[]).await? {
         Some(0) | None => Ok(()),
-        Some(_) => Err(Error::Invalid(
-            "the database belongs to another program; choose another file with --db".to_owned(),
-        )),
+        Some(_) => Err(Error::Foreign),
     }
 }
 

@@ -10,11 +10,11 @@ use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, 
 use crate::engine::{Value, refuse_nul};
 use crate::{Error, Result};
 
-/// Connections that read at once, and as many that write.
+/// The maximum number of connections for reading, and for writing.
 const CONNECTIONS: u32 = 12;
-/// How long a connection may be idle and still count as alive.
+/// An idle connection counts as alive for this long.
 const UNTESTED: Duration = Duration::from_secs(1);
-/// How long a request waits for a connection.
+/// The longest wait for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Connections to a server.

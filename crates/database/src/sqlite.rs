@@ -1,8 +1,8 @@
 //! SQLite, driven by rusqlite: two writers and a few readers on one file.
 //!
-//! Short statements run on the caller's thread: handing one to another thread costs several times
-//! what it does. Only what may take long goes to a blocking thread: commits that wait for the disk,
-//! scripts, reads of unknown size.
+//! Short statements run on the caller's thread: passing one to another thread costs several times more
+//! than running it. Only slow work goes to a blocking thread: commits that wait for the disk, scripts,
+//! reads of unknown size.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,9 +21,9 @@ mod writer;
 use writer::Durability;
 pub use writer::{SqliteTransaction, Writer};
 
-/// Statements that stay prepared on a connection.
+/// The number of prepared statements per connection.
 const STATEMENTS: usize = 64;
-/// How much of the file is mapped into memory; the system takes back what is not in use.
+/// The part of the file that is mapped into memory. The system reclaims unused pages.
 const MMAP_BYTES: i64 = 256 * 1024 * 1024;
 
 /// An open file.
@@ -31,9 +31,8 @@ const MMAP_BYTES: i64 = 256 * 1024 * 1024;
 pub struct Sqlite {
     /// Writes the library; its commits survive loss of power.
     pub(crate) library: Writer,
-    /// Writes sessions; its commits survive a killed process. It also tells whether another
-    /// connection wrote: SQLite does not count a connection's own commits, so turns leave cached
-    /// personas alone.
+    /// Writes sessions; its commits survive a killed process. It also detects writes of other
+    /// connections: SQLite does not count a connection's own commits, so turns leave cached personas alone.
     pub sessions: Writer,
     readers: Readers,
     is_closed: AtomicBool,
@@ -50,7 +49,7 @@ impl Sqlite {
                     .map_err(|source| Error::File { path: parent.display().to_string(), source })?;
             }
         }
-        // First: it makes the file and puts it into WAL mode.
+        // First: it creates the file and puts it into WAL mode.
         let library = Writer::open(path, create, Durability::PowerLoss).await?;
         let sessions = Writer::open(path, false, Durability::Kill).await?;
         let readers = Readers::open(path)?;

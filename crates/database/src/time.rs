@@ -1,4 +1,4 @@
-//! Times as the engines keep them.
+//! Times in the precision of the engines.
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 

@@ -1,5 +1,4 @@
-//! Reading a file within bounds, holding it against other processes, and putting another text in
-//! its place in a single step.
+//! Reads a file within bounds, locks it against other processes, and replaces it atomically.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
@@ -17,15 +16,15 @@ mod leftovers;
 mod replace;
 pub use replace::{ReplaceError, Replaced, Replacement, check_replaceable, replace, replace_all};
 
-/// How often a lock that somebody else holds is tried again.
+/// The interval between attempts to take a lock that is held.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
 
-/// The bytes of a file; none where there is no file.
+/// The bytes of a file, or `None` if there is no file.
 pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let mut options = File::options();
     options.read(true);
-    // Opening must not wait, should this be a pipe that nobody writes to.
+    // Opening must not block on a pipe without a writer.
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
@@ -38,17 +37,13 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     };
     let data = file.metadata().map_err(failed)?;
     if !data.is_file() {
-        return Err(Error::Invalid(format!("{} is not a file", path.display())));
+        return Err(Error::NotAFile { path: path.display().to_string() });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or(0).min(limits::FILE_BYTES));
     // One byte more than allowed tells that there are too many.
     file.take(limits::FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > limits::FILE_BYTES {
-        let most = limits::FILE_BYTES;
-        return Err(Error::Invalid(format!(
-            "{} has more than {most} bytes; split it into a global and a project file",
-            path.display()
-        )));
+        return Err(Error::TooLarge { path: path.display().to_string(), most: limits::FILE_BYTES });
     }
     Ok(Some(bytes))
 }
@@ -61,7 +56,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock on a file. It lies in a directory of its own, beside nobody's files.
+    /// Waits for the lock of a file. Lock files have a directory of their own.
     pub fn acquire(directory: &Path, origin: &str, timeout: Duration) -> Result<Self> {
         fs::create_dir_all(directory)
             .map_err(|source| Error::File { path: directory.display().to_string(), source })?;

@@ -1,21 +1,21 @@
 //! Reading a personas.toml: its text becomes checked entities, each with a content hash.
 //!
-//! One bad entry does not hide its neighbours: it is left out and told as a [`Problem`] with its
-//! place. Only a text that is not TOML at all is refused as a whole.
+//! One bad entry does not hide its neighbours: it is left out and reported as a [`Problem`] with its
+//! place. Only a text that is not TOML is refused as a whole.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use persona::{AnyEntity, Kind, Name, limits, with_kind};
+use persona::{AnyEntity, AsReport as _, Code, Kind, Name, limits, with_kind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::hint;
-use super::problem::{self, Finding, Level, Problem};
+use super::hint::{self, SyntaxError};
+use super::problem::{self, Finding, Level, Mistake, Problem};
 use super::settle::Stamp;
 
 mod context;
@@ -33,7 +33,7 @@ pub use hash::entity_hash;
 pub(crate) use hash::hex;
 use include::Place;
 pub use include::directory_of;
-pub(crate) use include::{Overlay, lawful};
+pub(crate) use include::{Overlay, relative_path};
 use locate::{End, offset_of_field};
 pub use locate::{Locator, TextPlace, locate};
 pub use short::spell_out;
@@ -66,7 +66,7 @@ pub struct Document {
     /// As the path was given.
     pub path: PathBuf,
     pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<Entry>>>,
-    /// Entries that the file has but that cannot be read, each of them told in `problems`.
+    /// Entries of the file that cannot be read, each with an entry in `problems`.
     pub broken: Vec<(Kind, Name)>,
     /// Tables that it has and that define nothing; see [`CONNECTIONS`].
     pub connections: Vec<&'static str>,
@@ -87,7 +87,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Whether this was read from the text.
+    /// True if this was read from the text.
     pub fn is_of(&self, text: &str) -> bool {
         self.fingerprint == fingerprint(text)
     }
@@ -110,7 +110,7 @@ impl Document {
     }
 
     /// Takes on another text of a file that includes no others.
-    pub(crate) fn retell(&mut self, text: &str) {
+    pub(crate) fn set_text(&mut self, text: &str) {
         self.hash = hex(&Sha256::digest(text));
         self.fingerprint = fingerprint(text);
     }
@@ -119,23 +119,23 @@ impl Document {
         self.entries.get(&kind)?.get(name)
     }
 
-    /// Whether a field may give an included file another text: no other field takes its own from it.
+    /// True if a field may change the text of an included file: no other field includes it.
     pub(crate) fn may_change(&self, included: &Path) -> bool {
         let file = Place::of(&self.path).reach(included);
         file.is_ok_and(|file| self.uses.get(&file).copied().unwrap_or_default() <= 1)
     }
 
-    /// Whether the file defines an entry, readable or not.
+    /// True if the file defines the entry, readable or not.
     pub fn has(&self, kind: Kind, name: &str) -> bool {
         self.get(kind, name).is_some() || self.is_broken(kind, name)
     }
 
-    /// Whether the file has the entry, but with a mistake that hides it.
+    /// True if the file has the entry, with an error that hides it.
     pub fn is_broken(&self, kind: Kind, name: &str) -> bool {
         self.broken.iter().any(|(broken, key)| *broken == kind && key.as_str() == name)
     }
 
-    /// What is wrong with an entry that the file has and that cannot be read.
+    /// The problem of an entry that cannot be read.
     pub fn mistake(&self, kind: Kind, name: &str) -> Option<Problem> {
         if !self.is_broken(kind, name) {
             return None;
@@ -144,12 +144,12 @@ impl Document {
             problem.level == Level::Error
                 && problem.entry.as_ref().is_some_and(|(of, entry)| *of == kind && entry == name)
         };
-        // Of very many problems not all are told.
-        let untold = || {
+        // Only the first of very many problems are listed.
+        let unlisted = || {
             let message = format!("{} {name} has a mistake", kind.spoken());
-            Problem::of_file(&self.path, message, Some("mend it first".to_owned()))
+            Problem::of_file(&self.path, Code::FileHasErrors, message, Some("fix it first".to_owned()))
         };
-        Some(self.problems.iter().find(is_of).cloned().unwrap_or_else(untold))
+        Some(self.problems.iter().find(is_of).cloned().unwrap_or_else(unlisted))
     }
 
     /// Every entry, kind by kind.
@@ -184,7 +184,7 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
                 }
             }
             None => match CONNECTIONS.into_iter().find(|known| *known == name) {
-                // Whether what they name is used is for the user to say, and not known here.
+                // The user decides if they are used; this reader does not know.
                 Some(known) => connections.push(known),
                 None => reader.unknown_table(name, key.span().start),
             },
@@ -212,30 +212,30 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
 pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let good = str::from_utf8(&error.as_bytes()[..error.utf8_error().valid_up_to()]).unwrap_or_default();
-        let message = "not UTF-8 text".to_owned();
-        let hint = Some("save the file as UTF-8".to_owned());
-        let finding = Finding { offset: good.len(), message, hint, entry: None, level: Level::Error };
+        let mistake = Mistake {
+            cause: Code::NotUtf8,
+            message: "not UTF-8 text".to_owned(),
+            hint: Some("save the file as UTF-8".to_owned()),
+        };
+        let finding = Finding { offset: good.len(), mistake, entry: None, level: Level::Error };
         problem::place(path, good, vec![finding]).remove(0)
     })
 }
 
 pub(crate) fn too_large(path: &Path) -> Problem {
     let message = format!("the file has more than {} bytes", limits::FILE_BYTES);
-    Problem::of_file(path, message, Some("split it, or keep the library in the database".into()))
+    let hint = "split it, or keep the library in the database";
+    Problem::of_file(path, Code::FileTooLarge, message, Some(hint.to_owned()))
 }
 
 fn not_toml(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
-    let hint = match error.message() {
-        "duplicate key" => Some("it is defined twice in this file; keep one, or rename one".to_owned()),
-        message if message.contains("recur") => Some("nothing needs to be nested that deep".to_owned()),
-        _ => None,
-    };
     let offset = error.span().map_or(0, |span| span.start);
     let message = format!("not valid TOML: {}", error.message());
-    let finding = Finding { offset, message, hint, entry: None, level: Level::Error };
-    let mut problem = problem::place(path, text, vec![finding]).remove(0);
-    problem.hint = problem.hint.take().or_else(|| hint::of_syntax(&problem, text));
-    problem
+    let mistake = Mistake { cause: Code::NotToml, message, hint: None };
+    let finding = Finding { offset, mistake, entry: None, level: Level::Error };
+    let problem = problem::place(path, text, vec![finding]).remove(0);
+    let hint = hint::of_syntax(SyntaxError::of(error), &problem, text);
+    Problem { hint, ..problem }
 }
 
 fn document_hash(text: &str, included: &BTreeMap<PathBuf, Option<[u8; 32]>>) -> String {
@@ -268,17 +268,21 @@ impl Reader<'_> {
     /// All entries of a kind that can be read.
     fn kind(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>) -> BTreeMap<Name, Arc<Entry>> {
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!("{} must be a table of entries", kind.table());
-            let hint = Some(format!("write [{}.NAME] and the fields below it", kind.table()));
-            self.context.report(Level::Error, None, value.span().start, (message, hint));
+            let mistake = Mistake {
+                cause: Code::InvalidDocument,
+                message: format!("{} must be a table of entries", kind.table()),
+                hint: Some(format!("write [{}.NAME] and the fields below it", kind.table())),
+            };
+            self.context.report(Level::Error, None, value.span().start, mistake);
             return BTreeMap::new();
         };
         let entries = table.iter().filter_map(|(key, value)| {
             let name = match Name::parse(key.get_ref()) {
                 Ok(name) => name,
                 Err(error) => {
-                    let said = Fault::split(&error.to_string()).into_parts();
-                    self.context.report(Level::Error, Some((kind, key.get_ref())), key.span().start, said);
+                    let mistake = Mistake { cause: error.code(), message: error.to_string(), hint: None };
+                    let entry = Some((kind, key.get_ref().as_ref()));
+                    self.context.report(Level::Error, entry, key.span().start, mistake);
                     return None;
                 }
             };
@@ -293,7 +297,7 @@ impl Reader<'_> {
                         Level::Error,
                         Some((kind, name.as_str())),
                         offset,
-                        fault.into_parts(),
+                        fault.into_mistake(),
                     );
                     let mut included = Vec::new();
                     names_of_files(value, &mut included);
@@ -309,12 +313,14 @@ impl Reader<'_> {
     fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
         let Some(table) = value.get_ref().as_table() else {
             let hint = format!("write [{}.{name}] and its fields below it", kind.table());
-            return Err(Fault::new("an entry must be a table", Some(hint)));
+            return Err(Fault::new(Code::InvalidDocument, "an entry must be a table", Some(hint)));
         };
         let node = Node::entry(value, kind, name, self.context);
         let entity = with_kind!(kind, T => T::deserialize(node).map(AnyEntity::from))?;
         if let Err(invalid) = entity.check() {
-            let fault = Fault::split(&invalid.to_string());
+            let message = format!("{}: {}", invalid.field, invalid.rule.description());
+            let hint = invalid.rule.advice().map(str::to_owned);
+            let fault = Fault::new(Code::InvalidField, message, hint);
             let offset = offset_of_field(table, &invalid.field, End::Value);
             return Err(fault.at(offset.unwrap_or(value.span().start)));
         }
@@ -323,7 +329,7 @@ impl Reader<'_> {
     }
 
     fn unknown_table(&self, key: &str, offset: usize) {
-        let said = if key == "env" {
+        let (message, hint) = if key == "env" {
             let message =
                 "the [env] allow list is read from your own config.toml only, never from a personas.toml";
             (message.to_owned(), Some("move it there".to_owned()))
@@ -331,11 +337,12 @@ impl Reader<'_> {
             let hint = near(key, Kind::ALL.iter().map(|kind| kind.table()).chain(CONNECTIONS));
             (format!("unknown table {key:?}"), hint)
         };
-        self.context.report(Level::Warning, None, offset, said);
+        let mistake = Mistake { cause: Code::UnknownField, message, hint };
+        self.context.report(Level::Warning, None, offset, mistake);
     }
 }
 
-/// The files that a broken entry names: whoever mends one of them mends the entry.
+/// The files that a broken entry names: a change of one of them may fix the entry.
 fn names_of_files<'v>(value: &'v Spanned<DeValue<'_>>, names: &mut Vec<&'v str>) {
     match value.get_ref() {
         DeValue::Table(table) => {

@@ -1,19 +1,20 @@
-//! Changing entries of a personas.toml without touching any other byte of it.
+//! Changes entries of a personas.toml without touching any other byte.
 //!
-//! An entry's own headers and lines are found, and only the values that differ are spliced into the
-//! text: comments, blank lines, order, line ends and keys that nobody here knows stay as they are.
-//! What comes out is read back before it is handed out.
+//! The editor finds an entry's own headers and lines, and splices in only the values that differ.
+//! Comments, blank lines, order, line endings and unknown keys stay as they are. The result is read back
+//! before it is returned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use persona::{AnyEntity, Invalid, Kind, Name, limits};
+use persona::{AnyEntity, AsReport, Code, Invalid, Kind, Name, Remedy, Subject, limits};
 
 use super::document::{self, Document, Entry, Overlay};
 
 mod bracket;
 mod change;
+mod field_value;
 mod names;
 mod outline;
 mod plan;
@@ -21,7 +22,6 @@ mod render;
 mod splice;
 mod syntax;
 mod tree;
-mod wanted;
 
 use outline::{is_blank, line_start};
 use plan::{Plan, plan};
@@ -45,29 +45,66 @@ pub struct Edited {
     pub text: String,
     /// Included files whose text changed, relative to [`document::directory_of`] the file.
     pub files: Vec<(PathBuf, String)>,
-    /// What reading the new text gives. None where the file has problems, whose places may have
-    /// moved, or includes others: then it is to be read once it is written.
+    /// The new text, read. `None` if the file has problems, whose places may have moved, or includes others:
+    /// then the caller reads it after writing it.
     pub document: Option<Document>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    #[error("the file is not what was read; read it again and repeat the change")]
+    #[error("the file is not the one that was read")]
     Stale,
-    #[error("the file is not valid TOML; mend it first")]
+    #[error("the file is not valid TOML")]
     NotToml,
-    #[error("{kind} {name:?} exists already; choose another name")]
+    #[error("{} {name:?} exists already", kind.spoken())]
     Exists { kind: Kind, name: Name },
-    #[error("there is no {kind} {name:?} in the file")]
+    #[error("the file has no {} {name:?}", kind.spoken())]
     Missing { kind: Kind, name: Name },
-    #[error("{kind} {name:?} cannot be written: {invalid}")]
+    #[error("{} {name:?} cannot be written: {invalid}", kind.spoken())]
     Invalid { kind: Kind, name: Name, invalid: Invalid },
-    #[error(
-        "{kind} {name:?} is written in a way that Masque cannot change without touching its neighbours; change it by hand, or give it a [{table}.{name}] table of its own", table = kind.table()
-    )]
+    #[error("{} {name:?} cannot be changed without touching its neighbours", kind.spoken())]
     ByHand { kind: Kind, name: Name },
-    #[error("the file would have more than {} bytes; split it", limits::FILE_BYTES)]
+    #[error("the file would have more than {} bytes", limits::FILE_BYTES)]
     TooLarge,
+}
+
+impl AsReport for EditError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Stale => Code::FileChanged,
+            Self::NotToml => Code::NotToml,
+            Self::Exists { .. } => Code::AlreadyExists,
+            Self::Missing { .. } => Code::NotFound,
+            Self::Invalid { .. } => Code::InvalidField,
+            Self::ByHand { .. } => Code::NotEditable,
+            Self::TooLarge => Code::FileTooLarge,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Self::Exists { kind, name } | Self::Missing { kind, name } | Self::ByHand { kind, name } => {
+                Subject::entity(*kind, name.as_str())
+            }
+            Self::Invalid { kind, name, invalid } => {
+                Subject::entity(*kind, name.as_str()).at_field(&invalid.field)
+            }
+            Self::Stale | Self::NotToml | Self::TooLarge => Subject::default(),
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Stale => vec![Remedy::Repeat],
+            Self::NotToml => vec![Remedy::FixFile],
+            Self::Exists { .. } => vec![Remedy::OtherName],
+            Self::ByHand { kind, name } => {
+                vec![Remedy::EditByHand { table: format!("{}.{name}", kind.table()) }]
+            }
+            Self::TooLarge => vec![Remedy::SplitFile],
+            Self::Missing { .. } | Self::Invalid { .. } => Vec::new(),
+        }
+    }
 }
 
 type Result<T> = std::result::Result<T, EditError>;
@@ -112,12 +149,12 @@ fn distinct(edits: &[Edit<'_>]) -> usize {
 struct Batch<'a> {
     current: &'a Document,
     text: String,
-    /// What entries are by now, where that is not what `current` says.
+    /// Entries that no longer match `current`.
     changed: BTreeMap<Id, Now>,
     files: BTreeMap<PathBuf, String>,
 }
 
-/// What an entry is by now.
+/// The current state of an entry.
 #[derive(Debug, Clone)]
 enum Now {
     Gone,
@@ -144,7 +181,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Whether the text has the entry, readable or not.
+    /// True if the text has the entry, readable or not.
     fn has(&self, kind: Kind, name: &Name) -> bool {
         match self.changed.get(&(kind, name.clone())) {
             Some(now) => !matches!(now, Now::Gone),
@@ -186,7 +223,7 @@ impl Batch<'_> {
         Ok(changed)
     }
 
-    /// Whether a text reads back to what the edits intend, and everything else to what it was.
+    /// True if a text reads back to what the edits intend, and is otherwise unchanged.
     fn reads_back(&self, text: &str, overlay: &Overlay) -> bool {
         let mut overlay = overlay.clone();
         overlay.extend(self.files.iter().map(|(path, text)| (path.clone(), text.clone())));
@@ -231,7 +268,7 @@ impl Batch<'_> {
                 };
             }
             document.entries.retain(|_, entries| !entries.is_empty());
-            document.retell(&self.text);
+            document.set_text(&self.text);
             document
         });
         Ok(Edited { text: self.text, files: self.files.into_iter().collect(), document })

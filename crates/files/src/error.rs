@@ -8,8 +8,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{0}")]
-    Invalid(String),
+    #[error("{path} is not a file")]
+    NotAFile { path: String },
+    #[error("{path} has more than {most} bytes")]
+    TooLarge { path: String, most: usize },
     #[error("another Masque process is writing {path}")]
     FileBusy { path: String },
     #[error("{path}: {source}")]
@@ -20,12 +22,23 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.code().kind()
     }
+
+    /// The message without the path, for a report that names the path itself.
+    pub fn without_path(&self) -> String {
+        match self {
+            Self::NotAFile { .. } => "not a file".to_owned(),
+            Self::TooLarge { most, .. } => format!("the file has more than {most} bytes"),
+            Self::FileBusy { .. } => "another Masque process is writing it".to_owned(),
+            Self::File { source, .. } => source.to_string(),
+        }
+    }
 }
 
 impl AsReport for Error {
     fn code(&self) -> Code {
         match self {
-            Self::Invalid(_) => Code::InvalidRequest,
+            Self::NotAFile { .. } => Code::NotAFile,
+            Self::TooLarge { .. } => Code::FileTooLarge,
             Self::FileBusy { .. } => Code::FileBusy,
             Self::File { source, .. } => Code::of_io(source),
         }
@@ -33,15 +46,18 @@ impl AsReport for Error {
 
     fn subject(&self) -> Subject {
         match self {
-            Self::FileBusy { path } | Self::File { path, .. } => Subject::file(path),
-            Self::Invalid(_) => Subject::default(),
+            Self::NotAFile { path }
+            | Self::TooLarge { path, .. }
+            | Self::FileBusy { path }
+            | Self::File { path, .. } => Subject::file(path),
         }
     }
 
     fn remedies(&self) -> Vec<Remedy> {
         match self {
+            Self::TooLarge { .. } => vec![Remedy::SplitFile],
             Self::FileBusy { .. } => vec![Remedy::TryLater],
-            Self::Invalid(_) | Self::File { .. } => Vec::new(),
+            Self::NotAFile { .. } | Self::File { .. } => Vec::new(),
         }
     }
 }

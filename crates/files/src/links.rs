@@ -1,4 +1,4 @@
-//! Where a path leads, through the links on its way.
+//! Resolves symbolic links in a path.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ const LINKS: usize = 40;
 pub(super) struct Followed {
     /// Every link on the way.
     pub(super) links: Vec<PathBuf>,
-    /// Where it leads to; with more links than anybody follows, the one that was come to.
+    /// The end of the path, or the last link if there are too many.
     pub(super) end: PathBuf,
     is_endless: bool,
 }

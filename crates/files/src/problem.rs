@@ -1,4 +1,4 @@
-//! What is wrong with a personas.toml, and where.
+//! A problem of a personas.toml, with its place.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,18 +29,20 @@ pub struct Problem {
     pub column: usize,
     /// The line itself, without its end, cut where it is long.
     pub source_line: String,
+    /// The kind of mistake. The code of the report stays `file_has_errors` for all of them.
+    pub cause: Code,
     pub message: String,
     pub hint: Option<String>,
     /// The entry that it is about, as it is written.
     #[serde(serialize_with = "named", skip_serializing_if = "Option::is_none")]
     pub entry: Option<(Kind, String)>,
     pub level: Level,
-    /// Where the file as a whole cannot be used: what is in force in its place.
+    /// The last valid state in force, if the file as a whole cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_force: Option<InForce>,
 }
 
-/// What stays in force of a file until it is mended: what was last good in it.
+/// The last valid state of a file, which stays in force until the file is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct InForce {
     pub entries: usize,
@@ -54,13 +56,13 @@ impl fmt::Display for InForce {
         let Self { entries, since } = self;
         if *entries == 0 {
             return f.write_str(
-                "until it is mended, nothing of this file is in force, and nothing is written to it",
+                "until it is fixed, nothing in this file is in force and Masque does not write to it",
             );
         }
-        f.write_str("until it is mended, its last good state")?;
+        f.write_str("until it is fixed, its last valid state")?;
         since.iter().try_for_each(|since| write!(f, " of {}", since.format("%Y-%m-%d %H:%M UTC")))?;
         let noun = if *entries == 1 { "entry" } else { "entries" };
-        write!(f, " stays in force ({entries} {noun}), and nothing is written to it")
+        write!(f, " stays in force ({entries} {noun}) and Masque does not write to it")
     }
 }
 
@@ -81,12 +83,13 @@ fn named<S: Serializer>(entry: &Option<(Kind, String)>, serializer: S) -> Result
 
 impl Problem {
     /// A problem of the file as a whole.
-    pub fn of_file(path: &Path, message: impl Into<String>, hint: Option<String>) -> Self {
+    pub fn of_file(path: &Path, cause: Code, message: impl Into<String>, hint: Option<String>) -> Self {
         Self {
             path: path.to_owned(),
             line: 0,
             column: 0,
             source_line: String::new(),
+            cause,
             message: message.into(),
             hint,
             entry: None,
@@ -95,7 +98,7 @@ impl Problem {
         }
     }
 
-    /// Whether this keeps more than an entry of the file from being used.
+    /// True if this affects more than one entry of the file.
     pub fn is_of_whole(&self) -> bool {
         self.level == Level::Error && self.entry.is_none()
     }
@@ -148,12 +151,19 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A mistake without its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(crate) cause: Code,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
 /// A problem before its offset has become a line and a column.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) offset: usize,
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+    pub(crate) mistake: Mistake,
     pub(crate) entry: Option<(Kind, String)>,
     pub(crate) level: Level,
 }
@@ -169,8 +179,9 @@ pub(crate) fn place(path: &Path, text: &str, mut findings: Vec<Finding>) -> Vec<
             line,
             column,
             source_line: shown(source_line),
-            message: finding.message,
-            hint: finding.hint,
+            cause: finding.mistake.cause,
+            message: finding.mistake.message,
+            hint: finding.mistake.hint,
             entry: finding.entry,
             level: finding.level,
             in_force: None,
@@ -228,8 +239,11 @@ mod tests {
     fn placed(text: &str, offset: usize) -> Problem {
         let finding = Finding {
             offset,
-            message: "wrong".into(),
-            hint: Some("mend it".into()),
+            mistake: Mistake {
+                cause: Code::InvalidValue,
+                message: "wrong".to_owned(),
+                hint: Some("fix it".to_owned()),
+            },
             entry: None,
             level: Level::Error,
         };
@@ -242,7 +256,7 @@ mod tests {
         let at = text.find('x').expect("it is there");
         let problem = placed(text, at);
         assert_eq!((problem.line, problem.column), (2, 10));
-        assert_eq!(problem.to_string(), "p.toml:2:10: wrong\n  2 | \tä = \"ü\" x\n    | \t        ^ mend it");
+        assert_eq!(problem.to_string(), "p.toml:2:10: wrong\n  2 | \tä = \"ü\" x\n    | \t        ^ fix it");
         assert_eq!((placed(text, 3).line, placed(text, 3).column), (1, 1));
         assert_eq!((placed(text, 0).line, placed(text, 0).column), (1, 1));
         assert_eq!((placed(text, 999).line, placed(text, 999).column), (3, 1));
@@ -258,7 +272,8 @@ mod tests {
 
     #[test]
     fn a_problem_of_the_whole_file_has_no_line() {
-        let problem = Problem::of_file(Path::new("p.toml"), "too large", Some("split it".into()));
+        let problem =
+            Problem::of_file(Path::new("p.toml"), Code::FileTooLarge, "too large", Some("split it".into()));
         assert_eq!(problem.to_string(), "p.toml: too large; split it");
     }
 
@@ -269,12 +284,12 @@ mod tests {
         problem.in_force = Some(InForce { entries: 2, since });
         assert_eq!(
             problem.to_string(),
-            "p.toml:1:5: wrong\n  1 | a = x\n    |     ^ mend it\n  until it is mended, its last good state of \
-             2023-11-14 22:13 UTC stays in force (2 entries), and nothing is written to it"
+            "p.toml:1:5: wrong\n  1 | a = x\n    |     ^ fix it\n  until it is fixed, its last valid state of \
+             2023-11-14 22:13 UTC stays in force (2 entries) and Masque does not write to it"
         );
         problem.in_force = Some(InForce { entries: 0, since: None });
         assert!(
-            problem.to_string().ends_with("nothing of this file is in force, and nothing is written to it")
+            problem.to_string().ends_with("nothing in this file is in force and Masque does not write to it")
         );
     }
 }

@@ -11,14 +11,13 @@ pub const FILE_NAME: &str = "personas.toml";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub root: PathBuf,
-    /// Whether it has a personas.toml.
+    /// True if it has a personas.toml.
     pub has_file: bool,
 }
 
-/// The nearest ancestor with a personas.toml, else the git root, else the directory itself. The
-/// search goes no further than the home directory, and never into a directory that somebody else
-/// owns: whoever can write there could otherwise speak through the personas of everybody below.
-/// None where the very directory is somebody else's.
+/// The nearest ancestor with a personas.toml, else the git root, else the directory itself. The search
+/// ends at the home directory, and at a directory of another user: its owner could otherwise put words
+/// into the personas of every project below. `None` if the directory itself belongs to another user.
 pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
     let (from, home) = (real(from), home.map(real));
     if !is_ours(&from) {
@@ -36,7 +35,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
         if git_root.is_none() && directory.join(".git").exists() {
             git_root = Some(directory.to_owned());
         }
-        // Somebody at home does not work on whatever lies around their home.
+        // The directories around the home directory are not the user's projects.
         if home.as_deref() == Some(directory) {
             break;
         }
@@ -44,8 +43,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
     Some(Found { root: git_root.unwrap_or(from), has_file: false })
 }
 
-/// The personas.toml that would be the project's, if the way to it were not through a directory that
-/// is somebody else's.
+/// The personas.toml that would be the project's, but is behind a directory of another user.
 pub fn passed_over(from: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let (from, home) = (real(from), home.map(real));
     let within = |directory: &&Path| *directory == from || home.as_deref() != Some(*directory);
@@ -58,22 +56,21 @@ fn real(directory: &Path) -> PathBuf {
     directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
 }
 
-/// Whether a directory has a personas.toml. A link that leads nowhere is one too: whoever put it there
-/// means no file further up.
+/// True if a directory has a personas.toml. A dangling link counts: its author does not mean a file
+/// further up.
 fn has_file(directory: &Path) -> bool {
     let file = directory.join(FILE_NAME);
     file.is_file() || file.is_symlink() && !file.exists()
 }
 
-/// Whether the personas.toml of a project is a link that leads out of it, to a file that is there or
-/// would be made there.
+/// True if the project's personas.toml is a link to a file outside, existing or not.
 pub fn leads_out(root: &Path) -> bool {
     let file = root.join(FILE_NAME);
-    // One that leads to itself can be neither read nor written, and is told by whoever tries.
+    // A link to itself can be neither read nor written, which the reader reports.
     file.is_symlink() && links::real(&file).is_ok() && !canonical(&file).starts_with(canonical(root))
 }
 
-/// Whether the user that this process runs for owns a directory.
+/// True if the user of this process owns a directory.
 #[cfg(unix)]
 fn is_ours(directory: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -159,17 +156,17 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn somebody_elses_directory_is_no_project() {
+    fn a_directory_of_another_user_is_no_project() {
         let tree = tempfile::tempdir().expect("a directory");
         let theirs = tree.path().canonicalize().expect("it is there").join("theirs");
         let ours = theirs.join("ours");
         fs::create_dir_all(&ours).expect("directories");
         fs::write(theirs.join(FILE_NAME), "").expect("a file");
         assert_eq!(find(&ours, None).root, theirs);
-        // Only root can give a directory away; whoever runs tests as somebody else has one already.
+        // Only root can give a directory away. Other users have one of another owner at hand.
         let theirs = match std::os::unix::fs::chown(&theirs, Some(12_345), None) {
             Ok(()) => {
-                assert_eq!(find(&ours, None).root, ours, "what is above is not looked into");
+                assert_eq!(find(&ours, None).root, ours, "the directory above is not searched");
                 let below = theirs.join("below");
                 fs::create_dir(&below).expect("a directory");
                 std::os::unix::fs::chown(&below, Some(12_345), None).expect("it is given away");

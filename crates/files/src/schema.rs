@@ -1,9 +1,9 @@
 //! The JSON Schema of a personas.toml, from which editors complete, explain and check it.
 //!
-//! It is generated from the types that a file is read into, so that it cannot drift from them, and then
-//! given what only files have: entries under their names, short forms, texts in files of their own.
-//! It keeps to draft 7 and to no references: that is the newest draft which the TOML extensions of
-//! editors (Taplo) read, and they pass over whatever stands beside a `$ref`.
+//! It is generated from the types that a file is read into, so that it cannot drift from them. It adds
+//! what only files have: entries under their names, short forms, texts in files of their own. It uses
+//! draft 7 and no references: that is the newest draft that the TOML extensions of editors (Taplo) read,
+//! and they ignore anything beside a `$ref`.
 
 mod connections;
 mod part_types;
@@ -41,7 +41,7 @@ fn table(kind: Kind) -> Value {
     })
 }
 
-/// What stands under a name.
+/// The schema of an entry.
 fn entry(kind: Kind) -> Value {
     let mut schema = with_kind!(kind, T => generated::<T>());
     without_null(&mut schema);
@@ -87,8 +87,8 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-/// The name is the key of the entry. It may be repeated inside, but no editor should propose it: what
-/// stands under a pattern is known and not proposed.
+/// The name is the key of the entry. It may be repeated inside, but no editor should propose it: keys
+/// under a pattern are known and not proposed.
 fn key_is_name(schema: &mut Value, kind: Kind) {
     if let Some(properties) = properties(schema) {
         properties.remove("name");
@@ -132,8 +132,8 @@ fn describe_field(place: &mut Value, field: &Field) {
     }
 }
 
-/// An entry that says no more than a name may be that name. What holds for texts and what holds for
-/// tables do not meet in one value, so that both stand in one schema and a mistake is named exactly.
+/// An item that has only a name may be written as that name. Rules for texts and rules for tables never
+/// apply to the same value, so one schema has both, and a mistake is reported exactly.
 fn describe_item(place: &mut Value, item: &Item) {
     describe(place, item.fields);
     if !item.about.is_empty() {
@@ -144,7 +144,7 @@ fn describe_item(place: &mut Value, item: &Item) {
         place["type"] = json!(["string", "object"]);
         rules::apply(name, place);
     }
-    // Where there are several ways to say which files, exactly one is used.
+    // If there are several fields to name files, exactly one is used.
     let paths = item.fields.iter().filter(|field| matches!(field.shape, Shape::Path));
     let ways: Vec<Value> = paths.map(|field| json!({ "required": [field.name] })).collect();
     if ways.len() > 1 {

@@ -1,27 +1,27 @@
-//! Whether a file is whole: many programs empty it before they write it, in pieces, and whoever looks
-//! in between must not take what is missing for deleted.
+//! Detects a file that is still being written. Many programs empty a file and then write it in pieces; a
+//! reader in between must not take the missing rest for deleted.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A file that nobody has touched for this long is whole.
+/// A file that was not touched for this long is complete.
 pub const QUIET: Duration = Duration::from_millis(25);
-/// As long must one that has lost everything be left alone: then that is what somebody wanted.
+/// The same for a file that lost all its content. After that, the loss is intended.
 pub const QUIET_WHERE_EMPTY: Duration = Duration::from_millis(150);
-/// How long anybody waits for a file that is written all the time.
+/// The longest wait for a file that is written continuously.
 pub const LIMIT: Duration = Duration::from_millis(100);
-/// As long for one that has lost everything. A change is to be in force within 200 ms.
+/// The same for a file that lost all its content. A change takes effect within 200 ms.
 pub const LIMIT_WHERE_EMPTY: Duration = Duration::from_millis(160);
-/// How often it is looked at meanwhile.
+/// The interval between looks at the file.
 pub const STEP: Duration = Duration::from_millis(5);
 
-/// Some files as they were at one moment: the first is read, and may include the others.
+/// The state of some files at one moment. The first one may include the others.
 #[derive(Debug, Clone)]
 pub struct Look {
     paths: Vec<PathBuf>,
     stamps: Vec<Option<Stamp>>,
-    /// When the last of them was touched. Of a file that is not there, its directory tells.
+    /// The time of the last change. For a missing file, that of its directory.
     touched: Option<SystemTime>,
 }
 
@@ -38,7 +38,7 @@ impl Stamp {
     }
 }
 
-/// What tells a file or a directory from another one that takes its place, where the system has such.
+/// Tells a file from another one that takes its place, on systems that can.
 pub(super) fn inode(data: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::ino(data);
@@ -60,20 +60,20 @@ impl Look {
         look
     }
 
-    /// Looks at one more.
+    /// Adds one more file.
     pub fn add(&mut self, path: PathBuf) {
         let stamp = fs::metadata(&path).ok().map(|data| Stamp::of(&data));
         self.add_as(path, stamp);
     }
 
-    /// The same for one that was looked at before.
+    /// Adds a file with a known state.
     pub fn add_as(&mut self, path: PathBuf, stamp: Option<Stamp>) {
         self.touched = self.touched.max(stamp.as_ref().and_then(|stamp| stamp.modified));
         self.paths.push(path);
         self.stamps.push(stamp);
     }
 
-    /// Looks at the same files now.
+    /// Looks at the same files again.
     pub fn again(&self) -> Self {
         let mut paths = self.paths.iter();
         let mut look = Self::at(paths.next().map_or(Path::new(""), PathBuf::as_path));
@@ -81,9 +81,9 @@ impl Look {
         look
     }
 
-    /// Looks once more; where something has happened since, this was touched just now.
+    /// Looks once more. If anything changed in between, the files count as touched just now.
     pub fn unless_touched(self) -> Self {
-        // One that is being emptied has lost its length before the system knows that it was touched.
+        // A file that is being emptied loses its length before its time of change is updated.
         if self.stamps.iter().flatten().any(|stamp| stamp.length == 0) {
             std::thread::sleep(STEP);
         }
@@ -91,19 +91,18 @@ impl Look {
         Self { touched, ..self }
     }
 
-    /// Whether nothing has happened since.
+    /// True if nothing has changed since.
     pub fn is_same(&self, other: &Self) -> bool {
         self.stamps == other.stamps
     }
 
-    /// Whether the first of them is another file, put in the place of the one before: that is whole
-    /// from the first moment on.
+    /// True if another file has taken the place of the first one. Such a file is complete from the start.
     pub fn is_replaced(&self, before: &Self) -> bool {
         let file = |look: &Self| look.stamps.first().cloned().flatten().map(|stamp| stamp.file);
         cfg!(unix) && file(self).is_some() && file(self) != file(before)
     }
 
-    /// Whether nobody has touched them for this long. Where clocks disagree, nobody has.
+    /// True if the files were not touched for this long, or if the clocks disagree.
     pub fn is_quiet(&self, time: Duration) -> bool {
         let age = self.touched.and_then(|touched| SystemTime::now().duration_since(touched).ok());
         age.is_none_or(|age| age >= time)

@@ -1,8 +1,7 @@
-//! Following files as they change, however an editor saves them.
+//! Follows files as they change, however an editor saves them.
 //!
-//! Directories are watched rather than files: a save may put another file in the place of the old
-//! one, a link may be turned to another target, a file may not be there yet. Where the system
-//! reports nothing, the files are looked at several times a second.
+//! Directories are watched rather than files: a save may replace the file, a link may get another target,
+//! a file may not exist yet. If the system reports nothing, the files are polled several times a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,21 +17,21 @@ use super::settle::inode;
 
 /// A save is over when nothing has happened for this long.
 const CALM: Duration = Duration::from_millis(30);
-/// A burst that does not end is told after this long all the same.
+/// A burst that does not end is reported after this time.
 const BURST: Duration = Duration::from_millis(100);
-/// How often files are looked at where the system reports nothing.
+/// The polling interval if the system reports nothing.
 const POLL: Duration = Duration::from_millis(100);
-/// How often they are looked at besides, in case a report was lost.
+/// The interval of additional looks, in case a report was lost.
 const GLANCE: Duration = Duration::from_secs(2);
-/// Forces looking instead of being told, for file systems that report nothing and say so nowhere.
+/// Forces polling, for file systems that silently report nothing.
 const FORCE: &str = "MASQUE_WATCH";
 
-/// How changes are noticed.
+/// The way in which changes are noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
     /// The system reports them.
     Native,
-    /// The files are looked at several times a second.
+    /// The files are polled several times a second.
     Polling { reason: String },
 }
 
@@ -88,7 +87,7 @@ impl Drop for Watcher {
     }
 }
 
-/// What tells one state of a file from another.
+/// A fingerprint of a file's state.
 type Stamp = Option<(u64, u64, SystemTime, i64)>;
 type Look = Vec<Stamp>;
 
@@ -166,7 +165,7 @@ impl Follower {
         let mut refused = None;
         for (new, _) in directories.iter().filter(|(path, now)| self.directories.get(*path) != Some(now)) {
             if let Err(error) = system.watch(new, RecursiveMode::NonRecursive)
-                // It may be gone again by now; the next event arms anew.
+                // It may be gone again. The next event arms the watcher again.
                 && new.exists()
             {
                 refused = Some(format!("{} cannot be watched: {error}", new.display()));
@@ -232,8 +231,7 @@ impl Follower {
         before.iter().zip(seen.chunks(2)).any(|(path, looks)| now.get(path).is_some_and(|now| *now != looks))
     }
 
-    /// Forgets a watched directory that something happened to: it may be another one of the same
-    /// name by now, which nobody watches yet.
+    /// Forgets a changed directory: it may have been replaced by another one that is not watched yet.
     fn forget(&mut self, paths: &[PathBuf]) {
         for path in paths.iter().filter(|path| self.directories.remove(*path).is_some()).collect::<Vec<_>>() {
             if let Some(system) = &mut self.system {
@@ -242,7 +240,7 @@ impl Follower {
         }
     }
 
-    /// Whether an event is about one of the files. One about a directory on the way may be.
+    /// True if an event is about one of the files, or about a directory above them.
     fn concerns(&self, paths: &[PathBuf]) -> bool {
         let named = |path: &PathBuf| {
             self.trail.contains(path) || self.trail.iter().any(|known| known.starts_with(path))
@@ -252,7 +250,7 @@ impl Follower {
 
     fn tell(&mut self, changed: &dyn Fn()) {
         self.arm();
-        // Looked at before it is told: what changes from now on is another change.
+        // Look first: a later change is another change.
         self.seen = self.look();
         changed();
     }

@@ -37,10 +37,15 @@ fn worded(problems: &[Problem]) -> Option<String> {
 mod tests {
     use std::path::Path;
 
+    use persona::Code;
+
     use super::*;
 
     fn problem(message: &str, level: ProblemLevel) -> Problem {
-        Problem { level, ..Problem::of_file(Path::new("personas.toml"), message, None) }
+        Problem {
+            level,
+            ..Problem::of_file(Path::new("personas.toml"), Code::InvalidDocument, message, None)
+        }
     }
 
     #[test]

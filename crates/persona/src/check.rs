@@ -54,32 +54,52 @@ pub enum Rule {
     EitherOf(&'static str, &'static str),
 }
 
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Rule {
+    /// What is wrong with the value, without advice.
+    pub fn description(&self) -> String {
         match self {
-            Self::TooLong { bytes, most } => {
-                let advice = if *most < limits::SHORT_TEXT_BYTES { "shorten it" } else { "split it" };
-                write!(f, "has {bytes} bytes, at most {most} are allowed; {advice}")
-            }
-            Self::Nul => f.write_str("contains a NUL character; remove it"),
-            Self::TooMany { count, most } => write!(f, "has {count} entries, at most {most} are allowed"),
-            Self::Empty => f.write_str("must not be empty"),
-            Self::EmptyEntry => f.write_str("has an empty entry; remove it"),
+            Self::TooLong { bytes, most } => format!("has {bytes} bytes, at most {most} are allowed"),
+            Self::Nul => "contains a NUL character".to_owned(),
+            Self::TooMany { count, most } => format!("has {count} entries, at most {most} are allowed"),
+            Self::Empty => "must not be empty".to_owned(),
+            Self::EmptyEntry => "has an empty entry".to_owned(),
             Self::NotOneLine { entry: None, most } => {
-                write!(f, "must be one line of at most {most} characters")
+                format!("must be one line of at most {most} characters")
             }
             Self::NotOneLine { entry: Some(entry), most } => {
-                write!(f, "{entry:?} must be one line of at most {most} characters")
+                format!("{entry:?} must be one line of at most {most} characters")
             }
-            Self::OutOfRange { value, least, most } => write!(f, "{value} is outside {least} to {most}"),
-            Self::TooSmall { least } => write!(f, "must be at least {least}"),
-            Self::Repeated(name) => write!(f, "names {name} twice; once is enough"),
-            Self::Outside => {
-                f.write_str("must stay inside the project: no leading \"/\" or \"~\", no \"..\"")
-            }
-            Self::NoText => f.write_str("a part without text says nothing; give content or summary"),
-            Self::EitherOf(one, other) => write!(f, "give either a {one} or a {other}"),
+            Self::OutOfRange { value, least, most } => format!("{value} is outside {least} to {most}"),
+            Self::TooSmall { least } => format!("must be at least {least}"),
+            Self::Repeated(name) => format!("names {name} twice"),
+            Self::Outside => "must stay inside the project: no leading \"/\" or \"~\", no \"..\"".to_owned(),
+            Self::NoText => "a part without text says nothing".to_owned(),
+            Self::EitherOf(one, other) => format!("give either a {one} or a {other}"),
         }
+    }
+
+    pub const fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::TooLong { most, .. } if *most < limits::SHORT_TEXT_BYTES => Some("shorten it"),
+            Self::TooLong { .. } => Some("split it"),
+            Self::Nul | Self::EmptyEntry => Some("remove it"),
+            Self::Repeated(_) => Some("once is enough"),
+            Self::NoText => Some("give content or summary"),
+            Self::TooMany { .. }
+            | Self::Empty
+            | Self::NotOneLine { .. }
+            | Self::OutOfRange { .. }
+            | Self::TooSmall { .. }
+            | Self::Outside
+            | Self::EitherOf(..) => None,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.description())?;
+        self.advice().iter().try_for_each(|advice| write!(f, "; {advice}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Failures of a library with files.
 
-use files::Problem;
+use files::{EditError, Problem};
 use persona::{AsReport, ChainError, Code, ErrorKind, Remedy, Scope, Subject};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -9,14 +9,24 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("{}", not_open(*scope))]
     NotOpen { scope: Scope },
-    #[error("{0}")]
-    Invalid(String),
-    #[error("{0}")]
-    Denied(String),
+    #[error("builtins cannot be changed")]
+    Builtin,
+    #[error("builtins have no history")]
+    NoHistory,
+    /// This process does not write files.
+    #[error("{path} cannot be written from here")]
+    ReadOnly { path: String, scope: Scope },
+    #[error("{path}: {source}")]
+    Unwritable { path: String, source: EditError },
+    /// A text that an entry includes is the file of a scope.
+    #[error("{file} includes {path}, which has the entries of the {scope} scope")]
+    IncludesScope { file: String, path: String, scope: Scope },
+    #[error("{doing} was interrupted")]
+    Interrupted { doing: &'static str, source: tokio::task::JoinError },
     /// A personas.toml that does not parse, or an entry of it that is wrong.
     #[error("{0}")]
     Problem(Box<Problem>),
-    #[error("{path} was changed by somebody else at the same time; nothing was written")]
+    #[error("{path} was changed at the same time, so nothing was written")]
     FileChanged { path: String },
     #[error(transparent)]
     Files(#[from] files::Error),
@@ -35,7 +45,14 @@ impl Error {
             Self::Problem(problem) => Some(&**problem),
             Self::Files(error) => Some(error),
             Self::Store(error) => Some(error),
-            Self::NotOpen { .. } | Self::Invalid(_) | Self::Denied(_) | Self::FileChanged { .. } => None,
+            Self::Unwritable { source, .. } => Some(source),
+            Self::NotOpen { .. }
+            | Self::Builtin
+            | Self::NoHistory
+            | Self::ReadOnly { .. }
+            | Self::IncludesScope { .. }
+            | Self::Interrupted { .. }
+            | Self::FileChanged { .. } => None,
         }
     }
 }
@@ -44,8 +61,11 @@ impl AsReport for Error {
     fn code(&self) -> Code {
         match self {
             Self::NotOpen { .. } => Code::ScopeNotOpen,
-            Self::Invalid(_) => Code::InvalidRequest,
-            Self::Denied(_) => Code::Refused,
+            Self::Builtin => Code::BuiltinFixed,
+            Self::NoHistory => Code::NoHistory,
+            Self::ReadOnly { .. } => Code::ReadOnlyScope,
+            Self::IncludesScope { .. } => Code::NotEditable,
+            Self::Interrupted { .. } => Code::Interrupted,
             Self::FileChanged { .. } => Code::FileChanged,
             other => other.inner().map_or(Code::Failed, AsReport::code),
         }
@@ -54,6 +74,12 @@ impl AsReport for Error {
     fn subject(&self) -> Subject {
         match self {
             Self::NotOpen { scope } => Subject::default().in_scope(*scope),
+            Self::Builtin | Self::NoHistory => Subject::default().in_scope(Scope::Builtin),
+            Self::ReadOnly { path, scope } => Subject::file(path).in_scope(*scope),
+            Self::IncludesScope { file, scope, .. } => Subject::file(file).in_scope(*scope),
+            Self::Unwritable { path, source } => {
+                Subject { place: Subject::file(path).place, ..source.subject() }
+            }
             Self::FileChanged { path } => Subject::file(path),
             other => other.inner().map(AsReport::subject).unwrap_or_default(),
         }
@@ -67,6 +93,10 @@ impl AsReport for Error {
         match self {
             Self::NotOpen { scope: Scope::Project } => vec![Remedy::OpenProject],
             Self::NotOpen { .. } => vec![Remedy::LeaveOutScope],
+            Self::Builtin => vec![Remedy::OtherScope],
+            Self::NoHistory => vec![Remedy::DuplicateIt],
+            Self::ReadOnly { .. } => vec![Remedy::WriteLocally],
+            Self::IncludesScope { .. } => vec![Remedy::IncludeOther],
             Self::FileChanged { .. } => vec![Remedy::Repeat],
             other => other.inner().map(AsReport::remedies).unwrap_or_default(),
         }

@@ -1,7 +1,7 @@
-//! All scopes of a library together: files over what is shared and builtin.
+//! All scopes of a library together: files above the shared and builtin entities.
 //!
-//! The only crate that sees both the files and the database. It must not know who asks, nor
-//! decide what a change means.
+//! The only crate that sees both the files and the database. It must not know the caller, nor decide what
+//! a change means.
 
 mod error;
 pub use error::{Error, Result};

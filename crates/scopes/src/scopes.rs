@@ -1,8 +1,8 @@
-//! All scopes of a library: the database with what is shared and builtin, and above it the
+//! All scopes of a library: the database with its shared and builtin entities, and above it the
 //! personas.toml files of the user and the project.
 //!
-//! What stands in files is held in memory; its history and its state are in a local SQLite file,
-//! never in a team's database.
+//! The content of files is held in memory. Its history and state are in a local SQLite file, never in a
+//! team's database.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use crate::write::{FileWrite, Write};
 use database::Location;
 use files::{Problem, Watcher, canonical};
-use store::Shelf;
+use store::HistoryKey;
 use store::{Attribution, Change, Keep, Store};
 use store::{Listings, Owner};
 
@@ -25,7 +25,7 @@ use crate::{Error, Result};
 mod file;
 pub(crate) use file::{ScopeFile, Snapshot};
 mod reload;
-pub(crate) use reload::is_still;
+pub(crate) use reload::is_current;
 mod entities;
 mod load;
 pub use load::Overrides;
@@ -35,32 +35,32 @@ mod past;
 mod record;
 pub(crate) use record::{Recorded, put_origin};
 
-/// How long to wait before recording again what could not be recorded.
+/// The pause before another attempt to record a change.
 const RECORD_AGAIN: Duration = Duration::from_secs(5);
 
-/// Which files a library has, and what may be done with them.
+/// The files of a library, and the permission to write them.
 #[derive(Debug, Clone)]
 pub struct FileScopes {
     /// The user's personas.toml.
     pub global: Option<PathBuf>,
     /// The project's personas.toml.
     pub project: Option<PathBuf>,
-    /// The local database, where the files' history and state are kept.
+    /// The local database, with the files' history and state.
     pub local: Location,
-    /// Where locks against other processes are kept.
+    /// The directory of locks against other processes.
     pub locks: PathBuf,
-    /// Whether the files may be written to.
+    /// True if the files may be written.
     pub writable: bool,
 }
 
-/// An open library over all its scopes; clones share it.
+/// An open library over all its scopes. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Scopes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     database: Store,
-    /// The same store as `database` where that is the local one.
+    /// The same store as `database` if that is the local one.
     local: Store,
     local_is_database: bool,
     /// Weakest first.
@@ -68,9 +68,9 @@ struct Inner {
     locks: PathBuf,
     writable: bool,
     watcher: OnceLock<Watcher>,
-    /// Whether something waits to be recorded again.
+    /// True while a change waits to be recorded again.
     waiting: AtomicBool,
-    /// What was listed last, and of which snapshots.
+    /// The last list, and the snapshots it was made from.
     listings: Mutex<Option<CachedListings>>,
 }
 
@@ -92,7 +92,7 @@ impl Scopes {
         }))
     }
 
-    /// A library with files, which are read now.
+    /// Opens a library with files, and reads them.
     pub async fn open(database: Store, files: FileScopes) -> Result<Self> {
         let FileScopes { global, project, local, locks, writable } = files;
         let local_is_database = same_file(database.location(), &local);
@@ -101,8 +101,8 @@ impl Scopes {
         let mut opened: Vec<Arc<ScopeFile>> = Vec::new();
         for (scope, path) in named {
             let Some(file) = path.map(|path| ScopeFile::new(scope, &path)) else { continue };
-            // A project in the user's configuration directory, or in the one to which a link in there
-            // leads, would be the same file twice.
+            // A project in the user's configuration directory, or in the target of a link there, would be
+            // the same file twice.
             if !opened.iter().any(|known| canonical(&known.path) == canonical(&file.path)) {
                 opened.push(Arc::new(file));
             }
@@ -118,7 +118,7 @@ impl Scopes {
             waiting: AtomicBool::new(false),
             listings: Mutex::default(),
         }));
-        // The user's file first: what the project's refers to may be there.
+        // The user's file first: the project's may refer to it.
         for file in &scopes.0.files {
             scopes.reload(file).await?;
         }
@@ -138,7 +138,7 @@ impl Scopes {
             runtime.spawn(async move { scopes.reload_all().await });
         };
         let _ = self.0.watcher.set(Watcher::start(self.watched(), changed));
-        // Somebody was writing when it was opened, and may have stopped before it was followed.
+        // A program that was writing the file when it was opened may have stopped before watching began.
         if self.0.files.iter().any(|file| file.current().stands_in) {
             let scopes = self.clone();
             tokio::spawn(async move { scopes.reload_all().await });
@@ -146,7 +146,7 @@ impl Scopes {
         self.record_later();
     }
 
-    /// Tries again to record what could not be recorded: the database may have been busy, or full.
+    /// Tries again to record changes: the database may have been busy, or full.
     fn record_later(&self) {
         let is_unrecorded = self.0.files.iter().any(|file| file.current().unrecorded.is_some());
         if !is_unrecorded || self.0.watcher.get().is_none() || self.0.waiting.swap(true, Ordering::SeqCst) {
@@ -171,7 +171,7 @@ impl Scopes {
         self.record_later();
     }
 
-    /// Files may name other files than before.
+    /// Updates the watched paths: files may include other files than before.
     fn watch_again(&self) {
         if let Some(watcher) = self.0.watcher.get() {
             watcher.set(self.watched());
@@ -182,7 +182,7 @@ impl Scopes {
         self.0.files.iter().flat_map(|file| file.watched()).collect()
     }
 
-    /// How the files are followed; none where they are not.
+    /// The way in which the files are followed. `None` if they are not.
     pub fn watching(&self) -> Option<files::Mode> {
         self.0.watcher.get().map(Watcher::mode)
     }
@@ -199,7 +199,7 @@ impl Scopes {
         &self.0.locks
     }
 
-    /// Writes what is pending and closes all connections.
+    /// Writes pending state and closes all connections.
     pub async fn close(&self) {
         if !self.0.local_is_database {
             self.0.local.close().await;
@@ -221,39 +221,37 @@ impl Scopes {
         self.0.files.iter().rev()
     }
 
-    /// Changes of every scope, by whomever.
+    /// Changes of every scope, by this or another process.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.0.database.changes()
     }
 
-    /// What is wrong with the files now: mistakes, then warnings.
+    /// The current problems of the files: errors, then warnings.
     pub fn problems(&self) -> Vec<Problem> {
         self.0.files.iter().flat_map(|file| file.current().problems()).collect()
     }
 
-    /// How many entries the files have together.
+    /// The number of entries in all files.
     pub fn file_entries(&self) -> usize {
         let snapshots = self.0.files.iter().map(|file| file.current());
         snapshots.map(|snapshot| snapshot.document.entries.values().map(BTreeMap::len).sum::<usize>()).sum()
     }
 
-    /// Whether any file has a mistake that keeps something of it from taking effect.
+    /// True if a file has an error that keeps some of it from taking effect.
     pub fn has_errors(&self) -> bool {
         self.0.files.iter().any(|file| file.current().has_errors())
     }
 
-    /// The text of a scope's file as it is now, for places in it.
+    /// The current text of a scope's file, to find places in it.
     pub fn text(&self, scope: Scope) -> Option<String> {
         std::fs::read_to_string(self.path(scope)?).ok()
     }
 
-    /// Opens a change of one scope. Where files are not written to, what is state can be changed all
-    /// the same: it is kept beside them.
+    /// Opens a write to one scope. State can be changed even if files cannot be written: it is stored beside
+    /// them.
     pub async fn write(&self, scope: Scope, attribution: Attribution) -> Result<Write> {
         if scope == Scope::Builtin {
-            return Err(Error::Denied(
-                "builtins are read-only; name another scope, and the builtin is copied there".to_owned(),
-            ));
+            return Err(Error::Builtin);
         }
         let Some(file) = self.file(scope) else {
             if scope == Scope::Shared {
@@ -264,31 +262,26 @@ impl Scopes {
         Ok(FileWrite::begin(self.clone(), file.clone(), attribution).await?.into())
     }
 
-    /// Refuses where files are not to be written to.
+    /// Fails if files cannot be written.
     pub(crate) fn check_writable(&self, file: &ScopeFile) -> Result<()> {
         if self.0.writable {
             return Ok(());
         }
-        Err(Error::Denied(format!(
-            "{} is not written to from here: files are changed on the machine itself, over loopback or with the command line",
-            file.path.display()
-        )))
+        Err(Error::ReadOnly { path: file.path.display().to_string(), scope: file.scope })
     }
 
-    /// The store and the place in it where a scope's history is.
-    pub(crate) fn shelf(&self, scope: Scope) -> Result<(&Store, Shelf<'_>)> {
+    /// The store with a scope's history, and the scope's place in it.
+    pub(crate) fn history_key(&self, scope: Scope) -> Result<(&Store, HistoryKey<'_>)> {
         match (scope, self.file(scope)) {
-            (Scope::Shared, _) => Ok((&self.0.database, Shelf::SHARED)),
-            (Scope::Builtin, _) => {
-                Err(Error::Invalid("builtins have no history: they change with Masque itself".to_owned()))
-            }
-            (_, Some(file)) => Ok((&self.0.local, Shelf { scope, origin: &file.origin })),
+            (Scope::Shared, _) => Ok((&self.0.database, HistoryKey::SHARED)),
+            (Scope::Builtin, _) => Err(Error::NoHistory),
+            (_, Some(file)) => Ok((&self.0.local, HistoryKey { scope, origin: &file.origin })),
             (_, None) => Err(Error::NotOpen { scope }),
         }
     }
 
-    /// Keeps a persona's compiled text where its state belongs.
-    pub async fn keep_compiled(
+    /// Stores a persona's compiled text beside its state.
+    pub async fn store_compiled(
         &self,
         scope: Scope,
         name: &Name,
@@ -298,14 +291,14 @@ impl Scopes {
             Some(file) => (&self.0.local, file.origin.as_str()),
             None => (&self.0.database, ""),
         };
-        let compiled = store.keep_compiled(Owner { scope, origin, name }, text).await?;
+        let compiled = store.store_compiled(Owner { scope, origin, name }, text).await?;
         if !self.0.local_is_database && scope.is_file() {
             self.announce(vec![Change::Entity { kind: Kind::Persona, name: name.clone(), listed: false }]);
         }
         Ok(compiled)
     }
 
-    /// Tells subscribers of changes that the database does not know of.
+    /// Announces changes that the database does not know of.
     pub(crate) fn announce(&self, changes: Vec<Change>) {
         self.0.database.announce(changes);
     }
@@ -316,7 +309,7 @@ fn same_file(one: &Location, other: &Location) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// A definition of the strongest scope that has it, or of the one that is named.
+/// A definition from the given scope, or from the strongest one that has it.
 impl Scopes {
     pub async fn get<T: Keep>(&self, name: &Name, scope: Option<Scope>) -> Result<Option<Stored<T>>> {
         for file in self.files().filter(|file| scope.is_none_or(|only| only == file.scope)) {

@@ -1,4 +1,4 @@
-//! Writing: one change, all or nothing, in one scope.
+//! Writes to one scope, atomically.
 
 use files::Problem;
 use persona::{Kind, Name, Persona, Scope, Stored};
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 mod file;
 pub(crate) use file::FileWrite;
 
-/// An open change of one scope. Dropped without [`Write::commit`], it leaves no trace.
+/// An open write to one scope. Dropped without [`Write::commit`], it leaves no trace.
 #[derive(Debug)]
 pub struct Write(Target);
 
@@ -40,7 +40,7 @@ impl Write {
         }
     }
 
-    /// The entity of that name in this scope, held until the change ends.
+    /// The entity of that name in this scope, locked until the write ends.
     pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.find(name).await?),
@@ -48,7 +48,7 @@ impl Write {
         }
     }
 
-    /// The entity of that name in this scope as this change sees it, without holding it.
+    /// The entity of that name in this scope as this write sees it, without locking it.
     pub async fn peek<T: Keep>(&mut self, name: &Name) -> Result<Option<T>> {
         let found = match &mut self.0 {
             Target::Database(write) => write.peek(name).await?,
@@ -57,7 +57,7 @@ impl Write {
         Ok(found.map(|held| held.stored.entity))
     }
 
-    /// Whether this scope has the name.
+    /// True if this scope has the name.
     pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.has(kind, name).await?),
@@ -65,7 +65,7 @@ impl Write {
         }
     }
 
-    /// Keeps a new entity.
+    /// Inserts a new entity.
     pub async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.insert(entity, action).await?),
@@ -73,7 +73,7 @@ impl Write {
         }
     }
 
-    /// Puts a new definition in the place of the one that is held.
+    /// Replaces the definition of a held entity.
     pub async fn replace<T: Keep>(
         &mut self,
         held: &Held<T>,
@@ -86,7 +86,7 @@ impl Write {
         }
     }
 
-    /// Deletes what is held; what refers to it must have been changed already.
+    /// Deletes a held entity. References to it must be removed before.
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.remove(held).await?),
@@ -94,8 +94,8 @@ impl Write {
         }
     }
 
-    /// What is wrong with an entry of a file that cannot be read. It is neither replaced nor removed:
-    /// no history has what it says.
+    /// The problem of an entry that cannot be read. It is neither replaced nor removed: no history has its
+    /// present text.
     pub fn mistake(&self, kind: Kind, name: &Name) -> Option<Problem> {
         match &self.0 {
             Target::Database(_) => None,
@@ -103,12 +103,12 @@ impl Write {
         }
     }
 
-    /// Refuses an entry of which a file has something else than is in force.
+    /// Fails if the file has another version of the entry than is in force.
     pub fn refuse_broken(&self, kind: Kind, name: &Name) -> Result<()> {
         self.mistake(kind, name).map_or(Ok(()), |mistake| Err(Error::Problem(Box::new(mistake))))
     }
 
-    /// Gives up what such an entry says, and takes it out of the file; false where there is none.
+    /// Discards such an entry and removes it from the file. False if there is none.
     pub fn discard(&mut self, kind: Kind, name: &Name) -> Result<bool> {
         match &mut self.0 {
             Target::Database(_) => Ok(false),
@@ -116,7 +116,7 @@ impl Write {
         }
     }
 
-    /// Which entities of this scope refer to a held one, and would refer to nothing without it.
+    /// The entities of this scope whose references to a held one would dangle without it.
     pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.users(held).await?),
@@ -124,7 +124,7 @@ impl Write {
         }
     }
 
-    /// Makes everything durable and visible.
+    /// Makes the whole write durable and visible.
     pub async fn commit(self) -> Result<()> {
         match self.0 {
             Target::Database(write) => Ok(write.commit().await?),
@@ -132,7 +132,7 @@ impl Write {
         }
     }
 
-    /// The stage in which a persona stands in the arc that it walks, if it was ever put into one.
+    /// The stage of a persona in its arc, if it was ever put into one.
     pub async fn stage(&mut self, persona: &Held<Persona>) -> Result<Option<Name>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.stage(persona).await?),
@@ -151,7 +151,7 @@ impl Write {
         }
     }
 
-    /// Which personas of this scope stand in a stage of an arc, their own or an inherited one.
+    /// The personas of this scope in a stage of an arc, their own or an inherited one.
     pub async fn personas_in_stage(&mut self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.personas_in_stage(arc, stage).await?),
@@ -159,7 +159,7 @@ impl Write {
         }
     }
 
-    /// The database's side of a change, for what only the database has.
+    /// The database's side of a write, for operations that only the database has.
     pub fn database(&mut self) -> Option<&mut DatabaseWrite> {
         match &mut self.0 {
             Target::Database(write) => Some(write),

@@ -1,4 +1,4 @@
-//! Adding to the log of a session that runs.
+//! Appends to the log of a running session.
 
 use agent::{Approval, Entry, Mode, Note, Plan, SessionStatus};
 use chrono::{DateTime, Utc};
@@ -6,48 +6,48 @@ use uuid::Uuid;
 
 use crate::log::insert;
 use crate::runs::{Changed, changed};
-use crate::{CALL_TOKENS, Row, Spelled, Statement, Work, approvals, plan_word, status_word};
+use crate::{BuiltStatement, CALL_TOKENS, Row, Statement, Work, approvals, plan_word, status_word};
 use crate::{Error, Result, Sessions};
 use database::{Dialect, Value, now};
 
-/// What changes with new entries of a run's log. Usage needs no word: it is added up from the
-/// usage notes among the entries.
+/// Changes that come with new entries of a run's log. Usage is not among them: it is the sum of the usage
+/// notes of the entries.
 #[derive(Debug, Clone, Default)]
 pub struct RunChange {
-    /// Turns from this place on are taken back before anything is added.
+    /// Turns from this place on are taken back first.
     pub discard_from: Option<i64>,
     /// The model that answers, as `provider/model`, and when it was chosen.
     pub answered_by: Option<(String, DateTime<Utc>)>,
     pub plan: Option<Plan>,
-    /// Calls for which permission is needed.
+    /// Calls that need approval.
     pub ask: Vec<Approval>,
     /// Ends the run.
-    pub then: Option<After>,
+    pub then: Option<AfterRun>,
 }
 
-/// What a session does after a run.
+/// The state of a session after a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
-    /// Forgets that somebody wanted to cancel it.
+pub enum AfterRun {
+    /// Clears a request to cancel.
     Idle,
-    /// For an approval. That somebody wanted to cancel it is still known.
+    /// For an approval. A request to cancel is still known.
     Waiting,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
-    /// The place of the last entry; the others stand right before it.
+    /// The place of the last entry. The others come right before it.
     pub seq: i64,
     pub mode: Mode,
     pub cancel_requested: bool,
 }
 
-/// The row of a session that this node runs, with so many more entries, and what they used.
-static APPEND: Spelled = Spelled::new(|| Statement::new(|dialect| append(dialect, "")));
+/// Updates the row of a session that this node runs: the number of new entries and their usage.
+static APPEND: BuiltStatement = BuiltStatement::new(|| Statement::new(|dialect| append(dialect, "")));
 
-/// The same, and the run is over. Another statement: a column that has an index is written to the
-/// index also where it stays as it is.
-static APPEND_LAST: Spelled = Spelled::new(|| {
+/// The same, and ends the run. A separate statement, because writing an indexed column updates the index
+/// even if the value stays the same.
+static APPEND_LAST: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         append(
             dialect,
@@ -58,7 +58,7 @@ static APPEND_LAST: Spelled = Spelled::new(|| {
 });
 
 fn append(dialect: Dialect, end: &str) -> String {
-    // In the order in which they stand in the text: SQLite counts so.
+    // In the order of the text, in which SQLite counts.
     let (id, node) = if end.is_empty() { (8, 9) } else { (11, 12) };
     format!(
         "UPDATE sessions SET last_seq = last_seq + $1, input_tokens = input_tokens + $2, \
@@ -71,8 +71,8 @@ fn append(dialect: Dialect, end: &str) -> String {
 }
 
 impl Sessions {
-    /// Adds to the log of a session that this node runs, all or nothing. Refused with
-    /// [`Error::LeaseLost`] where this node does not run it any more.
+    /// Appends to the log of a session that this node runs, atomically. Fails with
+    /// [`Error::LeaseLost`] if this node no longer runs it.
     pub async fn append(
         &self,
         id: Uuid,
@@ -107,7 +107,7 @@ impl Sessions {
             let sql = "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2 AND kind = 'turn'";
             work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
         }
-        // Requests take their places after the entries.
+        // Requests come after the entries.
         let seq = row.seq - asked;
         insert(&mut work, id, seq - count + 1, rows).await?;
         approvals::ask(&mut work, id, seq + 1, &change.ask).await?;
@@ -119,12 +119,11 @@ impl Sessions {
     }
 }
 
-/// What a row says after a run: what the session does, whether a wish to cancel it still counts, and
-/// when that was.
-fn end(then: After) -> [Value; 3] {
+/// The values of a row after a run: the state, whether a request to cancel still counts, and the time.
+fn end(then: AfterRun) -> [Value; 3] {
     let (status, keeps_wish) = match then {
-        After::Idle => (SessionStatus::Idle, 0),
-        After::Waiting => (SessionStatus::Waiting, 1),
+        AfterRun::Idle => (SessionStatus::Idle, 0),
+        AfterRun::Waiting => (SessionStatus::Waiting, 1),
     };
     [Value::from(status_word(status)), Value::Int(keeps_wish), Value::Time(now())]
 }
@@ -142,7 +141,7 @@ async fn keep_plan(work: &mut Work, id: Uuid, plan: &Plan) -> Result<()> {
     work.run(sql, &values).await.map(drop)
 }
 
-/// What the usage notes among the entries come to: input, output, read from and written to a cache.
+/// The sum of the usage notes among the entries: input, output, read from and written to a cache.
 fn used(entries: &[Entry]) -> [i64; 4] {
     let mut sum = [0_u64; 4];
     for entry in entries {
@@ -157,10 +156,10 @@ fn used(entries: &[Entry]) -> [i64; 4] {
     sum.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX))
 }
 
-/// A model must be readable again as `provider/model`.
+/// A model must be of the form `provider/model`.
 fn checked(model: &str) -> Result<&str> {
     match model.split_once('/') {
         Some((provider, rest)) if !provider.trim().is_empty() && !rest.trim().is_empty() => Ok(model),
-        _ => Err(Error::Invalid(format!("{model:?} is no model; write provider/model"))),
+        _ => Err(Error::Model { model: model.to_owned() }),
     }
 }

@@ -1,4 +1,4 @@
-//! Calls that wait for somebody's permission, as rows: nobody's task waits with them.
+//! Calls that wait for approval, stored as rows. No task waits with them.
 
 use agent::{Approval, ApprovalAnswer, Entry};
 use serde::Deserialize;
@@ -6,24 +6,24 @@ use uuid::Uuid;
 
 use crate::log::{Inserts, insert, inserts};
 use crate::runs::lock;
-use crate::{ROWS, Row, Spelled, Statement, Work};
+use crate::{BuiltStatement, ROWS, Row, Statement, Work};
 use crate::{Result, Sessions};
 use database::{Column, Dialect, Value, now};
 
-/// What came of an answer.
+/// The outcome of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answered {
-    /// It is kept; the note stands at `seq`, and so many requests of the session still wait.
+pub enum AnswerOutcome {
+    /// Stored. The note is at `seq`, and this many requests of the session are still open.
     Recorded {
         seq: i64,
         pending: usize,
     },
-    /// Somebody was faster, and said this.
+    /// Already answered, with this decision.
     AlreadyAnswered(ApprovalAnswer),
     Missing,
 }
 
-/// Keeps requests, the first at `first`.
+/// Stores requests, the first at `first`.
 pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[Approval]) -> Result<()> {
     static STATEMENTS: Inserts = Inserts::new(|| {
         inserts("session_approvals (session_id, seq, call_id, tool_name, input, asked_at, answer)", 6)
@@ -48,20 +48,20 @@ pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[
     Ok(())
 }
 
-static PENDING: Spelled = Spelled::new(|| {
+static PENDING: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|_| {
         "SELECT CAST(count(*) AS text) FROM session_approvals WHERE session_id = $1 AND answer IS NULL"
             .to_owned()
     })
 });
 
-/// How many requests of a session still wait.
+/// The number of open requests of a session.
 pub(super) async fn pending(work: &mut Work, session: Uuid) -> Result<usize> {
     let count = work.text(&PENDING, &[Value::Uuid(session)]).await?;
     Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
-/// JSON that is kept as text, as it goes into a JSON object. Not jsonb, which has no NUL.
+/// JSON that is stored as text, for use in a JSON object. Not jsonb, which has no NUL.
 fn nested(dialect: Dialect, column: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("json({column})"),
@@ -91,11 +91,11 @@ fn listing(condition: &'static str) -> Statement {
     })
 }
 
-static ALL: Spelled = Spelled::new(|| listing(""));
-static ONLY_PENDING: Spelled = Spelled::new(|| listing(" AND a.answer IS NULL"));
+static ALL: BuiltStatement = BuiltStatement::new(|| listing(""));
+static ONLY_PENDING: BuiltStatement = BuiltStatement::new(|| listing(" AND a.answer IS NULL"));
 
-/// A call's request: the one that waits, else the latest.
-static OF_CALL: Spelled = Spelled::new(|| {
+/// The open request of a call, or else the latest.
+static OF_CALL: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let row = dialect
             .text(&dialect.object(&[("seq", "a.seq".to_owned()), ("answer", nested(dialect, "a.answer"))]));
@@ -107,21 +107,21 @@ static OF_CALL: Spelled = Spelled::new(|| {
 });
 
 impl Sessions {
-    /// A session's requests, in the order in which they were made.
+    /// The requests of a session, in order.
     pub async fn approvals(&self, session: Uuid, pending_only: bool) -> Result<Vec<Approval>> {
         let statement = if pending_only { &ONLY_PENDING } else { &ALL };
         let found = self.session_texts(statement, &[Value::Uuid(session)]).await?;
         Ok(found.iter().map(|text| serde_json::from_str(text)).collect::<std::result::Result<_, _>>()?)
     }
 
-    /// Keeps the answer to a request, and the note that tells viewers of it. The first one counts.
+    /// Stores the answer to a request, and the note that shows it to viewers. The first answer counts.
     pub async fn answer_approval(
         &self,
         session: Uuid,
         call_id: &str,
         answer: &ApprovalAnswer,
         note: &Entry,
-    ) -> Result<Answered> {
+    ) -> Result<AnswerOutcome> {
         #[derive(Deserialize)]
         struct Found {
             seq: i64,
@@ -129,12 +129,12 @@ impl Sessions {
         }
         let note = Row::of(note)?;
         let mut work = Work::begin(self).await?;
-        let Some(locked) = lock(&mut work, session).await? else { return Ok(Answered::Missing) };
+        let Some(locked) = lock(&mut work, session).await? else { return Ok(AnswerOutcome::Missing) };
         let found = work.text(&OF_CALL, &[Value::Uuid(session), Value::from(call_id)]).await?;
-        let Some(found) = found else { return Ok(Answered::Missing) };
+        let Some(found) = found else { return Ok(AnswerOutcome::Missing) };
         let found: Found = serde_json::from_str(&found)?;
         if let Some(answer) = found.answer {
-            return Ok(Answered::AlreadyAnswered(answer));
+            return Ok(AnswerOutcome::AlreadyAnswered(answer));
         }
         let text = Value::Text(serde_json::to_string(answer)?);
         let sql = "UPDATE session_approvals SET answer = $1 WHERE session_id = $2 AND seq = $3";
@@ -145,6 +145,6 @@ impl Sessions {
         insert(&mut work, session, seq, vec![note]).await?;
         let pending = pending(&mut work, session).await?;
         work.commit().await?;
-        Ok(Answered::Recorded { seq, pending })
+        Ok(AnswerOutcome::Recorded { seq, pending })
     }
 }

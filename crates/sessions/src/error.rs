@@ -1,4 +1,4 @@
-//! Failures of keeping and running sessions.
+//! Failures of storing and running sessions.
 
 use agent::SessionStatus;
 use persona::{AsReport, Code, ErrorKind, Remedy, Subject};
@@ -16,8 +16,14 @@ pub enum Error {
     SessionBusy { id: Uuid, status: SessionStatus },
     #[error("session {id} is no longer run by this process: it was taken over, ended or deleted")]
     LeaseLost { id: Uuid },
-    #[error("{0}")]
-    Invalid(String),
+    #[error("no session has the id {id}, so none can be delegated from it")]
+    UnknownParent { id: Uuid },
+    #[error("an entry of a session's log has at most {most} bytes, this one has {length}")]
+    LongEntry { most: usize, length: usize },
+    #[error("model: {model:?} is not of the form provider/model")]
+    Model { model: String },
+    #[error("{cursor:?} is not a cursor that a list returned")]
+    Cursor { cursor: String },
     #[error(transparent)]
     Database(#[from] database::Error),
 }
@@ -34,18 +40,24 @@ impl AsReport for Error {
             Self::SessionExists { .. } => Code::SessionExists,
             Self::SessionBusy { .. } => Code::SessionBusy,
             Self::LeaseLost { .. } => Code::SessionLost,
-            Self::Invalid(_) => Code::InvalidRequest,
+            Self::UnknownParent { .. } => Code::UnknownSession,
+            Self::LongEntry { .. } => Code::TooLong,
+            Self::Model { .. } => Code::InvalidModel,
+            Self::Cursor { .. } => Code::InvalidCursor,
             Self::Database(error) => error.code(),
         }
     }
 
     fn subject(&self) -> Subject {
         match self {
-            Self::SessionExists { id } | Self::SessionBusy { id, .. } | Self::LeaseLost { id } => {
-                Subject::session(id)
-            }
+            Self::SessionExists { id }
+            | Self::SessionBusy { id, .. }
+            | Self::LeaseLost { id }
+            | Self::UnknownParent { id } => Subject::session(id),
+            Self::Model { .. } => Subject::field("model"),
+            Self::Cursor { .. } => Subject::field("cursor"),
             Self::Database(error) => error.subject(),
-            Self::Invalid(_) => Subject::default(),
+            Self::LongEntry { .. } => Subject::default(),
         }
     }
 
@@ -54,7 +66,10 @@ impl AsReport for Error {
             Self::SessionBusy { .. } => vec![Remedy::WaitOrCancel],
             Self::LeaseLost { .. } => vec![Remedy::ReadAgain],
             Self::Database(error) => error.remedies(),
-            Self::SessionExists { .. } | Self::Invalid(_) => Vec::new(),
+            Self::UnknownParent { .. } => vec![Remedy::ListSessions],
+            Self::LongEntry { .. } => vec![Remedy::Shorten],
+            Self::Cursor { .. } => vec![Remedy::StartOver],
+            Self::SessionExists { .. } | Self::Model { .. } => Vec::new(),
         }
     }
 }
@@ -69,8 +84,4 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(error.into())
     }
-}
-
-pub(crate) fn bad_cursor() -> Error {
-    Error::Invalid("the cursor is not one that a list gave; ask again without it".to_owned())
 }

@@ -1,8 +1,8 @@
-//! Sessions: what is known of each, its log, who runs it, and what waits for somebody's permission.
+//! Sessions: their rows, logs, leases and approval requests.
 //!
-//! A session's row is the lock of all that belongs to it: every change updates or locks that row
-//! before it touches anything else. `last_seq` stands there and only ever counts up, so a place in
-//! a log is never used twice, not even after what stood there was taken back.
+//! A session's row is the lock of everything that belongs to it: every change updates or locks that row
+//! first. The row has `last_seq`, which only counts up, so a place in a log is never used twice, even after
+//! its entry was taken back.
 //!
 //! This crate must not know of personas beyond their names, nor decide what a run does next.
 
@@ -13,10 +13,10 @@ mod error;
 pub use error::{Error, Result};
 
 mod append;
-pub use append::{After, Appended, RunChange};
+pub use append::{AfterRun, Appended, RunChange};
 
 mod approvals;
-pub use approvals::Answered;
+pub use approvals::AnswerOutcome;
 
 mod log;
 use log::Row;
@@ -28,10 +28,10 @@ mod read;
 pub use read::{Parent, SessionFilter, SessionPage};
 
 mod runs;
-pub use runs::{Began, Control, Lease, Started};
+pub use runs::{BeginOutcome, Control, Lease, Started};
 
 mod work;
-use work::{Spelled, Statement, Work};
+use work::{BuiltStatement, Statement, Work};
 
 mod write;
 

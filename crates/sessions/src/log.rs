@@ -1,4 +1,4 @@
-//! A log's rows: entries as they are written and read.
+//! The rows of a log.
 
 use std::sync::LazyLock;
 
@@ -15,22 +15,22 @@ use database::{Engine, Value, postgres_arguments};
 const TURN: &str = "turn";
 const NOTE: &str = "note";
 
-/// A turn as it is kept; its time and its provider's state have columns of their own.
+/// The JSON of a turn. Its time and its provider's state have columns of their own.
 #[derive(Serialize)]
-struct Written<'turn> {
+struct StoredTurnRef<'turn> {
     id: Uuid,
     #[serde(flatten)]
     body: &'turn TurnBody,
 }
 
 #[derive(Deserialize)]
-struct Kept {
+struct StoredTurn {
     id: Uuid,
     #[serde(flatten)]
     body: TurnBody,
 }
 
-/// An entry as it is written. Bodies are JSON, which has no NUL that PostgreSQL would refuse.
+/// A row of the log, to be written. Bodies are JSON, which has no NUL that PostgreSQL would refuse.
 #[derive(Debug)]
 pub(super) struct Row {
     kind: &'static str,
@@ -44,7 +44,7 @@ impl Row {
         let row = match entry {
             Entry::Turn(turn) => Self {
                 kind: TURN,
-                body: serde_json::to_string(&Written { id: turn.id, body: &turn.body })?,
+                body: serde_json::to_string(&StoredTurnRef { id: turn.id, body: &turn.body })?,
                 provider_state: turn.provider_state.as_ref().map(serde_json::to_string).transpose()?,
                 created_at: turn.created_at,
             },
@@ -54,9 +54,7 @@ impl Row {
         };
         let bytes = row.body.len() + row.provider_state.as_ref().map_or(0, String::len);
         if bytes > ENTRY_BYTES {
-            return Err(Error::Invalid(format!(
-                "an entry of a session's log may have {ENTRY_BYTES} bytes, this one has {bytes}; shorten it"
-            )));
+            return Err(Error::LongEntry { most: ENTRY_BYTES, length: bytes });
         }
         Ok(row)
     }
@@ -66,7 +64,7 @@ impl Row {
     }
 }
 
-/// Puts entries into a log, the first at `first`.
+/// Inserts entries into a log, the first at `first`.
 pub(super) async fn insert(work: &mut Work, session: Uuid, first: i64, rows: Vec<Row>) -> Result<()> {
     static STATEMENTS: Inserts =
         Inserts::new(|| inserts("session_log (session_id, seq, kind, body, provider_state, created_at)", 5));
@@ -90,7 +88,7 @@ pub(super) async fn insert(work: &mut Work, session: Uuid, first: i64, rows: Vec
     Ok(())
 }
 
-/// Statements that insert one row, two and so on, spelled out once.
+/// Statements that insert one row, two and so on, built once.
 pub(super) type Inserts = LazyLock<Vec<String>>;
 
 /// Statements that insert rows whose first column is `$1` and whose others follow row by row.
@@ -108,7 +106,7 @@ fn insert_rows(into: &str, columns: usize, rows: usize) -> String {
     format!("INSERT INTO {into} VALUES {}", rows.join(", "))
 }
 
-/// An entry as it is read.
+/// A row of the log, as read.
 struct Read {
     seq: i64,
     kind: String,
@@ -119,7 +117,7 @@ struct Read {
 
 impl Read {
     fn turn(self) -> Result<Turn> {
-        let Kept { id, body } = serde_json::from_str(&self.body)?;
+        let StoredTurn { id, body } = serde_json::from_str(&self.body)?;
         let provider_state = self.provider_state.as_deref().map(serde_json::from_str).transpose()?;
         Ok(Turn { id, created_at: self.created_at, body, provider_state })
     }
@@ -142,14 +140,14 @@ const TURNS: &str = "SELECT seq, kind, body, provider_state, created_at FROM ses
                      WHERE session_id = $1 AND kind = 'turn' ORDER BY seq";
 
 impl Sessions {
-    /// Entries of a session's log after a place, in order; at most 1,000 at once.
+    /// Entries of a session's log after a place, in order, at most 1,000.
     pub async fn log(&self, session: Uuid, after: i64, limit: usize) -> Result<Vec<LogEntry>> {
         let limit = i64::try_from(limit.min(LOG_PAGE)).unwrap_or(i64::MAX);
         let values = [Value::Uuid(session), Value::Int(after), Value::Int(limit)];
         self.log_rows(LOG, &values).await?.into_iter().map(Read::entry).collect()
     }
 
-    /// All turns of a session, with what only their providers understand.
+    /// All turns of a session, with the state of their providers.
     pub async fn turns(&self, session: Uuid) -> Result<Vec<Turn>> {
         let rows = self.log_rows(TURNS, &[Value::Uuid(session)]).await?;
         rows.into_iter().map(Read::turn).collect()
@@ -187,7 +185,7 @@ impl Sessions {
 
 type PostgresRow = (i64, String, String, Option<String>, DateTime<Utc>);
 
-/// A time that SQLite keeps as text.
+/// A time that SQLite stores as text.
 fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<DateTime<Utc>> {
     let text = row.get_ref(column)?.as_str()?;
     DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).map_err(|error| {

@@ -1,18 +1,18 @@
-//! Finding sessions by the beginning of their ids, as people name them.
+//! Finds sessions by the beginning of their ids, as people name them.
 
 use uuid::Uuid;
 
-use super::{Spelled, Statement};
+use super::{BuiltStatement, Statement};
 use crate::{Result, Sessions};
 use database::Value;
 
-/// Digits of an id.
+/// The number of digits of an id.
 const DIGITS: usize = 32;
-/// After how many digits an id has a dash.
+/// The positions of the dashes of an id.
 const DASHES: [usize; 4] = [8, 12, 16, 20];
 
-/// The beginning of an id: all ids from the one that goes on with zeros to the one that goes on
-/// with the highest digits.
+/// The beginning of an id, as a range: from the id that continues with zeros to the one with the highest
+/// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdPrefix {
     first: Uuid,
@@ -20,7 +20,7 @@ pub struct IdPrefix {
 }
 
 impl IdPrefix {
-    /// Reads hexadecimal digits; dashes may stand where ids have them. None: no id begins so.
+    /// Parses hexadecimal digits, with optional dashes where ids have them. `None` if no id begins like this.
     pub fn parse(text: &str) -> Option<Self> {
         let mut digits = String::with_capacity(DIGITS);
         let mut dash_before = false;
@@ -44,9 +44,9 @@ impl IdPrefix {
     }
 }
 
-/// Both engines order ids as their digits are, so that the primary key serves the range. Without
-/// the comparison, SQLite would rather read every session that nobody delegated.
-static BEGINNING: Spelled = Spelled::new(|| {
+/// Both engines order ids by their digits, so the primary key serves the range. Without the comparison,
+/// SQLite would read every top-level session.
+static BEGINNING: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let id = dialect.text("a.id");
         format!(
@@ -57,8 +57,8 @@ static BEGINNING: Spelled = Spelled::new(|| {
 });
 
 impl Sessions {
-    /// Ids of sessions that nobody delegated and that begin so, at most `limit` of them; the newest
-    /// first, since ids begin with the time.
+    /// Ids of top-level sessions with this prefix, at most `limit`, newest first, because ids begin with the
+    /// time.
     pub async fn sessions_beginning(&self, prefix: &IdPrefix, limit: usize) -> Result<Vec<Uuid>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let values = [Value::Uuid(prefix.first), Value::Uuid(prefix.last), Value::Int(limit)];
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_id_begins_with_is_none() {
+    fn a_prefix_of_no_id_is_none() {
         let whole = "0123abcd-0123-4567-89ab-cdef01234567";
         for text in [
             "",

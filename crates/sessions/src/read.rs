@@ -1,31 +1,30 @@
-//! Reading sessions, one and many.
+//! Reads sessions.
 
 use agent::{Session, SessionStatus};
 use chrono::{DateTime, Utc};
 use persona::{Name, limits};
 use uuid::Uuid;
 
-use crate::error::bad_cursor;
-use crate::{Result, Sessions};
-use crate::{Spelled, Statement, status_word};
+use crate::{BuiltStatement, Statement, status_word};
+use crate::{Error, Result, Sessions};
 use database::{Column, Dialect, Value};
 
-/// Which sessions a list shows.
+/// The filter of a list of sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
     pub persona: Option<Name>,
     pub parent: Parent,
     pub status: Option<SessionStatus>,
-    /// 50 where none is given; at most 200.
+    /// Defaults to 50, at most 200.
     pub limit: Option<usize>,
-    /// From the page before.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Whose sub-sessions a list shows.
+/// The parent of the listed sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Parent {
-    /// Only sessions that nobody delegated.
+    /// Only top-level sessions.
     #[default]
     Top,
     Any,
@@ -83,7 +82,7 @@ pub(super) fn document(dialect: Dialect) -> String {
     ]))
 }
 
-static SESSION: Spelled = Spelled::new(|| {
+static SESSION: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
 });
 
@@ -93,8 +92,8 @@ impl Sessions {
         Ok(found.first().map(|text| serde_json::from_str(text)).transpose()?)
     }
 
-    /// Sessions, those first in which a run ended or something was changed last. One that moves
-    /// to the front while its list is paged through is not shown again.
+    /// Sessions, the most recently used or changed first. A session that moves to the front while a caller
+    /// pages through the list is not shown again.
     pub async fn sessions(&self, filter: &SessionFilter) -> Result<SessionPage> {
         let limit = filter.limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE);
         let mut values = Vec::new();
@@ -115,12 +114,12 @@ impl Sessions {
             conditions.push(format!("a.status = {}", bind(Value::from(status_word(status)))));
         }
         if let Some(cursor) = &filter.cursor {
-            let (at, id) = parse_cursor(cursor).ok_or_else(bad_cursor)?;
+            let (at, id) = parse_cursor(cursor).ok_or_else(|| Error::Cursor { cursor: cursor.to_owned() })?;
             let (at, id) = (bind(Value::Time(at)), bind(Value::Uuid(id)));
             conditions.push(format!("(a.updated_at, a.id) < ({at}, {id})"));
         }
         let conditions = conditions.join(" AND ");
-        // One more than the page has, which tells whether there is a next one.
+        // One more than the page, which shows if there is a next one.
         let most = limit + 1;
         let statement = Statement::new(|dialect| {
             let document = document(dialect);

@@ -1,7 +1,7 @@
-//! Running a session: who holds it, and what others want of whoever does.
+//! Runs of a session: leases, and requests to the node that holds one.
 //!
-//! Whoever runs a session holds its lease and renews it now and then. A lease that is over belongs
-//! to a process that is gone: anybody may take the session over.
+//! The node that runs a session holds its lease and renews it regularly. An expired lease belongs to a dead
+//! process, so any other may take the session over.
 
 use agent::{ApprovalPolicy, Entry, Mode, RunOptions, SessionStatus};
 use chrono::{DateTime, Utc};
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::log::insert;
+use crate::{BuiltStatement, Row, Statement, Work, approvals, status_word};
 use crate::{Result, Sessions};
-use crate::{Row, Spelled, Statement, Work, approvals, status_word};
 use database::{Dialect, Value, now};
 
-/// Who runs a session, and until when that is believed without a word.
+/// The hold of a node on a session, and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// A name that no other process has, not even the same one started again.
@@ -21,19 +21,19 @@ pub struct Lease {
     pub until: DateTime<Utc>,
 }
 
-/// What came of the wish to run a session.
+/// The outcome of an attempt to run a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Began {
+pub enum BeginOutcome {
     Started(Started),
-    /// Somebody runs it, as is believed until then.
+    /// Another node runs it. Its lease ends then.
     Busy {
         until: DateTime<Utc>,
     },
-    /// Its log ends elsewhere than the caller believes, who has to read it again.
+    /// The log does not end where the caller expects, so the caller has to read it again.
     Moved {
         seq: i64,
     },
-    /// For the answer to an approval request.
+    /// Waiting for an approval.
     Waiting,
     /// There is nothing to resume.
     Idle,
@@ -45,15 +45,15 @@ pub struct Started {
     /// The place of the last entry.
     pub seq: i64,
     pub mode: Mode,
-    /// Somebody asked to cancel it while it waited, or before its process was gone.
+    /// A cancel was requested while it waited, or before its process died.
     pub cancel_requested: bool,
-    /// It was taken over from a process that is gone: calls may lack results.
+    /// Taken over from a dead process: calls may lack results.
     pub recovered: bool,
-    /// What the caller of the run asked for when it began.
+    /// The options that the run began with.
     pub options: RunOptions,
 }
 
-/// What others want of a session that this node runs.
+/// Requests to a session that this node runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Control {
     pub session: Uuid,
@@ -61,7 +61,7 @@ pub struct Control {
     pub cancel_requested: bool,
 }
 
-/// A session's row while a change holds it.
+/// A locked row of a session.
 #[derive(Debug, Deserialize)]
 pub(super) struct Locked {
     pub(super) status: SessionStatus,
@@ -72,13 +72,13 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Until when somebody is believed to run it.
+    /// The end of the lease.
     pub(super) fn held_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.until.filter(|until| self.status == SessionStatus::Running && *until > now)
     }
 }
 
-/// A flag that is kept as a number, in JSON.
+/// A flag that is stored as a number, in JSON.
 fn flag(dialect: Dialect, column: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("json(iif({column}, 'true', 'false'))"),
@@ -97,7 +97,7 @@ pub(super) fn locked(dialect: Dialect) -> String {
     ]))
 }
 
-/// A session's row after a change that nobody could come between.
+/// A session's row after an atomic change.
 #[derive(Debug, Deserialize)]
 pub(super) struct Changed {
     pub(super) mode: Mode,
@@ -114,23 +114,23 @@ pub(super) fn changed(dialect: Dialect) -> String {
     ]))
 }
 
-static LOCK: Spelled = Spelled::new(|| {
+static LOCK: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
-        // A change of a SQLite file holds all of it.
+        // A write to a SQLite file locks the whole file.
         let lock = if dialect == Dialect::Postgres { " FOR UPDATE" } else { "" };
         format!("SELECT {} FROM sessions WHERE id = $1{lock}", locked(dialect))
     })
 });
 
-/// Takes hold of a session's row until the change ends.
+/// Locks a session's row until the change ends.
 pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
     let row = work.text(&LOCK, &[Value::Uuid(id)]).await?;
     Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
 }
 
-/// Takes a session that does what is expected, and whose log ends where it is expected to. It counts
-/// as used when the run ends: moving it in the list twice would double the work.
-static BEGIN: Spelled = Spelled::new(|| {
+/// Takes a session in the expected state, whose log ends where expected. It counts as used when the run
+/// ends: moving it in the list twice would double the work.
+static BEGIN: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         format!(
             "UPDATE sessions SET status = 'running', lease_node = $1, lease_until = $2, \
@@ -142,7 +142,7 @@ static BEGIN: Spelled = Spelled::new(|| {
     })
 });
 
-static RESUME: Spelled = Spelled::new(|| {
+static RESUME: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let options = dialect.text(&dialect.object(&[
             ("max_tool_rounds", "max_tool_rounds".to_owned()),
@@ -155,14 +155,14 @@ static RESUME: Spelled = Spelled::new(|| {
     })
 });
 
-/// What a run that resumes was asked for when it began. Rows of older releases have no policy.
+/// The options of a resumed run. Rows of older releases have no policy.
 #[derive(Debug, Default, Deserialize)]
 struct Resumed {
     max_tool_rounds: Option<u32>,
     policy: Option<ApprovalPolicy>,
 }
 
-static RENEW: Spelled = Spelled::new(|| {
+static RENEW: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let control = dialect.text(&dialect.object(&[
             ("session", "id".to_owned()),
@@ -177,7 +177,7 @@ static RENEW: Spelled = Spelled::new(|| {
     })
 });
 
-static EXPIRED: Spelled = Spelled::new(|| {
+static EXPIRED: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let (id, ids) = (dialect.text("id"), listed(dialect, 2));
         format!(
@@ -187,7 +187,7 @@ static EXPIRED: Spelled = Spelled::new(|| {
     })
 });
 
-/// The ids of a JSON list that is the value at this place.
+/// The ids of a JSON list at this place.
 fn listed(dialect: Dialect, at: usize) -> String {
     match dialect {
         Dialect::Sqlite => format!("SELECT value FROM json_each(${at})"),
@@ -196,10 +196,9 @@ fn listed(dialect: Dialect, at: usize) -> String {
 }
 
 impl Sessions {
-    /// Begins a run with what a user said, unless the session runs or waits, or its log no longer
-    /// ends at `after`: the entries answer what stood there. A run whose process is gone is taken
-    /// over. The title is kept where there is none yet. The options are stored with the run, so that
-    /// they also hold after a wait.
+    /// Begins a run with a user's message, unless the session runs or waits, or its log no longer ends at
+    /// `after`, which the entries answer. Takes over a run whose process died. Stores the title if there is
+    /// none yet. The options are stored with the run, so that they also hold after a wait.
     pub async fn begin_run(
         &self,
         id: Uuid,
@@ -208,14 +207,14 @@ impl Sessions {
         entries: &[Entry],
         title: Option<&str>,
         options: RunOptions,
-    ) -> Result<Began> {
+    ) -> Result<BeginOutcome> {
         let rows = Row::all(entries)?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let mut values = [
             Value::from(lease.node.as_str()),
             Value::Time(lease.until),
             Value::Int(count),
-            // PostgreSQL keeps no NUL in a text that is not JSON.
+            // PostgreSQL has no NUL in a text that is not JSON.
             Value::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
             Value::MaybeInt(options.max_tool_rounds.map(i64::from)),
             Value::from(options.policy.as_str()),
@@ -227,63 +226,62 @@ impl Sessions {
         let mut taken = work.text(&BEGIN, &values).await?;
         let mut recovered = false;
         if taken.is_none() {
-            let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+            let Some(row) = lock(&mut work, id).await? else { return Ok(BeginOutcome::Missing) };
             if let Some(until) = row.held_until(now()) {
-                return Ok(Began::Busy { until });
+                return Ok(BeginOutcome::Busy { until });
             }
             if row.status == SessionStatus::Waiting {
-                return Ok(Began::Waiting);
+                return Ok(BeginOutcome::Waiting);
             }
             if row.seq != after {
-                return Ok(Began::Moved { seq: row.seq });
+                return Ok(BeginOutcome::Moved { seq: row.seq });
             }
             recovered = row.status == SessionStatus::Running;
             values[7] = Value::from(status_word(row.status));
             taken = work.text(&BEGIN, &values).await?;
         }
-        let Some(taken) = taken else { return Ok(Began::Missing) };
+        let Some(taken) = taken else { return Ok(BeginOutcome::Missing) };
         let Changed { seq, mode, cancel_requested } = serde_json::from_str(&taken)?;
         insert(&mut work, id, seq - count + 1, rows).await?;
         work.commit().await?;
-        Ok(Began::Started(Started { seq, mode, cancel_requested, recovered, options }))
+        Ok(BeginOutcome::Started(Started { seq, mode, cancel_requested, recovered, options }))
     }
 
-    /// Goes on with a session that waits, once all its approval requests are answered, or with one
-    /// whose process is gone.
-    pub async fn resume_run(&self, id: Uuid, lease: &Lease) -> Result<Began> {
+    /// Resumes a waiting session once all its approval requests are answered, or one whose process died.
+    pub async fn resume_run(&self, id: Uuid, lease: &Lease) -> Result<BeginOutcome> {
         let mut work = Work::begin(self).await?;
         let now = now();
-        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+        let Some(row) = lock(&mut work, id).await? else { return Ok(BeginOutcome::Missing) };
         match row.status {
-            SessionStatus::Idle => return Ok(Began::Idle),
+            SessionStatus::Idle => return Ok(BeginOutcome::Idle),
             SessionStatus::Waiting if approvals::pending(&mut work, id).await? > 0 => {
-                return Ok(Began::Waiting);
+                return Ok(BeginOutcome::Waiting);
             }
             SessionStatus::Waiting => {}
             SessionStatus::Running => {
                 if let Some(until) = row.held_until(now) {
-                    return Ok(Began::Busy { until });
+                    return Ok(BeginOutcome::Busy { until });
                 }
             }
         }
         resume(work, id, &row, lease, now).await
     }
 
-    /// Takes a session whose process is gone, and no other.
-    pub async fn recover_run(&self, id: Uuid, lease: &Lease) -> Result<Began> {
+    /// Takes a session whose process died, and no other.
+    pub async fn recover_run(&self, id: Uuid, lease: &Lease) -> Result<BeginOutcome> {
         let mut work = Work::begin(self).await?;
         let now = now();
-        let Some(row) = lock(&mut work, id).await? else { return Ok(Began::Missing) };
+        let Some(row) = lock(&mut work, id).await? else { return Ok(BeginOutcome::Missing) };
         match (row.status, row.held_until(now)) {
             (SessionStatus::Running, None) => resume(work, id, &row, lease, now).await,
-            (SessionStatus::Running, Some(until)) => Ok(Began::Busy { until }),
-            (SessionStatus::Waiting, _) => Ok(Began::Waiting),
-            (SessionStatus::Idle, _) => Ok(Began::Idle),
+            (SessionStatus::Running, Some(until)) => Ok(BeginOutcome::Busy { until }),
+            (SessionStatus::Waiting, _) => Ok(BeginOutcome::Waiting),
+            (SessionStatus::Idle, _) => Ok(BeginOutcome::Idle),
         }
     }
 
-    /// Prolongs the leases of those of these sessions that a node runs; answers what others want of
-    /// them. Any other that it once took and lost sight of is let go when its lease is over.
+    /// Renews the leases of the sessions that a node runs, and returns the requests to them. Any other
+    /// session that it once took is released when its lease expires.
     pub async fn renew_leases(
         &self,
         node: &str,
@@ -297,8 +295,8 @@ impl Sessions {
         Ok(rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?)
     }
 
-    /// Asks whoever runs a session to stop; answers what the session was doing. One that waits is for
-    /// the caller to end, unless it goes on first.
+    /// Requests that a running session stops, and returns its state. A waiting one is for the caller to end,
+    /// unless it resumes first.
     pub async fn request_cancel(&self, id: Uuid) -> Result<Option<SessionStatus>> {
         let mut work = Work::begin(self).await?;
         let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
@@ -309,7 +307,7 @@ impl Sessions {
         Ok(Some(row.status))
     }
 
-    /// Those of these sessions whose process is gone: they run, but their lease is over.
+    /// The sessions whose process died: they run, but their lease has expired.
     pub async fn expired_runs(&self, sessions: &[Uuid], now: DateTime<Utc>) -> Result<Vec<Uuid>> {
         let sessions = Value::Json(serde_json::to_string(sessions)?);
         let found = self.session_texts(&EXPIRED, &[Value::Time(now), sessions]).await?;
@@ -317,8 +315,14 @@ impl Sessions {
     }
 }
 
-/// Takes a session that is held already for as long as the change lasts.
-async fn resume(mut work: Work, id: Uuid, row: &Locked, lease: &Lease, now: DateTime<Utc>) -> Result<Began> {
+/// Takes a session that is locked for the duration of the change.
+async fn resume(
+    mut work: Work,
+    id: Uuid,
+    row: &Locked,
+    lease: &Lease,
+    now: DateTime<Utc>,
+) -> Result<BeginOutcome> {
     let node = Value::from(lease.node.as_str());
     let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
     let resumed = work.text(&RESUME, &values).await?;
@@ -326,7 +330,7 @@ async fn resume(mut work: Work, id: Uuid, row: &Locked, lease: &Lease, now: Date
     let Resumed { max_tool_rounds, policy } = resumed.unwrap_or_default();
     let options = RunOptions { max_tool_rounds, policy: policy.unwrap_or_default() };
     work.commit().await?;
-    Ok(Began::Started(Started {
+    Ok(BeginOutcome::Started(Started {
         seq: row.seq,
         mode: row.mode,
         cancel_requested: row.cancel_requested,

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 use crate::{Result, Sessions};
 use database::{Dialect, Engine, Transaction, Value};
 
-/// A statement as each engine wants it.
+/// A statement in the dialect of each engine.
 pub(super) struct Statement {
     sqlite: String,
     postgres: String,
 }
 
-/// A statement that is spelled out once.
-pub(super) type Spelled = LazyLock<Statement>;
+/// A statement that is built once.
+pub(super) type BuiltStatement = LazyLock<Statement>;
 
 impl Statement {
     pub(super) fn new(spell: impl Fn(Dialect) -> String) -> Self {
@@ -27,7 +27,7 @@ impl Statement {
     }
 }
 
-/// A change that is under way; dropped without [`Work::commit`], it leaves no trace.
+/// An open change. Dropped without [`Work::commit`], it leaves no trace.
 #[derive(Debug)]
 pub(super) struct Work(Transaction);
 
@@ -40,7 +40,7 @@ impl Work {
         Ok(self.0.commit().await?)
     }
 
-    /// Runs a statement; answers how many rows it touched.
+    /// Runs a statement and returns the number of rows.
     pub(super) async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
         Ok(self.0.run(sql, values).await?)
     }
@@ -57,7 +57,7 @@ impl Work {
 }
 
 impl Sessions {
-    /// The first column of every row, outside of any change. SQLite is read on the caller's thread.
+    /// The first column of every row, outside of a change. SQLite is read on the caller's thread.
     pub(super) async fn session_texts(&self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
         Ok(match self.engine() {
             Engine::Sqlite(sqlite) => {

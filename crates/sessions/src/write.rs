@@ -1,4 +1,4 @@
-//! Making, changing and deleting sessions.
+//! Creates, changes and deletes sessions.
 
 use agent::{Entry, Mode, PlanStatus, Session, SessionStatus};
 use uuid::Uuid;
@@ -6,8 +6,8 @@ use uuid::Uuid;
 use crate::log::insert;
 use crate::read::document;
 use crate::runs::{Locked, lock, locked};
+use crate::{BuiltStatement, Row, Statement, Work, plan_word};
 use crate::{Error, Result, Sessions};
-use crate::{Row, Spelled, Statement, Work, plan_word};
 use database::{Dialect, Value, now};
 
 const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
@@ -17,12 +17,12 @@ const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, st
 const EDIT: &str = "UPDATE sessions SET persona = $1, persona_scope = $2, model = $3, overrides = $4, root = $5, \
                     title = $6, updated_at = $7 WHERE id = $8";
 
-static WHOLE: Spelled = Spelled::new(|| {
+static WHOLE: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
 });
 
-/// A session and all below it, held until the change ends.
-static WITH_ALL_BELOW: Spelled = Spelled::new(|| {
+/// A session and all below it, locked until the change ends.
+static WITH_ALL_BELOW: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         let lock = if dialect == Dialect::Postgres { " FOR UPDATE" } else { "" };
         format!(
@@ -35,15 +35,13 @@ static WITH_ALL_BELOW: Spelled = Spelled::new(|| {
 });
 
 impl Sessions {
-    /// Keeps a new session, idle and with an empty log whatever it says of itself.
-    pub async fn create_session(&self, new: &Session) -> Result<()> {
+    /// Stores a new session. It starts idle and with an empty log, whatever its fields say.
+    pub async fn create(&self, new: &Session) -> Result<()> {
         let mut work = Work::begin(self).await?;
         if let Some(parent) = new.parent
             && lock(&mut work, parent).await?.is_none()
         {
-            return Err(Error::Invalid(format!(
-                "there is no session {parent} that could delegate to another"
-            )));
+            return Err(Error::UnknownParent { id: parent });
         }
         let values = [
             Value::Uuid(new.id),
@@ -66,13 +64,9 @@ impl Sessions {
         work.commit().await
     }
 
-    /// Changes what a session is made of while it is idle: its persona, scope, model, overrides,
-    /// root and title. Everything else stays as it is. None: there is no such session.
-    pub async fn edit_session(
-        &self,
-        id: Uuid,
-        edit: impl FnOnce(&mut Session) + Send,
-    ) -> Result<Option<Session>> {
+    /// Changes an idle session: its persona, scope, model, overrides, root and title. Everything else stays.
+    /// `None` if there is no such session.
+    pub async fn edit(&self, id: Uuid, edit: impl FnOnce(&mut Session) + Send) -> Result<Option<Session>> {
         let mut work = Work::begin(self).await?;
         if hold_idle(&mut work, id).await?.is_none() {
             return Ok(None);
@@ -96,8 +90,8 @@ impl Sessions {
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
     }
 
-    /// Switches the mode, whatever the session does, and keeps the note that tells viewers of it.
-    /// Answers the note's place; none: there is no such session.
+    /// Switches the mode in any state, and stores the note that shows it to viewers. Returns the note's
+    /// place. `None` if there is no such session.
     pub async fn set_mode(&self, id: Uuid, mode: Mode, note: &Entry) -> Result<Option<i64>> {
         let note = Row::of(note)?;
         let mut work = Work::begin(self).await?;
@@ -111,7 +105,7 @@ impl Sessions {
         Ok(Some(seq))
     }
 
-    /// Approves a plan or sends it back; answers whether there was one.
+    /// Approves a plan or sends it back. False if there is none.
     pub async fn set_plan_status(&self, id: Uuid, status: PlanStatus) -> Result<bool> {
         let mut work = Work::begin(self).await?;
         if lock(&mut work, id).await?.is_none() {
@@ -127,10 +121,9 @@ impl Sessions {
         Ok(true)
     }
 
-    /// Takes back everything from a place of the log on while the session is idle: entries, and
-    /// approval requests with their answers. The note that tells viewers of it is kept in their
-    /// place. Answers the note's place; none: there is no such session, or its log no longer ends at
-    /// `last`.
+    /// Takes back the log of an idle session from a place on: entries, and approval requests with their
+    /// answers. The note that shows it to viewers takes their place. Returns the note's place. `None` if
+    /// there is no such session, or its log no longer ends at `last`.
     pub async fn truncate_log(&self, id: Uuid, from: i64, last: i64, note: &Entry) -> Result<Option<i64>> {
         let note = Row::of(note)?;
         let mut work = Work::begin(self).await?;
@@ -150,9 +143,9 @@ impl Sessions {
         Ok(Some(seq))
     }
 
-    /// Deletes a session with its log, its requests and all sessions below it; answers whether
-    /// there was one. Refused while somebody runs one of them.
-    pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
+    /// Deletes a session with its log, its requests and all sessions below it. False if there is none. Fails
+    /// while one of them runs.
+    pub async fn delete(&self, id: Uuid) -> Result<bool> {
         let mut work = Work::begin(self).await?;
         let now = now();
         for row in work.texts(&WITH_ALL_BELOW, &[Value::Uuid(id)]).await? {
@@ -167,7 +160,7 @@ impl Sessions {
     }
 }
 
-/// Takes hold of a session that must be idle; none where there is no such session.
+/// Locks a session that must be idle. `None` if there is no such session.
 async fn hold_idle(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
     match lock(work, id).await? {
         None => Ok(None),

@@ -1,5 +1,5 @@
-//! A bounded cache of hot personas. An entry is served only under the generation that it was
-//! read in; the feed counts generations.
+//! A bounded cache of hot personas. An entry is served only under the generation in which it was read; the
+//! feed counts generations.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::load::Loaded;
 mod rendered;
 pub use rendered::Rendered;
 
-/// What everything in the cache may weigh together.
+/// The maximum weight of the cache.
 const BYTES: u64 = 64 * 1024 * 1024;
-/// What one entry is expected to weigh.
+/// The expected weight of one entry.
 const USUAL_BYTES: u64 = 4 * 1024;
-/// What an entry weighs besides its texts: keys, pointers, the cache's own books.
+/// The weight of an entry besides its texts: keys, pointers, the cache's own bookkeeping.
 const OVERHEAD_BYTES: usize = 256;
 
-/// What is kept of a persona. Answers are kept as they were rendered: their JSON is several times
-/// smaller than what it is made of.
+/// The key of a cached value. Answers are cached as rendered: their JSON is several times smaller than its
+/// source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Bundle(Name),
@@ -28,7 +28,7 @@ enum Key {
 }
 
 #[derive(Debug, Clone)]
-enum Kept {
+enum Cached {
     Bundle(Arc<Loaded>),
     Answer(Arc<Rendered>),
 }
@@ -36,7 +36,7 @@ enum Kept {
 #[derive(Debug, Clone)]
 struct Entry {
     generation: u64,
-    kept: Kept,
+    cached: Cached,
 }
 
 #[derive(Debug, Clone)]
@@ -44,9 +44,9 @@ struct ByWeight;
 
 impl Weighter<Key, Entry> for ByWeight {
     fn weight(&self, _: &Key, entry: &Entry) -> u64 {
-        let bytes = match &entry.kept {
-            Kept::Bundle(loaded) => loaded.weight(),
-            Kept::Answer(answer) => answer.json().len(),
+        let bytes = match &entry.cached {
+            Cached::Bundle(loaded) => loaded.weight(),
+            Cached::Answer(answer) => answer.json().len(),
         };
         (bytes + OVERHEAD_BYTES) as u64
     }
@@ -61,30 +61,30 @@ impl Cache {
         Self(QuickCache::with_weighter(expected, BYTES, ByWeight))
     }
 
-    fn get(&self, key: &Key, generation: u64) -> Option<Kept> {
+    fn get(&self, key: &Key, generation: u64) -> Option<Cached> {
         let entry = self.0.get(key)?;
-        (entry.generation == generation).then_some(entry.kept)
+        (entry.generation == generation).then_some(entry.cached)
     }
 
     pub(crate) fn bundle(&self, name: &Name, generation: u64) -> Option<Arc<Loaded>> {
         match self.get(&Key::Bundle(name.clone()), generation)? {
-            Kept::Bundle(loaded) => Some(loaded),
-            Kept::Answer(_) => None,
+            Cached::Bundle(loaded) => Some(loaded),
+            Cached::Answer(_) => None,
         }
     }
 
     pub(crate) fn answer(&self, name: &Name, view: View, generation: u64) -> Option<Arc<Rendered>> {
         match self.get(&Key::Answer(name.clone(), view), generation)? {
-            Kept::Answer(answer) => Some(answer),
-            Kept::Bundle(_) => None,
+            Cached::Answer(answer) => Some(answer),
+            Cached::Bundle(_) => None,
         }
     }
 
     pub(crate) fn put_bundle(&self, name: Name, generation: u64, loaded: Arc<Loaded>) {
-        self.0.insert(Key::Bundle(name), Entry { generation, kept: Kept::Bundle(loaded) });
+        self.0.insert(Key::Bundle(name), Entry { generation, cached: Cached::Bundle(loaded) });
     }
 
     pub(crate) fn put_answer(&self, name: Name, view: View, generation: u64, answer: Arc<Rendered>) {
-        self.0.insert(Key::Answer(name, view), Entry { generation, kept: Kept::Answer(answer) });
+        self.0.insert(Key::Answer(name, view), Entry { generation, cached: Cached::Answer(answer) });
     }
 }

@@ -18,7 +18,7 @@ mod whole;
 pub use whole::file_state;
 pub(crate) use whole::{gather, load};
 
-/// Where a kind is kept.
+/// The table of a kind.
 pub(crate) const fn table(kind: Kind) -> &'static str {
     match kind {
         Kind::Persona => "agent_personas",
@@ -56,11 +56,11 @@ const EMPTY_IS_UNSET: [&str; 2] = ["summary", "aggregation_strategy"];
 pub(crate) const REMOVALS: &str = "removals";
 pub(crate) const EXTRA: &str = "extra";
 
-/// Where a field of a kind is kept.
+/// The place of a field of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Column(Column),
-    /// A text column in which an empty text stands for none.
+    /// A text column in which the empty text means none.
     EmptyIsUnset,
     /// Under its name in a column of JSON objects.
     Within(&'static str),
@@ -167,7 +167,7 @@ pub(crate) fn meta(dialect: Dialect, alias: &str) -> String {
     ])
 }
 
-/// What a list shows of the row `alias`; `lead` is what a summary can be derived from.
+/// The fields of the row `alias` that a list shows. A summary can be derived from `lead`.
 pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
     let column = |name: &str| format!("{alias}.{name}");
     let mut fields = vec![

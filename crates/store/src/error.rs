@@ -1,4 +1,4 @@
-//! Failures of keeping and reading the library.
+//! Failures of storing and reading the library.
 
 use std::io;
 
@@ -10,10 +10,22 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("{} {name:?} exists already", kind.spoken())]
     Exists { kind: Kind, name: Name },
-    #[error("{} {name:?} was changed by somebody else at the same time", kind.spoken())]
+    #[error("{} {name:?} was changed at the same time", kind.spoken())]
     Raced { kind: Kind, name: Name },
-    #[error("{0}")]
-    Invalid(String),
+    /// A definition refers to an entity that was deleted since the caller looked it up.
+    #[error("{} {name:?} was deleted at the same time", kind.spoken())]
+    Deleted { kind: Kind, name: Name },
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error("keep must be at least 1: the newest revision always stays")]
+    KeepNothing,
+    /// A write in which a step failed cannot be committed.
+    #[error("an earlier step of this write failed, so nothing was written")]
+    StepFailed,
+    #[error("the backup could not be closed, so none was written")]
+    BackupNotClosed,
+    #[error("row {row} of {table} differs after the copy, so nothing was copied")]
+    CopyDiffers { table: &'static str, row: u64 },
     #[error(transparent)]
     Chain(#[from] ChainError),
     /// A revision, or what it refers to, that no history has any more.
@@ -29,6 +41,52 @@ pub enum Error {
     File { path: String, source: io::Error },
 }
 
+/// A filter of a list or a search that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    #[error("{cursor:?} is not a cursor that a list returned")]
+    Cursor { cursor: String },
+    #[error("tags: at most {most} tags are allowed, not {count}")]
+    TooManyTags { most: usize, count: usize },
+    #[error("tags: a tag contains a NUL character")]
+    NulInTag,
+    #[error("query: at most {most} bytes are allowed, not {length}")]
+    LongQuery { most: usize, length: usize },
+    #[error("query must not be empty")]
+    EmptyQuery,
+    #[error("query has no letters or digits to search for")]
+    NoWords,
+}
+
+impl AsReport for FilterError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Cursor { .. } => Code::InvalidCursor,
+            Self::TooManyTags { .. } | Self::LongQuery { .. } => Code::TooLong,
+            Self::NulInTag => Code::NulCharacter,
+            Self::EmptyQuery => Code::Empty,
+            Self::NoWords => Code::InvalidValue,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::field(match self {
+            Self::Cursor { .. } => "cursor",
+            Self::TooManyTags { .. } | Self::NulInTag => "tags",
+            Self::LongQuery { .. } | Self::EmptyQuery | Self::NoWords => "query",
+        })
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Cursor { .. } => vec![Remedy::StartOver],
+            Self::TooManyTags { .. } | Self::LongQuery { .. } => vec![Remedy::Shorten],
+            Self::NulInTag => vec![Remedy::RemoveNul],
+            Self::EmptyQuery | Self::NoWords => Vec::new(),
+        }
+    }
+}
+
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.code().kind()
@@ -39,8 +97,12 @@ impl AsReport for Error {
     fn code(&self) -> Code {
         match self {
             Self::Exists { .. } => Code::AlreadyExists,
-            Self::Raced { .. } => Code::ChangedMeanwhile,
-            Self::Invalid(_) => Code::InvalidRequest,
+            Self::Raced { .. } | Self::Deleted { .. } => Code::ChangedMeanwhile,
+            Self::Filter(error) => error.code(),
+            Self::KeepNothing => Code::OutOfRange,
+            Self::StepFailed => Code::WriteFailed,
+            Self::BackupNotClosed => Code::DatabaseFailed,
+            Self::CopyDiffers { .. } => Code::CopyDiffers,
             Self::Chain(error) => error.code(),
             Self::Forgotten { .. } => Code::ForgottenRevision,
             Self::Occupied(_) => Code::TargetNotEmpty,
@@ -52,7 +114,11 @@ impl AsReport for Error {
 
     fn subject(&self) -> Subject {
         match self {
-            Self::Exists { kind, name } | Self::Raced { kind, name } => Subject::entity(*kind, name.as_str()),
+            Self::Exists { kind, name } | Self::Raced { kind, name } | Self::Deleted { kind, name } => {
+                Subject::entity(*kind, name.as_str())
+            }
+            Self::Filter(error) => error.subject(),
+            Self::KeepNothing => Subject::field("keep"),
             Self::Chain(error) => error.subject(),
             Self::Forgotten { revision, piece } => {
                 let piece = piece
@@ -62,7 +128,11 @@ impl AsReport for Error {
             }
             Self::Database(error) => error.subject(),
             Self::File { path, .. } => Subject::file(path),
-            Self::Invalid(_) | Self::Occupied(_) | Self::OpenTarget { .. } => Subject::default(),
+            Self::StepFailed
+            | Self::BackupNotClosed
+            | Self::CopyDiffers { .. }
+            | Self::Occupied(_)
+            | Self::OpenTarget { .. } => Subject::default(),
         }
     }
 
@@ -76,13 +146,16 @@ impl AsReport for Error {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::Exists { .. } => vec![Remedy::UpdateIt, Remedy::OtherName],
-            Self::Raced { .. } => vec![Remedy::ReadAgain],
+            Self::Raced { .. } | Self::Deleted { .. } => vec![Remedy::ReadAgain],
+            Self::Filter(error) => error.remedies(),
+            Self::StepFailed | Self::BackupNotClosed => vec![Remedy::Repeat],
+            Self::CopyDiffers { .. } => vec![Remedy::ReportBug],
             Self::Chain(error) => error.remedies(),
             Self::Forgotten { piece: None, .. } => vec![Remedy::OtherRevision],
             Self::Forgotten { .. } => vec![Remedy::OtherRevision, Remedy::RollBackHere],
             Self::Occupied(_) | Self::OpenTarget { .. } => vec![Remedy::OtherTarget],
             Self::Database(error) => error.remedies(),
-            Self::Invalid(_) | Self::File { .. } => Vec::new(),
+            Self::KeepNothing | Self::File { .. } => Vec::new(),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The change feed: what tells this node that its cache is out of date and its subscribers that
-//! something changed, whoever changed it.
+//! The change feed invalidates the cache of this node and notifies its subscribers, whichever node made
+//! the change.
 //!
-//! SQLite: `PRAGMA data_version` tells before every cached read whether any connection wrote but the
-//! one that writes sessions, and the history tells what. PostgreSQL: every write notifies;
-//! while the listening connection is down, nothing cached is trusted.
+//! SQLite: before every cached read, `PRAGMA data_version` shows if a connection other than that of sessions
+//! wrote, and the history shows what. PostgreSQL: every write sends a notification; while the listening
+//! connection is down, nothing cached is trusted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -18,39 +18,39 @@ use tokio::sync::{Notify, broadcast};
 use crate::{Error, Result};
 use database::{Engine, Sqlite, Value};
 
-/// Changes that a slow subscriber may fall behind before it is told that everything changed.
+/// The number of changes that a slow subscriber may lag before it gets "everything" instead.
 const BACKLOG: usize = 1_024;
-/// How often a SQLite file is looked at for other processes' changes while somebody subscribes.
+/// The interval at which a SQLite file is checked for changes of other processes, if there are subscribers.
 const SQLITE_POLL: Duration = Duration::from_millis(500);
-/// How often the listening connection must prove that it is alive, and how long that may take.
+/// The interval of checks that the listening connection is alive, and their timeout.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How long to wait before listening again after the connection was lost.
+/// The pause before listening again after the connection was lost.
 const RECONNECT: Duration = Duration::from_millis(200);
-/// PostgreSQL refuses longer notifications; a write with more changes says "everything" instead.
+/// PostgreSQL refuses longer notifications. A write with more changes sends "everything" instead.
 const PAYLOAD_BYTES: usize = 7_900;
 const CHANNEL: &str = "masque_library";
 
-/// Something in the library changed.
+/// A change of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     Entity {
         kind: Kind,
         name: Name,
-        /// Whether lists changed too: it was created, deleted or renamed.
+        /// True if lists changed too: it was created, deleted or renamed.
         listed: bool,
     },
-    /// Too much changed to say what, or it is not known.
+    /// Too many changes to list, or unknown ones.
     Everything,
 }
 
 #[derive(Debug)]
 pub(crate) struct Feed {
     sender: broadcast::Sender<Change>,
-    /// Counts changes: what was cached under another generation is out of date.
+    /// Counts changes. Data that was cached under another generation is out of date.
     generation: AtomicU64,
-    /// Whether changes elsewhere are known to arrive here.
+    /// True while changes of other nodes are known to arrive here.
     trusted: AtomicBool,
-    /// What the watching connection last saw; SQLite only.
+    /// The data version that the watching connection last saw; SQLite only.
     seen_version: Mutex<Option<i64>>,
     /// The newest revision that was announced; SQLite only.
     announced: AtomicI64,
@@ -77,11 +77,11 @@ impl Feed {
         self.generation.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The generation under which something read from now on may be cached, or a cached thing may
-    /// be served; none while changes elsewhere might go unnoticed.
+    /// The generation under which data read from now on may be cached, or cached data may be served. `None`
+    /// while changes of other nodes might go unnoticed.
     pub(crate) fn generation(&self, engine: &Engine) -> Result<Option<u64>> {
         match engine {
-            // In use: whoever reads now reads past the cache.
+            // The connection is in use: read past the cache.
             Engine::Sqlite(sqlite) if !self.check_version(sqlite)? => return Ok(None),
             Engine::Sqlite(_) => {}
             Engine::Postgres(_) if !self.trusted.load(Ordering::SeqCst) => return Ok(None),
@@ -90,9 +90,9 @@ impl Feed {
         Ok(Some(self.generation.load(Ordering::SeqCst)))
     }
 
-    /// Notices what others wrote; answers whether it could look.
+    /// Notices writes of other connections. False if the connection is in use.
     fn check_version(&self, sqlite: &Sqlite) -> Result<bool> {
-        // The lock keeps answers in the order of the questions.
+        // The lock keeps results in the order of the checks.
         let mut seen = self.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(version) = sqlite.sessions.data_version()? else { return Ok(false) };
         if *seen != Some(version) {
@@ -103,8 +103,8 @@ impl Feed {
         Ok(true)
     }
 
-    /// After a commit on this node: nothing that was cached before it is served again. `state`
-    /// is what changed without making a revision.
+    /// Called after a commit on this node. Nothing that was cached before is served again. `state` are the
+    /// changes without a revision.
     pub(crate) fn committed(&self, engine: &Engine, state: Vec<Change>) {
         self.bump();
         match engine {
@@ -114,12 +114,12 @@ impl Feed {
                 }
                 self.wake.notify_one();
             }
-            // The notification comes back to this node too, and tells its subscribers.
+            // The notification comes back to this node too, and reaches its subscribers.
             Engine::Postgres(_) => {}
         }
     }
 
-    /// After a change that no database knows of, such as one of a file.
+    /// Called after a change outside of any database, such as one of a file.
     pub(crate) fn changed_here(&self, changes: Vec<Change>) {
         self.bump();
         if changes.len() > BACKLOG / 2 {
@@ -131,13 +131,13 @@ impl Feed {
 
     fn announce(&self, changes: Vec<Change>) {
         for change in changes {
-            // Nobody listening is no failure.
+            // Sending fails without subscribers, which is fine.
             let _ = self.sender.send(change);
         }
     }
 }
 
-/// Starts what brings changes from elsewhere; it ends when the feed is dropped.
+/// Starts the task that receives changes from elsewhere. It ends when the feed is dropped.
 pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
     match engine {
         Engine::Sqlite(sqlite) => {
@@ -160,7 +160,7 @@ async fn newest_revision(engine: &Engine) -> Result<i64> {
     Ok(newest.unwrap_or(0))
 }
 
-/// SQLite: announces what the history has that was not announced yet.
+/// SQLite: announces the revisions that were not announced yet.
 async fn poll(feed: Weak<Feed>, engine: Engine) {
     let mut passed = 0;
     loop {
@@ -170,7 +170,7 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
         } else {
             pass_over(&strong, &engine, &mut passed).await
         };
-        // A library that is being closed may close under a look at it.
+        // A library may be closed while it is checked.
         if matches!(&looked, Err(Error::Database(database::Error::Closed))) {
             return;
         }
@@ -181,13 +181,13 @@ async fn poll(feed: Weak<Feed>, engine: Engine) {
     }
 }
 
-/// While nobody listens: whoever subscribes later is told what comes then, not what was before.
+/// Skips changes while there are no subscribers: a later one gets only later changes.
 async fn pass_over(feed: &Feed, engine: &Engine, passed: &mut u64) -> Result<()> {
     let Some(generation) = feed.generation(engine)?.filter(|now| now != passed) else {
         return Ok(());
     };
     let newest = newest_revision(engine).await?;
-    // Somebody who subscribed while this was read must hear what was written since.
+    // A subscriber that arrived in between must get the changes since.
     if feed.sender.receiver_count() == 0 {
         feed.announced.store(newest, Ordering::SeqCst);
         *passed = generation;
@@ -216,14 +216,14 @@ async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
     for row in rows {
         let Row { id, kind, name, listed, old_name } = serde_json::from_str(&row)?;
         feed.announced.store(id, Ordering::SeqCst);
-        // Whoever holds the old name must look again.
+        // Subscribers of the old name must read again.
         feed.announce(old_name.into_iter().map(|name| Change::Entity { kind, name, listed }).collect());
         feed.announce(vec![Change::Entity { kind, name, listed }]);
     }
     Ok(())
 }
 
-/// What a write on PostgreSQL tells every node.
+/// The notification that a write on PostgreSQL sends to every node.
 pub(crate) fn payload(changes: &[Change]) -> Result<String> {
     let text = serde_json::to_string(changes)?;
     if text.len() <= PAYLOAD_BYTES {
@@ -238,7 +238,7 @@ pub(crate) fn notify_statement() -> String {
 }
 
 async fn listen(pool: &PgPool) -> Result<PgListener> {
-    // A connection of its own: one taken from the pool would be missing there for good.
+    // A connection of its own: the pool would never get it back.
     let options = (*pool.connect_options()).clone();
     let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await?;
     let mut listener = PgListener::connect_with(&pool).await?;
@@ -247,7 +247,7 @@ async fn listen(pool: &PgPool) -> Result<PgListener> {
     Ok(listener)
 }
 
-/// PostgreSQL: hands on notifications; while there is no connection, the cache is not trusted.
+/// PostgreSQL: forwards notifications. Without a connection, the cache is not trusted.
 async fn follow(feed: Weak<Feed>, pool: PgPool, first: PgListener) {
     let mut listener = Some(first);
     loop {
@@ -282,7 +282,7 @@ async fn follow(feed: Weak<Feed>, pool: PgPool, first: PgListener) {
     }
 }
 
-/// Hands on notifications until the connection is lost or nobody needs them any more.
+/// Forwards notifications until the connection is lost or the feed is dropped.
 async fn hear(feed: &Weak<Feed>, listener: &mut PgListener) -> std::result::Result<(), sqlx::Error> {
     loop {
         match tokio::time::timeout(HEARTBEAT, listener.try_recv()).await {
@@ -300,7 +300,7 @@ async fn hear(feed: &Weak<Feed>, listener: &mut PgListener) -> std::result::Resu
                 if feed.strong_count() == 0 {
                     return Ok(());
                 }
-                // Silence may mean a dead connection, so it is asked.
+                // Silence may mean a dead connection, so check it.
                 match tokio::time::timeout(HEARTBEAT, listener.execute("SELECT 1")).await {
                     Ok(alive) => alive.map(|_| ())?,
                     Err(_) => return Err(sqlx::Error::PoolTimedOut),

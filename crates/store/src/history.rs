@@ -1,7 +1,7 @@
-//! History: what was recorded of an entity, by number or by tag.
+//! The history of an entity, by number or by tag.
 //!
-//! Entities of the database are recorded beside them; those of files in the local database, keyed
-//! by the file that they stand in.
+//! Entities of the database have their history beside them. That of files is in the local database, keyed
+//! by file.
 
 use chrono::{DateTime, Utc};
 use persona::{AnyEntity, Kind, Name, Scope};
@@ -17,23 +17,22 @@ mod pruning;
 mod tags;
 use tags::NAMED;
 
-/// Where a history is kept: a scope and, for files, the file.
+/// The key of a history: a scope and, for files, the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shelf<'a> {
+pub struct HistoryKey<'a> {
     pub scope: Scope,
     pub origin: &'a str,
 }
 
-/// The entity that a name's newest revision `r` is of, where that says that it was deleted and
-/// nothing came after it.
+/// The entity of a name's newest revision `r`, if that revision deleted it and none followed.
 pub const GONE: &str = "CASE WHEN r.action = 'delete' AND NOT EXISTS \
     (SELECT 1 FROM agent_revisions n WHERE n.guid = r.guid AND n.revision > r.revision) THEN r.guid END";
 
-impl Shelf<'static> {
+impl HistoryKey<'static> {
     pub const SHARED: Self = Self { scope: Scope::Shared, origin: "" };
 }
 
-/// A revision, without what it holds.
+/// A revision without its definition.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Revision {
     pub guid: Uuid,
@@ -46,14 +45,14 @@ pub struct Revision {
     pub created_at: DateTime<Utc>,
     #[serde(default)]
     pub tags: Vec<Tag>,
-    /// Whether its number means another revision of the history that it stands in, or none: it is one
-    /// of an earlier entity of the name, or of a name that the entity had.
+    /// True if the number alone means another revision here, or none: this one is of an earlier entity of the
+    /// name, or of an earlier name of the entity.
     #[serde(default)]
     pub shadowed: bool,
 }
 
 impl Revision {
-    /// What to ask for, to get this one.
+    /// The reference that names this revision.
     pub fn reference(&self) -> RevisionRef {
         match self.shadowed {
             true => RevisionRef::Earlier { entity: ending(self.guid), number: self.revision },
@@ -62,33 +61,33 @@ impl Revision {
     }
 }
 
-/// Hexadecimal digits that stand for an entity.
+/// The number of hexadecimal digits that identify an entity.
 const ENDING: usize = 8;
 
-/// The end of an identity, short enough to type; its beginning is the time and much alike.
+/// The end of an identity, short enough to type. Its beginning is the time, and similar for many.
 fn ending(guid: Uuid) -> String {
     let mut digits = guid.simple().to_string();
     digits.split_off(digits.len() - ENDING)
 }
 
-/// A name that a revision was given.
+/// A tag of a revision.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Tag {
     pub tag: String,
-    /// The entity that has it.
+    /// The entity that has the tag.
     pub guid: Uuid,
-    /// Whether that is another one than has the name whose history this stands in: it is not asked
-    /// for under this name.
+    /// True if another entity than the current one of this name has the tag. It cannot be used under this
+    /// name.
     #[serde(default)]
     pub of_another: bool,
-    /// None where that was not recorded yet.
+    /// `None` in old records.
     pub author: Option<String>,
     pub front: Option<String>,
     pub message: Option<String>,
     pub created_at: DateTime<Utc>,
 }
 
-/// A revision with the whole entity, and what it referred to.
+/// A revision with its definition and its references.
 #[derive(Debug, Clone)]
 pub struct FullRevision {
     pub about: Revision,
@@ -96,16 +95,16 @@ pub struct FullRevision {
     pub refs: Vec<Ref>,
 }
 
-/// A piece as a revision knew it, and where it is.
+/// A frozen piece of a revision, and its scope.
 #[derive(Debug, Clone)]
 pub struct Referred {
     pub scope: Scope,
     pub then: FullRevision,
-    /// The name that it has now; none where it is gone.
+    /// The current name. `None` if it was deleted.
     pub name_now: Option<Name>,
 }
 
-/// A piece that a revision referred to, and that is in no history any more as it was then.
+/// A piece of a revision that no history has any more in that version.
 #[derive(Debug, Clone)]
 pub struct Forgotten {
     pub scope: Scope,
@@ -113,7 +112,7 @@ pub struct Forgotten {
     pub name: Name,
 }
 
-/// How a caller names a revision.
+/// A caller's name for a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RevisionRef {
     Number(i64),
@@ -154,7 +153,7 @@ impl std::fmt::Display for RevisionRef {
 }
 
 impl Store {
-    /// A revision `r` as JSON, with those of its tags that `shown` lets through.
+    /// A revision `r` as JSON, with the tags that `shown` selects.
     fn about(&self, shown: &str) -> String {
         let dialect = self.engine().dialect();
         let tag = dialect.object(&[
@@ -179,16 +178,21 @@ impl Store {
         ])
     }
 
-    /// The identity under which the newest revision of a name was recorded; it outlives renames.
-    pub async fn identity(&self, shelf: Shelf<'_>, kind: Kind, name: &Name) -> Result<Option<Uuid>> {
+    /// The identity of a name's newest revision. It survives renames.
+    pub async fn identity(
+        &self,
+        history_key: HistoryKey<'_>,
+        kind: Kind,
+        name: &Name,
+    ) -> Result<Option<Uuid>> {
         let sql = format!(
             "SELECT {} FROM agent_revisions r WHERE r.scope = $1 AND r.origin = $2 AND r.kind = $3 AND r.name = $4 \
              ORDER BY r.id DESC LIMIT 1",
             self.engine().dialect().text("r.guid")
         );
         let values = [
-            Value::from(shelf.scope.as_str()),
-            Value::from(shelf.origin),
+            Value::from(history_key.scope.as_str()),
+            Value::from(history_key.origin),
             Value::from(kind.as_str()),
             Value::from(name),
         ];
@@ -196,14 +200,14 @@ impl Store {
         Ok(guid.and_then(|guid| Uuid::parse_str(&guid).ok()))
     }
 
-    /// The name that an entity had when it was last recorded.
+    /// The name of an entity in its newest revision.
     pub async fn newest_name(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT name FROM agent_revisions WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
         let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
-    /// The name that an entity has; none where it is gone.
+    /// The current name of an entity. `None` if it was deleted.
     pub async fn name_now(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT CASE WHEN action = 'delete' THEN '' ELSE name END FROM agent_revisions \
                    WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
@@ -211,20 +215,20 @@ impl Store {
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
-    /// What was recorded of the entity that has a name, also under its earlier names, and then of
-    /// those that had the name before, or that it has a tag for; each newest first.
+    /// The revisions of the entity that has a name, also under its earlier names, then those of earlier
+    /// entities of the name and of its tags, each newest first.
     pub async fn history(
         &self,
-        shelf: Shelf<'_>,
+        history_key: HistoryKey<'_>,
         kind: Kind,
         name: &Name,
         limit: usize,
     ) -> Result<Vec<Revision>> {
-        let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(Vec::new()) };
+        let Some(guid) = self.identity(history_key, kind, name).await? else { return Ok(Vec::new()) };
         let dialect = self.engine().dialect();
         let shadowing = "SELECT o.id FROM agent_revisions o WHERE o.guid = $5 AND o.revision = r.revision";
         let placed = "r.scope = $1 AND r.origin = $2 AND r.kind = $3";
-        // What another one's tag named is not asked for by it where this one has that tag.
+        // A tag of another entity is hidden if this one has a tag of the same name.
         let shown = "(t.guid = $5 OR NOT EXISTS \
                      (SELECT 1 FROM agent_revision_tags m WHERE m.guid = $5 AND m.tag = t.tag))";
         let row = dialect.object(&[("about", self.about(shown)), ("shadowing", format!("({shadowing})"))]);
@@ -237,8 +241,8 @@ impl Store {
             dialect.text(&row)
         );
         let values = [
-            Value::from(shelf.scope.as_str()),
-            Value::from(shelf.origin),
+            Value::from(history_key.scope.as_str()),
+            Value::from(history_key.origin),
             Value::from(kind.as_str()),
             Value::from(name),
             Value::Uuid(guid),
@@ -258,25 +262,25 @@ impl Store {
         rows.iter().map(listed).collect()
     }
 
-    /// One revision, whole.
+    /// One revision, with its definition.
     pub async fn revision(
         &self,
-        shelf: Shelf<'_>,
+        history_key: HistoryKey<'_>,
         kind: Kind,
         name: &Name,
         wanted: &RevisionRef,
     ) -> Result<Option<FullRevision>> {
-        let Some(guid) = self.identity(shelf, kind, name).await? else { return Ok(None) };
+        let Some(guid) = self.identity(history_key, kind, name).await? else { return Ok(None) };
         let found = match wanted {
             RevisionRef::Number(number) => {
-                // Another entity may have had the name before; the number means this one's first.
+                // Another entity may have had the name before. The number means this one's first.
                 match self.own_revision(guid, kind, *number).await? {
                     Some(found) => Some(found),
-                    None => self.named_revision(shelf, kind, name, *number, "").await?,
+                    None => self.named_revision(history_key, kind, name, *number, "").await?,
                 }
             }
             RevisionRef::Earlier { entity, number } => {
-                match self.named_revision(shelf, kind, name, *number, entity).await? {
+                match self.named_revision(history_key, kind, name, *number, entity).await? {
                     Some(found) => Some(found),
                     None => {
                         let ending = self.engine().dialect().text("r.guid");
@@ -316,11 +320,10 @@ impl Store {
         Ok(self.engine().number(sql.to_owned(), &values).await?.is_some_and(|count| count > 0))
     }
 
-    /// The revision of a name, whoever had it, of an entity whose identity ends like this. A name
-    /// counts on: no two have the same number under it.
+    /// The revision of a name for the entity whose identity ends like this. A name never reuses a number.
     async fn named_revision(
         &self,
-        shelf: Shelf<'_>,
+        history_key: HistoryKey<'_>,
         kind: Kind,
         name: &Name,
         number: i64,
@@ -328,8 +331,8 @@ impl Store {
     ) -> Result<Option<FullRevision>> {
         let named = "r.scope = $1 AND r.origin = $2 AND r.name = $3 AND r.revision = $4";
         let values = [
-            Value::from(shelf.scope.as_str()),
-            Value::from(shelf.origin),
+            Value::from(history_key.scope.as_str()),
+            Value::from(history_key.origin),
             Value::from(name),
             Value::Int(number),
         ];
@@ -337,7 +340,7 @@ impl Store {
         Ok(found.filter(|found| ending(found.about.guid).ends_with(entity)))
     }
 
-    /// What a revision refers to.
+    /// The references of a revision.
     pub async fn refs(&self, about: &Revision) -> Result<Vec<Ref>> {
         let refs = self.engine().dialect().text("refs");
         let sql = format!("SELECT {refs} FROM agent_revisions WHERE guid = $1 AND revision = $2");

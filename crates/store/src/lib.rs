@@ -1,13 +1,13 @@
-//! Where the library is kept: SQLite or PostgreSQL, with history, search and a bounded cache.
+//! Storage of the library in SQLite or PostgreSQL, with history, search and a bounded cache.
 //!
-//! One set of statements serves both engines; what differs is in `database`. Reads answer whole
-//! documents: a persona with everything that it links is one round trip. Writes happen in a
-//! [`DatabaseWrite`] transaction, which records a revision for each change.
+//! One set of statements serves both engines; `database` has the differences. Reads return whole documents:
+//! a persona with all its links is one round trip. Writes happen in a [`DatabaseWrite`] transaction, which
+//! records a revision for each change.
 //!
-//! This crate must not know of files, nor who asks, nor decide what a change means.
+//! This crate must not know of files or of the caller, nor decide what a change means.
 
 mod error;
-pub use error::{Error, Result};
+pub use error::{Error, FilterError, Result};
 
 mod documents;
 pub use documents::file_state;
@@ -25,13 +25,13 @@ mod read;
 pub use read::{Filter, Found, Listed, Listings, Page};
 
 mod load;
-pub use load::{Gathered, Loaded, Render, Wanted, put_override, put_overrides};
+pub use load::{Gathered, Loaded, Lookup, Render, put_override, put_overrides};
 
 mod write;
-pub use write::{Action, Attribution, DatabaseWrite, Held, Keep, STEP_FAILED};
+pub use write::{Action, Attribution, DatabaseWrite, Held, Keep};
 
 mod history;
-pub use history::{Forgotten, FullRevision, GONE, Ref, Referred, Revision, RevisionRef, Shelf, Tag};
+pub use history::{Forgotten, FullRevision, GONE, HistoryKey, Ref, Referred, Revision, RevisionRef, Tag};
 
 mod state;
 pub use state::{Owner, put_stage};

@@ -1,4 +1,4 @@
-//! Loading a persona of the database with everything that it refers to: one round trip, or none.
+//! Loads a persona of the database with all its references, in one round trip or none.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,8 +16,8 @@ static LOAD_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::load(Dialec
 static GATHER_SQLITE: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Sqlite));
 static GATHER_POSTGRES: LazyLock<String> = LazyLock::new(|| documents::gather(Dialect::Postgres));
 
-/// Makes the JSON of an answer. The cache keeps it by name and view, so the same of both must
-/// always be rendered by the same function.
+/// Renders the JSON of an answer. The cache keys it by name and view, so one function must render all of
+/// them.
 pub type Render = fn(&Bundle, View) -> String;
 
 /// A loaded persona.
@@ -28,13 +28,13 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Roughly what this holds in memory: its texts, and what stands around them.
+    /// The approximate size in memory: the texts and their overhead.
     pub(crate) fn weight(&self) -> usize {
         self.document_bytes * 2
     }
 
-    /// The arc that a persona walks, of whatever reading it brought. A persona whose bases cannot be
-    /// followed walks none: others must not be kept from their work by its mistake.
+    /// The arc of a loaded persona. `None` if its bases cannot be followed: its mistake must not stop the
+    /// caller.
     fn arc(loaded: Result<Option<Self>>) -> Result<Option<Name>> {
         match loaded {
             Ok(loaded) => Ok(loaded.and_then(Self::into_arc)),
@@ -43,7 +43,7 @@ impl Loaded {
         }
     }
 
-    /// The arc that the persona walks.
+    /// The arc of the persona.
     pub fn into_arc(self) -> Option<Name> {
         self.bundle.stage.map(|stage| stage.arc)
     }
@@ -56,10 +56,10 @@ struct Row {
     parts: Vec<Part>,
 }
 
-/// What a persona in a file needs of the database: names of pieces, and the base that its chain
-/// leaves the files with.
+/// The entities that a persona in a file needs from the database: names of pieces, and the first base of its
+/// chain outside of files.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct Lookup {
     pub base: Option<Name>,
     pub parts: Vec<Name>,
     pub traits: Vec<Name>,
@@ -68,14 +68,14 @@ pub struct Wanted {
     pub arcs: Vec<Name>,
 }
 
-impl Wanted {
+impl Lookup {
     fn is_empty(&self) -> bool {
         let Self { base, parts, traits, skills, guardrails, arcs } = self;
         base.is_none() && [parts, traits, skills, guardrails, arcs].iter().all(|names| names.is_empty())
     }
 }
 
-/// What the database had of it.
+/// The entities that the database found.
 #[derive(Debug, Default, Deserialize)]
 pub struct Gathered {
     pub bundle: Option<Bundle>,
@@ -89,8 +89,8 @@ pub struct Gathered {
 }
 
 impl Store {
-    /// The persona of that name, from the strongest scope that has it, with the parts that the
-    /// overrides name as far as they exist.
+    /// The persona of that name, from the strongest scope that has it, with the parts that the overrides
+    /// name, as far as they exist.
     pub async fn load(&self, name: &Name, override_parts: &[&Name]) -> Result<Option<Arc<Loaded>>> {
         if !override_parts.is_empty() {
             return Ok(self.fetch(name, None, override_parts).await?.map(Arc::new));
@@ -98,12 +98,12 @@ impl Store {
         self.cached_bundle(name, self.generation()?, self.fetch(name, None, &[])).await
     }
 
-    /// The persona as `render` makes it, from the cache where that has it.
+    /// The persona as `render` shows it, from the cache if possible.
     pub async fn rendered(&self, name: &Name, view: View, render: Render) -> Result<Option<Arc<Rendered>>> {
         self.cached_answer((name, view, render), self.generation()?, self.fetch(name, None, &[])).await
     }
 
-    /// What the cache has of a generation, or else what is read, which the cache then has.
+    /// The cached bundle of this generation. Otherwise reads and caches it.
     pub async fn cached_bundle<E>(
         &self,
         name: &Name,
@@ -120,7 +120,7 @@ impl Store {
         Ok(loaded)
     }
 
-    /// As [`Store::cached_bundle`], for what is rendered of it.
+    /// The same as [`Store::cached_bundle`], for the rendered answer.
     pub async fn cached_answer<E>(
         &self,
         (name, view, render): (&Name, View, Render),
@@ -140,13 +140,12 @@ impl Store {
         Ok(Some(answer))
     }
 
-    /// The generation under which something read from now on may be cached, or a cached thing
-    /// may be served.
+    /// The generation under which data read from now on may be cached, or cached data may be served.
     pub fn generation(&self) -> Result<Option<u64>> {
         self.feed().generation(self.engine())
     }
 
-    /// Reads a persona: of one scope where one is named, else shared before builtin.
+    /// Reads a persona from the given scope, or else shared before builtin.
     pub async fn fetch(
         &self,
         name: &Name,
@@ -165,7 +164,7 @@ impl Store {
             states.iter().find(|state| state.scope == Some(scope)).cloned().unwrap_or_default()
         };
         let bundle = match bundle.filter(|_| only != Some(Scope::Builtin)) {
-            // Most personas build on nothing, and have all that they need already.
+            // Most personas have no base, and need nothing else.
             Some(bundle) if bundle.persona.extends.is_none() => Some(bundle),
             Some(bundle) => Some(catalog::complete(Builtins::get(), bundle, &state(Scope::Shared))?),
             None if only == Some(Scope::Shared) => None,
@@ -176,19 +175,19 @@ impl Store {
         Ok(Some(Loaded { bundle, document_bytes: text.len() }))
     }
 
-    /// The arc that a persona walks, its own or an inherited one; see [`Loaded::arc`].
+    /// The arc of a persona, its own or an inherited one; see [`Loaded::arc`].
     pub(crate) async fn walked_arc(&self, name: &Name, scope: Scope) -> Result<Option<Name>> {
         Loaded::arc(self.fetch(name, Some(scope), &[]).await)
     }
 
-    /// Reads what a persona in a file needs of this database, in one round trip.
-    pub async fn gather(&self, wanted: &Wanted) -> Result<Gathered> {
-        if wanted.is_empty() {
+    /// Reads the entities that a persona in a file needs from this database, in one round trip.
+    pub async fn gather(&self, lookup: &Lookup) -> Result<Gathered> {
+        if lookup.is_empty() {
             return Ok(Gathered::default());
         }
-        let base = wanted.base.as_ref().map(Name::as_str).unwrap_or_default();
+        let base = lookup.base.as_ref().map(Name::as_str).unwrap_or_default();
         let mut values = vec![Value::from(base)];
-        for names in [&wanted.parts, &wanted.traits, &wanted.skills, &wanted.guardrails, &wanted.arcs] {
+        for names in [&lookup.parts, &lookup.traits, &lookup.skills, &lookup.guardrails, &lookup.arcs] {
             values.push(Value::Json(serde_json::to_string(names)?));
         }
         let sql = match self.engine().dialect() {
@@ -200,8 +199,7 @@ impl Store {
     }
 }
 
-/// Gives a persona the parts of these names that the database had, and the builtins where it had
-/// none.
+/// Gives a persona the parts of these names from the database, or from the builtins.
 pub fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
     bundle.override_parts = shared;
     for name in names {
@@ -212,7 +210,7 @@ pub fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
     }
 }
 
-/// Puts a part that is not shared in place of whatever has its name.
+/// Puts a part of another scope in place of the one that has its name.
 pub fn put_override(bundle: &mut Bundle, part: Part, scope: Scope) {
     let Bundle { override_parts, override_scopes, .. } = bundle;
     override_parts.retain(|known| known.name != part.name);

@@ -1,5 +1,5 @@
-//! Reading single entities and lists: what is in the database, the builtins below it, and the
-//! entities of files above it.
+//! Reads single entities and lists: those of the database, the builtins below, and the entities of files
+//! above.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::documents::{
 };
 use crate::words;
 use crate::write::Keep;
-use crate::{Error, Result, Store};
+use crate::{FilterError, Result, Store};
 use database::{Dialect, Value};
 
 mod listing;
@@ -23,10 +23,10 @@ pub use listing::{Listed, Listings};
 mod names;
 mod search;
 
-/// What a list keeps.
+/// The filter of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only what this scope has, whether a stronger one hides it or not.
+    /// Only entities of this scope, even if a stronger one hides them.
     pub scope: Option<Scope>,
     pub part_type: Option<PartType>,
     pub trait_type: Option<TraitType>,
@@ -58,10 +58,10 @@ pub struct Found {
     pub tags: Tags,
     #[serde(default)]
     pub updated_at: Option<DateTime<Utc>>,
-    /// The persona that gives what this one does not set.
+    /// The persona that provides the fields that this one does not set.
     #[serde(default)]
     pub extends: Option<BaseRef>,
-    /// Whether the summary is not set, but derived from the text.
+    /// True if the summary is derived from the text.
     #[serde(skip)]
     pub is_derived: bool,
     /// The beginning of the text that a missing summary is derived from.
@@ -70,7 +70,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// What stands for the entity in one line: its summary, or what it is derived from.
+    /// Fills in a missing summary from the text.
     fn complete(mut self) -> Self {
         if self.summary.is_none() && self.description.is_none() {
             self.summary = self
@@ -96,14 +96,16 @@ fn page_size(limit: Option<usize>) -> usize {
     limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE)
 }
 
-pub(crate) fn bad_cursor() -> Error {
-    Error::Invalid("the cursor is not one that a list gave; ask again without it".to_owned())
+pub(crate) fn bad_cursor(cursor: &str) -> FilterError {
+    FilterError::Cursor { cursor: cursor.to_owned() }
 }
 
 fn check_tags(tags: &[String]) -> Result<()> {
-    if tags.len() > limits::TAGS || tags.iter().any(|tag| tag.contains('\0')) {
-        let most = limits::TAGS;
-        return Err(Error::Invalid(format!("tags: at most {most} of them, without NUL characters")));
+    if tags.len() > limits::TAGS {
+        return Err(FilterError::TooManyTags { most: limits::TAGS, count: tags.len() }.into());
+    }
+    if tags.iter().any(|tag| tag.contains('\0')) {
+        return Err(FilterError::NulInTag.into());
     }
     Ok(())
 }
@@ -113,12 +115,11 @@ fn query_words(query: Option<&str>) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     if query.len() > limits::QUERY_BYTES {
-        let most = limits::QUERY_BYTES;
-        return Err(Error::Invalid(format!("the query is longer than {most} bytes; a few words are enough")));
+        return Err(FilterError::LongQuery { most: limits::QUERY_BYTES, length: query.len() }.into());
     }
     let words = words::query(query);
     if words.is_empty() {
-        return Err(Error::Invalid("the query has no letters or digits to look for".to_owned()));
+        return Err(FilterError::NoWords.into());
     }
     Ok(Some(words))
 }
@@ -184,14 +185,14 @@ impl Store {
         self.list_below(&Listings::default(), kind, filter).await
     }
 
-    /// One page of a kind, by name, over this store and what stands above it.
+    /// One page of the entities of a kind, by name, over this store and the entities above it.
     pub async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<Page> {
         let size = page_size(filter.limit);
         let mut after = match &filter.cursor {
             None => None,
             Some(cursor) => {
                 let name = cursor.strip_prefix("after:").and_then(|name| Name::parse(name).ok());
-                Some(name.ok_or_else(bad_cursor)?)
+                Some(name.ok_or_else(|| bad_cursor(cursor))?)
             }
         };
         let words = query_words(filter.query.as_deref())?;
@@ -206,8 +207,7 @@ impl Store {
                 Vec::new()
             };
             let exhausted = shared.len() <= size;
-            // What is held in memory stands in this page if its name lies in the range that the
-            // page covers.
+            // An entity in memory belongs to this page if its name lies in the range of the page.
             let last = shared.last().map(|found| found.name.clone()).filter(|_| !exhausted);
             let in_range = |name: &Name| {
                 after.as_ref().is_none_or(|after| name > after)

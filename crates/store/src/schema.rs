@@ -1,15 +1,15 @@
-//! What the tables hold, for whatever goes over all of them: copying, comparing, documenting.
+//! A description of the tables, for code that visits all of them: copying, comparing, documenting.
 
 use database::Column;
 
-/// A table that holds state of record. Search indexes are made anew instead of being copied.
+/// A table of stored data. Search indexes are rebuilt instead of copied.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// What the rows are ordered by: unique.
+    /// The unique key by which rows are ordered.
     pub(crate) key: &'static [&'static str],
     pub(crate) columns: &'static [(&'static str, Column)],
-    /// Whether the ids come from a sequence that must be moved on after a copy.
+    /// True if ids come from a sequence that must advance after a copy.
     pub(crate) serial: bool,
 }
 

@@ -1,5 +1,5 @@
-//! State that is not authored: where a persona stands in its arc, and its compiled text. Changing
-//! it makes no revision.
+//! State that is not authored: the stage of a persona in its arc, and its compiled text. Changing it makes
+//! no revision.
 
 use persona::{Compiled, CompiledText, Name, Persona, Scope};
 
@@ -9,11 +9,11 @@ use database::{Transaction, Value, now};
 
 use crate::{Attribution, Result, Store};
 
-/// Whose state it is. Personas with a row of their own keep most of it there.
+/// The owner of state. Personas with a row of their own have most of it there.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     pub scope: Scope,
-    /// The file that the persona stands in; empty for all others.
+    /// The file that defines the persona. Empty for all others.
     pub origin: &'a str,
     pub name: &'a Name,
 }
@@ -29,7 +29,7 @@ impl Owner<'_> {
     }
 }
 
-/// Keeps the stage of a persona that has no row, or none for this arc.
+/// Stores the stage of a persona that has no row, or none for this arc.
 pub async fn put_stage(
     transaction: &mut Transaction,
     owner: Owner<'_>,
@@ -53,7 +53,7 @@ const GET_STAGE: &str = "SELECT stage FROM persona_state WHERE scope = $1 AND or
 const GET_STAGE_IN: &str =
     "SELECT stage FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3 AND arc = $4";
 
-/// The stage that [`put_stage`] kept for this arc.
+/// The stage that [`put_stage`] stored for this arc.
 async fn get_stage_in(transaction: &mut Transaction, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
     let stage = transaction.text(GET_STAGE_IN, &owner.values_in(arc)).await?;
     Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
@@ -80,7 +80,7 @@ impl DatabaseWrite {
         Ok(())
     }
 
-    /// Puts a builtin persona into a stage of its arc; only the state is kept here.
+    /// Puts a builtin persona into a stage of its arc. Only the state is stored here.
     pub async fn set_builtin_stage(&mut self, persona: &Name, arc: &Name, stage: &Name) -> Result<()> {
         let owner = Owner { scope: Scope::Builtin, origin: "", name: persona };
         put_stage(self.transaction(), owner, arc, stage).await?;
@@ -88,26 +88,26 @@ impl DatabaseWrite {
         Ok(())
     }
 
-    /// The stage in which a builtin persona stands, if it was ever moved, and its arc still has it.
+    /// The stage of a builtin persona, if it was ever moved and its arc still has the stage.
     pub async fn builtin_stage(&mut self, persona: &Name) -> Result<Option<Name>> {
-        let stage = self.kept_stage(Scope::Builtin, persona).await?;
+        let stage = self.stored_stage(Scope::Builtin, persona).await?;
         Ok(stage.and_then(|(arc, stage)| {
             let arc = Builtins::get().arcs.get(&arc)?;
             arc.stage(stage.as_str()).map(|stage| stage.name.clone())
         }))
     }
 
-    /// The stage that is kept beside a persona, with the arc that it walks.
-    async fn kept_stage(&mut self, scope: Scope, name: &Name) -> Result<Option<(Name, Name)>> {
+    /// The stage that is stored beside a persona, with its arc.
+    async fn stored_stage(&mut self, scope: Scope, name: &Name) -> Result<Option<(Name, Name)>> {
         let Some(arc) = self.store().walked_arc(name, scope).await? else { return Ok(None) };
         let stage = get_stage_in(self.transaction(), Owner { scope, origin: "", name }, &arc).await?;
         Ok(stage.map(|stage| (arc, stage)))
     }
 
-    /// The stage in which a shared persona stands.
+    /// The stage of a shared persona.
     pub async fn stage(&mut self, persona: &Held<Persona>) -> Result<Option<Name>> {
         if persona.stored.entity.arc.is_none() {
-            let kept = self.kept_stage(Scope::Shared, &persona.stored.entity.name).await?;
+            let kept = self.stored_stage(Scope::Shared, &persona.stored.entity.name).await?;
             return Ok(kept.map(|(_, stage)| stage));
         }
         let sql = "SELECT s.name FROM persona_arc pa JOIN arc_stages s ON s.id = pa.current_stage_id WHERE pa.persona_id = $1";
@@ -115,7 +115,7 @@ impl DatabaseWrite {
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
-    /// Which personas stand in a stage of their own arc, or of one that they inherit.
+    /// The personas in a stage of their own arc, or of an inherited one.
     pub async fn personas_in_stage(&mut self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
         let sql = "SELECT p.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
                    JOIN arc_stages s ON s.id = pa.current_stage_id JOIN character_arcs c ON c.id = s.arc_id \
@@ -128,7 +128,7 @@ impl DatabaseWrite {
         let mut standing: Vec<Name> = names.iter().filter_map(|name| Name::parse(name).ok()).collect();
         let names = self.transaction().texts(heirs, &values).await?;
         for name in names.iter().filter_map(|name| Name::parse(name).ok()) {
-            // What it builds on may have another arc by now.
+            // Its base may have another arc now.
             if self.store().walked_arc(&name, Scope::Shared).await?.as_ref() == Some(arc) {
                 standing.push(name);
             }
@@ -138,19 +138,19 @@ impl DatabaseWrite {
 }
 
 impl Store {
-    /// The stage that was kept for a persona that has no row, or none for its arc.
-    pub async fn kept_stage(&self, owner: Owner<'_>) -> Result<Option<Name>> {
+    /// The stage that is stored for a persona that has no row, or none for its arc.
+    pub async fn stored_stage(&self, owner: Owner<'_>) -> Result<Option<Name>> {
         let stage = self.engine().text(GET_STAGE, &owner.values()).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
-    /// The same, where it was kept for this arc.
+    /// The same, if it is stored for this arc.
     pub async fn kept_stage_in(&self, owner: Owner<'_>, arc: &Name) -> Result<Option<Name>> {
         let stage = self.engine().text(GET_STAGE_IN, &owner.values_in(arc)).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
-    /// The stage in which a shared persona stands: in its own arc, or in one that it inherits.
+    /// The stage of a shared persona, in its own arc or in an inherited one.
     pub async fn shared_stage(&self, name: &Name) -> Result<Option<Name>> {
         let sql = "SELECT coalesce((SELECT s.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
                    JOIN arc_stages s ON s.id = pa.current_stage_id WHERE p.name = $1), \
@@ -159,8 +159,8 @@ impl Store {
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
-    /// Keeps a persona's compiled text.
-    pub async fn keep_compiled(&self, owner: Owner<'_>, text: &CompiledText) -> Result<Compiled> {
+    /// Stores a persona's compiled text.
+    pub async fn store_compiled(&self, owner: Owner<'_>, text: &CompiledText) -> Result<Compiled> {
         let at = now();
         let attribution = Attribution { who: String::new(), front: String::new(), message: None };
         let mut write = self.write(attribution).await?;

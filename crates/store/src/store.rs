@@ -26,7 +26,7 @@ struct Inner {
     usage: Arc<Usage>,
 }
 
-/// What there is to say about a database.
+/// Facts about a database.
 #[derive(Debug, Clone)]
 pub struct DatabaseInfo {
     pub engine: &'static str,
@@ -40,8 +40,7 @@ pub struct DatabaseInfo {
 }
 
 impl Store {
-    /// Opens a library, bringing its schema up to date. A SQLite file that is not there is made
-    /// where `create` says so.
+    /// Opens a library and updates its schema. Creates a missing SQLite file if `create` is set.
     pub async fn open(location: Location, create: bool) -> Result<Self> {
         let engine = Engine::open(&location, create).await?;
         database::migrate(&engine).await?;
@@ -51,7 +50,7 @@ impl Store {
         Ok(Self(Arc::new(Inner { location, engine, feed, cache: Cache::new(), usage })))
     }
 
-    /// Writes what is pending and closes all connections.
+    /// Writes pending data and closes all connections.
     pub async fn close(&self) {
         if let Err(error) = self.0.usage.flush(&self.0.engine).await {
             tracing::debug!(%error, "usage was not kept");
@@ -59,7 +58,7 @@ impl Store {
         self.0.engine.close().await;
     }
 
-    /// The connections, for what is kept beside the library.
+    /// The connections, for tables beside the library.
     pub fn engine(&self) -> &Engine {
         &self.0.engine
     }
@@ -80,7 +79,7 @@ impl Store {
         &self.0.usage
     }
 
-    /// Tells subscribers of changes that no database knows of, such as those of a file.
+    /// Announces changes outside of any database, such as those of a file.
     pub fn announce(&self, changes: Vec<Change>) {
         self.0.feed.changed_here(changes);
     }
@@ -90,7 +89,7 @@ impl Store {
         self.0.feed.subscribe()
     }
 
-    /// Whether the database answers.
+    /// Fails if the database does not answer.
     pub async fn ping(&self) -> Result<()> {
         self.engine().number("SELECT CAST(1 AS bigint)".to_owned(), &[]).await?;
         Ok(())

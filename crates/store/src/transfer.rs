@@ -1,5 +1,4 @@
-//! Whole libraries on the move: backup, and copies from one engine to the other, each followed by
-//! a comparison of every row.
+//! Backups, and copies from one engine to the other, each followed by a comparison of every row.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +28,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What a copy brought over; every row was compared.
+/// The result of a copy, in which every row was compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyReport {
     pub tables: Vec<(&'static str, u64)>,
@@ -64,14 +63,12 @@ impl Store {
         let kept = copied.and_then(|report| {
             // Closing it brought everything into the one file; a log beside it would be left behind.
             if std::fs::metadata(beside(".partial-wal")).is_ok_and(|log| log.len() > 0) {
-                return Err(Error::Invalid(
-                    "the backup could not be closed; nothing was kept, try again".to_owned(),
-                ));
+                return Err(Error::BackupNotClosed);
             }
             std::fs::rename(&partial, to).map(|()| report).map_err(file)
         });
         if kept.is_err() {
-            // What is half written is worth nothing, and the first error says more than this one.
+            // A partial copy is useless, and the first error says more than a second one.
             let _: Result<()> = remove();
         }
         kept
@@ -116,8 +113,8 @@ impl Store {
             }
         }
         let mut source = self.engine().snapshot().await?;
-        let nobody = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
-        let mut write = target.write(nobody).await?;
+        let attribution = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
+        let mut write = target.write(attribution).await?;
         let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0 };
         for table in TABLES {
             let total = count(&mut source, table, extent).await?;
@@ -282,11 +279,7 @@ async fn compare(
             (None, None) => break,
             (left, right) if left == right => done += 1,
             _ => {
-                let name = table.name;
-                return Err(Error::Invalid(format!(
-                    "row {} of {name} differs after the copy; nothing was kept. Please report this",
-                    done + 1
-                )));
+                return Err(Error::CopyDiffers { table: table.name, row: done + 1 });
             }
         }
         if done % 10_000 == 0 {
@@ -297,7 +290,7 @@ async fn compare(
     Ok(())
 }
 
-/// Makes the search index of a kind anew.
+/// Rebuilds the search index of a kind.
 async fn reindex<T: Keep>(write: &mut crate::DatabaseWrite) -> Result<()> {
     let dialect = write.transaction().dialect();
     let kind: Kind = T::KIND;

@@ -1,5 +1,5 @@
-//! Which personas were asked for last: kept in memory, written now and then. Losing a minute of
-//! it costs nothing, so reads stay reads.
+//! The most recently used personas, in memory and written now and then. Losing a minute of them costs
+//! nothing, so reads stay reads.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,18 +11,18 @@ use persona::Name;
 use crate::Result;
 use database::{Engine, Value};
 
-/// How often usage is written.
+/// The interval between writes.
 const INTERVAL: Duration = Duration::from_secs(60);
-/// How many names are written at a time, newest first; the rest was not recent.
+/// The number of names per write, newest first. The rest was not recent.
 const WRITTEN: usize = 100;
-/// How many names are held before the older ones are forgotten.
+/// The number of names in memory, above which the oldest are forgotten.
 const HELD: usize = 4 * WRITTEN;
 
 #[derive(Debug, Default)]
 pub struct Usage(Mutex<HashMap<Name, DateTime<Utc>>>);
 
 impl Usage {
-    /// Remembers that a persona was asked for.
+    /// Records the use of a persona.
     pub fn note(&self, name: &Name) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         used.insert(name.clone(), Utc::now());
@@ -31,7 +31,7 @@ impl Usage {
         }
     }
 
-    /// What was asked for since the last flush, newest first.
+    /// The personas used since the last flush, newest first.
     pub(crate) fn recent(&self) -> Vec<Name> {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         newest(used).into_iter().map(|(name, _)| name).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use persona::Entity;
 use persona::field::{Search, View};
 
-/// Words that the index keeps of one entity.
+/// The number of indexed words of one entity.
 const WORDS: usize = 4_096;
 /// Characters of a word that count; the rest is cut off, in the index and in queries alike.
 const WORD_CHARS: usize = 64;
@@ -19,7 +19,7 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = String> + '_ {
         .map(|word| word.chars().take(WORD_CHARS).flat_map(char::to_lowercase).collect())
 }
 
-/// What an entity is found by: its names weigh more than its texts.
+/// The search words of an entity. Its names weigh more than its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) name: Vec<String>,
@@ -37,7 +37,7 @@ impl Words {
         Self { text: text.difference(&name).cloned().collect(), name: name.into_iter().collect() }
     }
 
-    /// Whether every word of a query is here; the last one may be the beginning of a word.
+    /// True if every word of a query occurs. The last one may be a prefix.
     pub(crate) fn matches(&self, query: &[String]) -> bool {
         let has = |test: &dyn Fn(&String) -> bool| self.name.iter().chain(&self.text).any(test);
         query.split_last().is_some_and(|(last, rest)| {
@@ -54,7 +54,7 @@ impl Words {
     }
 }
 
-/// A query's words; none where there is nothing to look for.
+/// The words of a query. Empty if there is nothing to search for.
 pub(crate) fn query(text: &str) -> Vec<String> {
     split(text).take(QUERY_WORDS).collect()
 }
@@ -70,8 +70,8 @@ pub(crate) fn tsquery(words: &[String]) -> String {
     joined(words, " & ")
 }
 
-/// What ranks the answers to a query: PostgreSQL adds up the words of an "or", but ranks an "and"
-/// by the distance of its words, which says nothing here.
+/// The ranking query: PostgreSQL adds up the words of an "or", but ranks an "and" by the distance of its
+/// words, which means nothing here.
 pub(crate) fn tsquery_any(words: &[String]) -> String {
     joined(words, " | ")
 }
@@ -81,7 +81,7 @@ fn joined(words: &[String], operator: &str) -> String {
     quoted.join(operator) + ":*"
 }
 
-/// What has words to be found by.
+/// An entity with search words.
 pub(crate) trait Searchable {
     fn words(&self) -> Words;
 }

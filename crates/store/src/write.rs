@@ -1,4 +1,4 @@
-//! Writing: one change, all or nothing, in one scope.
+//! Writes to one scope, atomically.
 
 use persona::{Entity, Stored};
 use serde::de::DeserializeOwned;
@@ -13,10 +13,7 @@ mod identity;
 mod links;
 mod rows;
 
-/// Why a change in which something went wrong cannot be committed.
-pub const STEP_FAILED: &str = "a step of this change failed, so nothing of it was kept; repeat all of it";
-
-/// Who makes a change, through what, and why.
+/// The author of a change, its front and its reason.
 #[derive(Debug, Clone)]
 pub struct Attribution {
     pub who: String,
@@ -24,11 +21,11 @@ pub struct Attribution {
     pub message: Option<String>,
 }
 
-/// What a revision records.
+/// The kind of change that a revision records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Create,
-    /// An earlier definition is put back after it was deleted.
+    /// An earlier definition is restored after its deletion.
     Restore,
     Update,
     Rename,
@@ -38,7 +35,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// As history has it.
+    /// The word in the history.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -52,7 +49,7 @@ impl Action {
     }
 }
 
-/// A kind that can be kept.
+/// A kind that can be stored.
 #[expect(private_bounds, reason = "the set of kinds is closed")]
 pub trait Keep:
     Entity
@@ -86,7 +83,7 @@ impl<T> Keep for T where
 {
 }
 
-/// An entity while a change holds it: nobody else changes it meanwhile.
+/// An entity that a write has locked.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Held<T> {
     /// The row in the database; files have none.

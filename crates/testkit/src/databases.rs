@@ -125,15 +125,24 @@ pub async fn postgres() -> Option<Database> {
     Some(Database { location: format!("{base}/{name}"), engine: "postgres", _directory: None })
 }
 
+/// Runs a test on a fresh PostgreSQL database. Without a server the test is skipped, with a line on
+/// standard error; with `CI=true` that is a failure.
+pub async fn on_postgres(test: impl AsyncFn(&Database)) {
+    if let Some(database) = postgres().await {
+        test(&database).await;
+        database.remove().await;
+    }
+}
+
 /// Runs a test on a fresh database of each engine.
 pub async fn on_each_engine(test: impl AsyncFn(&Database)) {
     let sqlite = Database::sqlite();
     eprintln!("--- sqlite");
     test(&sqlite).await;
     sqlite.remove().await;
-    if let Some(database) = postgres().await {
+    on_postgres(async |database| {
         eprintln!("--- postgres");
-        test(&database).await;
-        database.remove().await;
-    }
+        test(database).await;
+    })
+    .await;
 }

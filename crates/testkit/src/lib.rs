@@ -5,7 +5,7 @@
 //! say what a library must answer.
 
 mod databases;
-pub use databases::{Database, on_each_engine, postgres};
+pub use databases::{Database, on_each_engine, on_postgres, postgres};
 
 mod files;
 pub use files::Files;

@@ -34,12 +34,12 @@ pub async fn open(database: &Database) -> Store {
     Store::open(Location::parse(&database.location).unwrap(), true).await.unwrap()
 }
 
-pub fn somebody() -> Attribution {
+pub fn attribution() -> Attribution {
     Attribution { who: "tester".to_owned(), front: "test".to_owned(), message: Some("because".to_owned()) }
 }
 
 pub async fn begin(store: &Store) -> DatabaseWrite {
-    store.write(somebody()).await.unwrap()
+    store.write(attribution()).await.unwrap()
 }
 
 /// Keeps one new entity.

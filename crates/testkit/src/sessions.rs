@@ -11,7 +11,7 @@ use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use llm::{ModelRef, ProviderState, Usage};
 use persona::PartType;
 use serde_json::json;
-use sessions::{After, Began, Lease, RunChange, Sessions, Started};
+use sessions::{AfterRun, BeginOutcome, Lease, RunChange, Sessions, Started};
 use store::Store;
 use uuid::Uuid;
 
@@ -97,7 +97,7 @@ pub fn model(text: &str) -> ModelRef {
 
 pub async fn created(store: &Sessions) -> Uuid {
     let session = session("guide");
-    store.create_session(&session).await.unwrap();
+    store.create(&session).await.unwrap();
     session.id
 }
 
@@ -162,12 +162,12 @@ pub async fn last(store: &Sessions, id: Uuid) -> i64 {
 pub async fn begin(store: &Sessions, id: Uuid, lease: &Lease) -> Started {
     let after = last(store, id).await;
     match store.begin_run(id, lease, after, &[user("go")], None, RunOptions::default()).await.unwrap() {
-        Began::Started(started) => started,
+        BeginOutcome::Started(started) => started,
         other => panic!("{other:?}"),
     }
 }
 
-pub fn end(then: After) -> RunChange {
+pub fn end(then: AfterRun) -> RunChange {
     RunChange { then: Some(then), ..RunChange::default() }
 }
 
@@ -199,9 +199,9 @@ pub fn plan(content: &str) -> Plan {
 /// A session with one below it, and something in every table that belongs to sessions.
 pub async fn stock_sessions(store: &Sessions) {
     let top = session("guide");
-    store.create_session(&top).await.unwrap();
+    store.create(&top).await.unwrap();
     let below = full(top.id);
-    store.create_session(&below).await.unwrap();
+    store.create(&below).await.unwrap();
     // One that runs, and one that waits.
     begin(store, top.id, &lease("node-a")).await;
     begin(store, below.id, &lease("node-b")).await;
@@ -212,7 +212,7 @@ pub async fn stock_sessions(store: &Sessions) {
         plan: Some(plan("1. Look\0\n2. Leap")),
         ask: vec![request(below.id, "one", "run_command"), request(below.id, "two", "write_file")],
         answered_by: Some(("p/m".to_owned(), now())),
-        then: Some(After::Waiting),
+        then: Some(AfterRun::Waiting),
         ..RunChange::default()
     };
     store.append(below.id, "node-b", &entries, &change).await.unwrap();

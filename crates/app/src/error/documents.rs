@@ -30,13 +30,14 @@ impl AsReport for DocumentError {
             Self::Wrong(_) => Code::InvalidDocument,
             Self::Include { .. } => Code::IncludeNotAllowed,
             Self::OtherEntry { .. } | Self::NotOneEntry { .. } => Code::OtherEntry,
-            Self::Unwritable(_) => Code::NotEditable,
+            Self::Unwritable(error) => error.code(),
         }
     }
 
     fn subject(&self) -> Subject {
         match self {
             Self::Wrong(problem) => problem.subject(),
+            Self::Unwritable(error) => error.subject(),
             Self::OtherEntry { kind, name, .. } | Self::NotOneEntry { kind, name, .. } => {
                 Subject::entity(*kind, name.as_str())
             }
@@ -48,6 +49,7 @@ impl AsReport for DocumentError {
         match self {
             Self::Include { .. } => vec![Remedy::WriteOut],
             Self::OtherEntry { .. } => vec![Remedy::RenameIt],
+            Self::Unwritable(error) => error.remedies(),
             _ => Vec::new(),
         }
     }

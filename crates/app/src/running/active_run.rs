@@ -5,7 +5,7 @@ use agent::{
 };
 use chrono::Utc;
 use llm::{ModelRef, StopReason, Usage};
-use sessions::{After, RunChange};
+use sessions::{AfterRun, RunChange};
 use tools::Outcome;
 
 use super::own_tools::DELEGATE;
@@ -48,7 +48,7 @@ impl ActiveRun {
             return Ok(());
         }
         let done = vec![noted(Note::Done { stop_reason: end })];
-        let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
+        let change = RunChange { then: Some(AfterRun::Idle), ..RunChange::default() };
         self.record.append(done, change).await
     }
 
@@ -75,7 +75,7 @@ impl ActiveRun {
         }
         if let Step::Finished(end) = self.machine.step() {
             entries.push(noted(Note::Done { stop_reason: end }));
-            change.then = Some(After::Idle);
+            change.then = Some(AfterRun::Idle);
         }
         self.record.append(entries, change).await
     }
@@ -119,7 +119,7 @@ impl ActiveRun {
         let entries = below.into_iter().chain(own).map(noted).collect();
         let ask =
             calls.into_iter().map(|call| Approval { session, call, asked_at: Utc::now(), answer: None });
-        let change = RunChange { ask: ask.collect(), then: Some(After::Waiting), ..RunChange::default() };
+        let change = RunChange { ask: ask.collect(), then: Some(AfterRun::Waiting), ..RunChange::default() };
         self.record.append(entries, change).await
     }
 }

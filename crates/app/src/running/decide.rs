@@ -3,7 +3,7 @@
 use agent::{ApprovalAnswer, Mode, Plan, PlanStatus};
 use async_recursion::async_recursion as boxed;
 use chrono::Utc;
-use sessions::Answered;
+use sessions::AnswerOutcome;
 use uuid::Uuid;
 
 use super::leases::missing;
@@ -31,15 +31,15 @@ impl Runtime {
         let Decision { approved, reason, remember } = decision;
         let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
         match self.runner.log.answer(id, call_id, &answer).await? {
-            Answered::Recorded { pending: 0, .. } => self.runner.resume(id).await,
-            Answered::Recorded { .. } => {}
-            Answered::AlreadyAnswered(answer) => {
+            AnswerOutcome::Recorded { pending: 0, .. } => self.runner.resume(id).await,
+            AnswerOutcome::Recorded { .. } => {}
+            AnswerOutcome::AlreadyAnswered(answer) => {
                 // The process that stored the first answer may be gone.
                 self.runner.resume(id).await;
                 let (call, approved) = (call_id.to_owned(), answer.approved);
                 return Err(SessionError::Decided { session: id, call, approved }.into());
             }
-            Answered::Missing => {
+            AnswerOutcome::Missing => {
                 self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
                 return Err(SessionError::UnknownCall { session: id, call: call_id.to_owned() }.into());
             }

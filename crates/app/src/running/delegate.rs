@@ -70,7 +70,7 @@ impl Delegate {
             depth: self.session.depth + 1,
             ..new_session(persona, None, BTreeMap::new())
         };
-        self.runner.sessions.create_session(&below).await?;
+        self.runner.sessions.create(&below).await?;
         let starting = Starting {
             begin: Begin::Message {
                 content: task.to_owned(),

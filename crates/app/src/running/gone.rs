@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{End, Entry, ErrorCode, Note, Session, SessionStatus, Turn};
 use chrono::Utc;
-use sessions::Began;
+use sessions::BeginOutcome;
 use uuid::Uuid;
 
 use super::SessionRunner;
@@ -22,7 +22,8 @@ impl SessionRunner {
         if self.live.is_running(id) || self.sessions.expired_runs(&[id], Utc::now()).await?.is_empty() {
             return Ok(false);
         }
-        let Began::Started(started) = self.sessions.recover_run(id, &self.leases.lease()).await? else {
+        let BeginOutcome::Started(started) = self.sessions.recover_run(id, &self.leases.lease()).await?
+        else {
             return Ok(false);
         };
         // A user may have cancelled it when its process was gone already.

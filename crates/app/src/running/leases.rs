@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent::{Entry, Mode, NewTurn, Note, RunOptions, Session, Turn, TurnBody, limits};
 use chrono::{DateTime, Utc};
-use sessions::{Began, Control, Lease, Sessions, Started};
+use sessions::{BeginOutcome, Control, Lease, Sessions, Started};
 use uuid::Uuid;
 
 use super::live_sessions::LiveSessions;
@@ -71,23 +71,23 @@ impl Leases {
             let entries: Vec<Entry> = open.chain([message.clone()]).chain(note.clone().map(noted)).collect();
             let (lease, title) = (self.lease(), title.as_deref());
             match self.sessions.begin_run(session.id, &lease, after, &entries, title, options).await? {
-                Began::Started(started) => return Ok((started, entries)),
-                Began::Missing => return Err(missing(session.id)),
-                Began::Waiting | Began::Idle => return Err(waits(session.id)),
+                BeginOutcome::Started(started) => return Ok((started, entries)),
+                BeginOutcome::Missing => return Err(missing(session.id)),
+                BeginOutcome::Waiting | BeginOutcome::Idle => return Err(waits(session.id)),
                 // Calls may have been answered since the turns were read.
-                Began::Moved { seq } if reads < READ_AGAIN => {
+                BeginOutcome::Moved { seq } if reads < READ_AGAIN => {
                     (after, reads) = (seq, reads + 1);
                     *turns = self.sessions.turns(session.id).await?;
                 }
                 // The lease of a dead process expires; a live one renews it meanwhile.
-                Began::Busy { until }
+                BeginOutcome::Busy { until }
                     if held.is_none_or(|before| until <= before) && !self.live.is_running(session.id) =>
                 {
                     held = Some(until);
                     let left = (until - Utc::now()).to_std().unwrap_or_default();
                     tokio::time::sleep((left + Duration::from_millis(20)).min(LOOK_AGAIN)).await;
                 }
-                Began::Busy { .. } | Began::Moved { .. } => return Err(busy(session.id)),
+                BeginOutcome::Busy { .. } | BeginOutcome::Moved { .. } => return Err(busy(session.id)),
             }
         }
     }
@@ -95,10 +95,10 @@ impl Leases {
     /// Takes a session that waits for nothing any more.
     pub(super) async fn resume(&self, id: Uuid) -> Result<Started> {
         match self.sessions.resume_run(id, &self.lease()).await? {
-            Began::Started(started) => Ok(started),
-            Began::Missing => Err(missing(id)),
-            Began::Waiting => Err(waits(id)),
-            Began::Busy { .. } | Began::Moved { .. } | Began::Idle => Err(busy(id)),
+            BeginOutcome::Started(started) => Ok(started),
+            BeginOutcome::Missing => Err(missing(id)),
+            BeginOutcome::Waiting => Err(waits(id)),
+            BeginOutcome::Busy { .. } | BeginOutcome::Moved { .. } | BeginOutcome::Idle => Err(busy(id)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{ApprovalAnswer, End, Entry, Event, LogEntry, Mode, Note, Turn, TurnBody};
-use sessions::{After, Answered, RunChange, Sessions};
+use sessions::{AfterRun, AnswerOutcome, RunChange, Sessions};
 use uuid::Uuid;
 
 use super::gone::last_entries;
@@ -53,11 +53,16 @@ impl SessionLog {
     }
 
     /// Stores the answer to an approval request.
-    pub(super) async fn answer(&self, id: Uuid, call_id: &str, answer: &ApprovalAnswer) -> Result<Answered> {
+    pub(super) async fn answer(
+        &self,
+        id: Uuid,
+        call_id: &str,
+        answer: &ApprovalAnswer,
+    ) -> Result<AnswerOutcome> {
         let (tool_use_id, approved) = (call_id.to_owned(), answer.approved);
         let note = noted(Note::ApprovalAnswered { tool_use_id, approved });
         let answered = self.sessions.answer_approval(id, call_id, answer, &note).await?;
-        if let Answered::Recorded { seq, .. } = &answered {
+        if let AnswerOutcome::Recorded { seq, .. } = &answered {
             self.report(id, *seq, &note);
         }
         Ok(answered)
@@ -76,7 +81,7 @@ impl SessionLog {
     /// Ends the run of a session that this process holds as `node` and does not drive.
     pub(super) async fn end_run(&self, id: Uuid, node: &str, end: End, error: Option<Note>) -> Result<()> {
         let entries = last_entries(&self.sessions.turns(id).await?, end, error);
-        let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
+        let change = RunChange { then: Some(AfterRun::Idle), ..RunChange::default() };
         let appended = self.sessions.append(id, node, &entries, &change).await?;
         if let Some(live) = self.live.find(id) {
             let first = appended.seq + 1 - entries.len() as i64;

@@ -84,7 +84,7 @@ impl Runtime {
         self.library().assemble(&loaded.bundle, &request).await?;
         let root = self.project.resolve(root.as_deref())?;
         let session = Session { mode, model, root, ..new_session(persona, scope, overrides) };
-        self.runner.sessions.create_session(&session).await?;
+        self.runner.sessions.create(&session).await?;
         Ok(SessionView { session, turns: Vec::new(), approvals: Vec::new() })
     }
 
@@ -121,7 +121,7 @@ impl Runtime {
     /// Returns false if there was none.
     #[boxed]
     pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
-        let was_there = self.runner.sessions.delete_session(id).await?;
+        let was_there = self.runner.sessions.delete(id).await?;
         if let Some(live) = self.runner.live.find(id) {
             live.feed.close();
         }

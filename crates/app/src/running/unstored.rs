@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use agent::{End, ErrorCode, Event, Note};
-use sessions::{After, RunChange};
+use sessions::{AfterRun, RunChange};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +75,6 @@ async fn store_failure(record: &mut Record, message: &str) -> Result<(), NotStor
     record.reload().await?;
     let error = Note::Error { code: ErrorCode::Storage, message: message.to_owned() };
     let entries = last_entries(&record.turns, End::Failed, Some(error));
-    let change = RunChange { then: Some(After::Idle), ..RunChange::default() };
+    let change = RunChange { then: Some(AfterRun::Idle), ..RunChange::default() };
     record.append(entries, change).await
 }

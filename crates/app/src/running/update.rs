@@ -29,7 +29,7 @@ impl Runtime {
             self.runner.starter.models.provider(&model.provider).await?;
         }
         self.runner.at_rest(id).await?;
-        let edited = self.runner.sessions.edit_session(id, |session| {
+        let edited = self.runner.sessions.edit(id, |session| {
             if let Some(persona) = persona {
                 session.persona = persona;
                 session.scope = None;
@@ -58,7 +58,7 @@ impl Runtime {
     pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
         self.library().load(&persona, scope, &Request::plain(View::Detail)).await?;
         self.runner.at_rest(id).await?;
-        let edited = self.runner.sessions.edit_session(id, |session| {
+        let edited = self.runner.sessions.edit(id, |session| {
             session.persona = persona;
             session.scope = scope;
             session.overrides = BTreeMap::new();
@@ -73,7 +73,7 @@ impl Runtime {
             self.runner.starter.models.provider(&model.provider).await?;
         }
         self.runner.at_rest(id).await?;
-        let edited = self.runner.sessions.edit_session(id, |session| session.model = model);
+        let edited = self.runner.sessions.edit(id, |session| session.model = model);
         edited.await?.ok_or_else(|| missing(id))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::{Code, ErrorKind, Remedy, Resolution};
+use app::{Code, Remedy, Resolution};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
@@ -228,7 +228,7 @@ async fn nothing_is_done_where_one_of_the_scopes_cannot_be_written() {
         for how in [Resolution::Use(Scope::Global), Resolution::Use(Scope::Project), merge()] {
             let settled =
                 reader.resolve_conflict(&world.author, Kind::Persona, &name("coder"), how, None).await;
-            assert_eq!(refused(settled).kind, ErrorKind::Denied);
+            assert_eq!(refused(settled).code, Code::ReadOnlyScope);
         }
         reader.close().await;
         assert_eq!(coders(world).await, [Scope::Shared, Scope::Global, Scope::Project]);

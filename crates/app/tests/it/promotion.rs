@@ -215,7 +215,8 @@ async fn an_entity_that_cannot_be_moved_is_not_copied() {
                 }
             })
             .await;
-        assert_eq!(refused(reader.promote(&world.author, promotion()).await).kind, ErrorKind::Denied);
+        let denied = refused(reader.promote(&world.author, promotion()).await);
+        assert_eq!(denied.code, Code::ReadOnlyScope, "{denied:?}");
         let shared = world.entity(Kind::Part, Scope::Shared, "calm").await;
         assert_eq!(shared, Value::Null, "nothing is half done");
         reader.promote(&world.author, PromoteEntity { copy: true, ..promotion() }).await.unwrap();

@@ -11,7 +11,6 @@ use super::{connect, on_blocking_thread};
 use crate::engine::{BUSY_TIMEOUT, Value};
 use crate::{Error, Result};
 
-/// Connections.
 const CONNECTIONS: usize = 4;
 /// Reads of unknown size that run at once: one connection stays free for short reads.
 const LONG_READS: usize = CONNECTIONS - 1;
@@ -20,7 +19,7 @@ const LONG_READS: usize = CONNECTIONS - 1;
 pub(super) struct Readers {
     path: PathBuf,
     slots: Arc<Slots>,
-    long_reads: Semaphore,
+    long_reads: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -37,17 +36,17 @@ impl Readers {
             *slot = Mutex::new(Some(open(path)?));
         }
         let slots = Arc::new(Slots { connections, next: AtomicUsize::new(0) });
-        Ok(Self { path: path.to_owned(), slots, long_reads: Semaphore::new(LONG_READS) })
+        Ok(Self { path: path.to_owned(), slots, long_reads: Arc::new(Semaphore::new(LONG_READS)) })
     }
 
-    /// Closes every connection, once what it reads is read.
+    /// Closes every connection, each after its current read.
     pub(super) fn close(&self) {
         for slot in &self.slots.connections {
             slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
 
-    /// One more connection, for whoever keeps it longer.
+    /// Opens one more connection, for a caller that keeps it.
     pub(super) fn another(&self) -> Result<Connection> {
         open(&self.path)
     }
@@ -57,16 +56,22 @@ impl Readers {
         self.slots.read(read)
     }
 
-    /// Reads on a blocking thread.
+    /// Reads on a blocking thread. If the caller is cancelled, the read goes on to its end and holds its
+    /// permit until then, so that cancelled reads never take the last connection.
     pub(super) async fn later<T: Send + 'static>(
         &self,
         sql: String,
         values: &[Value],
         read: fn(&Connection, &str, &[Value]) -> Result<T>,
     ) -> Result<T> {
-        let _permit = self.long_reads.acquire().await.map_err(|_| Error::Closed)?;
+        let permit = Arc::clone(&self.long_reads).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (slots, values) = (Arc::clone(&self.slots), values.to_vec());
-        on_blocking_thread(move || slots.read(|connection| read(connection, &sql, &values))).await
+        on_blocking_thread(move || {
+            let done = slots.read(|connection| read(connection, &sql, &values));
+            drop(permit);
+            done
+        })
+        .await
     }
 }
 
@@ -95,3 +100,6 @@ fn open(path: &Path) -> Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests;

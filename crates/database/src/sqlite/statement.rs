@@ -7,8 +7,8 @@ use rusqlite::{CachedStatement, Connection, Row, ToSql};
 use crate::Result;
 use crate::engine::{Value, refuse_nul};
 
-/// A cached statement with its parameters bound. SQLite takes `$1` for a name, so parameters are
-/// bound by what their names say, whatever their order in the text.
+/// A cached statement with its parameters bound. SQLite takes `$1` for a name, so parameters are bound by
+/// the numbers in their names, whatever their order in the text.
 pub(super) fn prepare<'connection>(
     connection: &'connection Connection,
     sql: &str,

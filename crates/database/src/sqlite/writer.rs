@@ -16,14 +16,14 @@ use super::{connect, on_blocking_thread};
 use crate::engine::{BUSY_TIMEOUT, Value};
 use crate::{Error, Result};
 
-/// How long to wait before trying again while another process writes: at first, and at most.
+/// The pause between attempts while another process writes: the first, and the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(1);
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// Rows that a stream hands over at once, and how many such batches may wait.
+/// The rows per batch of a stream, and the number of batches in flight.
 const STREAM_ROWS: usize = 256;
 const STREAM_BATCHES: usize = 2;
 
-/// What a commit survives.
+/// The failure that a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
     /// Loss of power: a commit waits for the disk.
@@ -44,7 +44,7 @@ impl Writer {
     pub(super) async fn open(path: &Path, create: bool, durability: Durability) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
-        // Of several processes that put a fresh file into WAL mode at once, some are refused
+        // If several processes put a fresh file into WAL mode at once, SQLite refuses some of them
         // without waiting.
         let mut patience = Patience::new();
         loop {
@@ -61,7 +61,7 @@ impl Writer {
         self.connection.lock().await.take();
     }
 
-    /// A number that changes when another connection writes; none while this one is in use.
+    /// A number that changes when another connection writes. `None` while this one is in use.
     pub fn data_version(&self) -> Result<Option<i64>> {
         let Ok(connection) = self.connection.try_lock() else { return Ok(None) };
         let connection = connection.as_ref().ok_or(Error::Closed)?;
@@ -71,8 +71,8 @@ impl Writer {
         }
     }
 
-    /// Every row, unless the connection is in use. It still has in its cache what it wrote; any
-    /// other would have to read that again.
+    /// Every row, unless the connection is in use. Its cache still has the pages that it wrote, which any
+    /// other connection would have to read again.
     pub fn rows_if_free<T>(
         &self,
         sql: &str,
@@ -151,7 +151,7 @@ impl OpenTransaction {
         Ok(changed as u64)
     }
 
-    /// Sends every row's first column in batches; stops when nobody receives them any more.
+    /// Sends every row's first column in batches. Stops when the receiver is dropped.
     fn send_rows(&self, sql: &str, sender: &mpsc::Sender<Result<Vec<String>>>) -> Result<()> {
         let mut statement = prepare(self.connection()?, sql, &[])?;
         let mut rows = statement.raw_query();

@@ -1,20 +1,19 @@
-//! What a killed process left beside a file that it was replacing.
+//! Temporary files that a killed process left behind.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// What the names of temporary files begin and end with; between them stands a random word.
+/// The start and end of a temporary file's name, with a random word between them.
 pub(super) const PREFIX: &str = ".personas-";
 pub(super) const SUFFIX: &str = ".tmp";
 const RANDOM_CHARS: usize = 6;
 
-/// How long one is left alone: somebody may be writing it, or looking for what was in a file when the
-/// machine went down.
+/// The minimum age for removal: a younger file may still be written, or hold content from before a crash.
 const AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Removes temporary files that nobody comes back for. One that cannot be removed is in nobody's way.
+/// Removes old temporary files. One that cannot be removed does no harm.
 pub(super) fn clear(directory: &Path) {
     clear_as_of(directory, SystemTime::now());
 }
@@ -36,8 +35,8 @@ fn is_ours(name: &OsStr) -> bool {
     })
 }
 
-/// Whether it has stood there for long. A file that has changed places with the one that replaces it
-/// may have been written long before, so what counts is when it got its name.
+/// True if a file is old. An exchanged file may have been written long before, so the time counts at
+/// which it got its name.
 fn is_older(data: &Metadata, now: SystemTime) -> bool {
     #[cfg(unix)]
     let since = {
@@ -54,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_goes_after_a_day_and_nothing_else_does() {
+    fn a_leftover_file_goes_after_a_day_and_nothing_else_does() {
         let home = tempfile::tempdir().expect("a directory");
         let made = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(home.path());
         let (_, left) = made.expect("a file").keep().expect("it stays");
@@ -70,7 +69,7 @@ mod tests {
         }
         fs::create_dir(home.path().join(".personas-abcdef.tmp")).expect("a directory");
         let after = |hours: u64| SystemTime::now() + Duration::from_secs(hours * 60 * 60);
-        // Its text may be older than anybody's patience: it has only just got this place.
+        // Its content may be old: only the time of its name counts.
         let file = fs::File::options().write(true).open(&left).expect("it opens");
         file.set_modified(SystemTime::UNIX_EPOCH).expect("a time");
         for now in [SystemTime::now(), after(23)] {

@@ -11,7 +11,7 @@ use super::leftovers;
 use crate::links::real;
 use crate::{Error, Result};
 
-/// How often a file that somebody saves over and over is put back before it is left as it is.
+/// The number of attempts to put back a file that is saved over and over.
 const TURNS: usize = 10;
 
 type Outcome<T> = std::result::Result<T, ReplaceError>;
@@ -25,33 +25,32 @@ pub enum ReplaceError {
     Io(#[from] io::Error),
 }
 
-/// A file, and what it is to say.
+/// A file and its new content.
 #[derive(Debug)]
 pub struct Replacement {
     pub path: PathBuf,
-    /// What it said when it was read; none where there was none.
+    /// The content when it was read. `None` if the file was missing.
     pub expected: Option<Vec<u8>>,
-    /// The same as is expected where the file is only to be still what it was.
+    /// Equal to `expected` if the file only has to be unchanged.
     pub new: Vec<u8>,
 }
 
-/// Puts a new text in the place of the one that is expected to be there, or makes a file where
-/// none is expected. It survives a power failure once this returns. A text that somebody saved
-/// meanwhile stays, and nothing is written.
+/// Replaces the expected content of a file, or creates the file if none is expected. The result survives
+/// a power failure once this returns. If the file was saved in between, nothing is written.
 pub fn replace(path: &Path, expected: Option<&[u8]>, new: &[u8]) -> Outcome<()> {
     let (path, expected) = (path.to_owned(), expected.map(<[u8]>::to_vec));
     replace_all(vec![Replacement { path, expected, new: new.to_vec() }]).map(drop).map_err(|(_, error)| error)
 }
 
-/// The same for several files, one after the other. Where one of them cannot be replaced, those
-/// before it are put back; the error says which one it was.
+/// The same for several files, one after the other. If one cannot be replaced, those before it are
+/// restored; the error names the one that failed.
 pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replaced, (PathBuf, ReplaceError)> {
     let mut ready = Vec::new();
     for replacement in replacements {
         let path = replacement.path.clone();
         ready.push(Ready::new(replacement).map_err(|error| (path, error))?);
     }
-    // Looked at first, so that no new text is in place for anybody to see where it must not stay.
+    // Checks all files first, so that no text becomes visible that has to be taken back.
     for ready in &ready {
         ready.still().map_err(|error| (ready.path.clone(), error))?;
     }
@@ -81,7 +80,7 @@ pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replac
 pub struct Replaced(Vec<Placed>);
 
 impl Replaced {
-    /// Puts everything back as it was. What somebody has saved since then stays.
+    /// Restores everything. Content that was saved since then stays.
     pub fn undo(self) -> io::Result<()> {
         let mut failed = Ok(());
         for placed in self.0.into_iter().rev() {
@@ -101,7 +100,7 @@ struct Ready {
     target: PathBuf,
     expected: Option<Vec<u8>>,
     new: Vec<u8>,
-    /// None where the text is to stay.
+    /// `None` if the text stays.
     temporary: Option<NamedTempFile>,
 }
 
@@ -175,11 +174,11 @@ impl Placed {
     }
 }
 
-/// Deletes a file that was made, unless somebody saved another one in its place meanwhile.
+/// Deletes a file that was created, unless another program saved over it.
 fn take_away(target: &Path, made: &[u8]) -> Outcome<()> {
     let away = temporary(beside(target), Some(target))?;
     fs::rename(target, away.path())?;
-    // What cannot be looked at may be somebody's, and goes back.
+    // A file that cannot be read may be another program's, and goes back.
     if fs::read(away.path()).is_ok_and(|text| text == made) {
         return Ok(());
     }
@@ -233,7 +232,7 @@ fn filled(target: &Path, is_there: bool, text: &[u8]) -> io::Result<NamedTempFil
 /// A file beside the one that it will replace, with the rights of that one.
 fn temporary(directory: &Path, old: Option<&Path>) -> io::Result<NamedTempFile> {
     made(directory, old).map_err(|error| {
-        // Whoever reads this knows nothing of a temporary file, or of its name.
+        // The caller does not know of a temporary file, or of its name.
         let message = format!("no file can be made in {}: {}", directory.display(), error.kind());
         io::Error::new(error.kind(), format!("{message}; check the rights and the room there"))
     })
@@ -286,14 +285,14 @@ fn swap(
     }
     let mut held = match fs::read(temporary.path()) {
         Ok(held) => held,
-        // What cannot be looked at may be somebody's, and goes back.
+        // A file that cannot be read may be another program's, and goes back.
         Err(error) => return Err(exchange(temporary.path(), target).err().unwrap_or(error).into()),
     };
     if held == expected {
         return Ok(Some(temporary));
     }
-    // What came out was saved by somebody else, so it goes back. Whenever something else comes out
-    // for it than was put in, that was saved later still, and goes back in its turn.
+    // Another program saved this file, so it goes back. If the exchange brings out something else than was
+    // put in, that was saved later still, and goes back in turn.
     let mut placed = new.to_vec();
     for _ in 0..TURNS {
         match exchange(temporary.path(), target) {
@@ -317,7 +316,7 @@ fn swap(
     Err(ReplaceError::Changed)
 }
 
-/// Whether a file is what it was when it was read.
+/// Fails if a file is not as expected.
 fn still(target: &Path, expected: &[u8]) -> Outcome<()> {
     match fs::read(target) {
         Ok(now) if now == expected => Ok(()),
@@ -327,7 +326,7 @@ fn still(target: &Path, expected: &[u8]) -> Outcome<()> {
     }
 }
 
-/// Where files cannot change places, the moment between looking and renaming remains.
+/// On systems without an atomic exchange, a save between check and rename is lost.
 fn rename_over(temporary: NamedTempFile, target: &Path) -> Outcome<()> {
     temporary.persist(target).map(drop).map_err(|failed| failed.error.into())
 }
@@ -343,7 +342,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the file system cannot let two files change places.
+/// True if the file system cannot exchange two files.
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }

@@ -29,11 +29,11 @@ fn a_file_is_replaced_from_beside_it() {
     fs::write(&file, "").expect("it is written");
     assert!(check_replaceable(&file).is_ok());
     assert_eq!(names(home.path()), ["personas.toml"]);
-    // Nobody makes files there, whoever asks.
+    // No process can create files there.
     #[cfg(target_os = "linux")]
     {
         let error = check_replaceable(Path::new("/proc/self/status")).expect_err("refused");
-        assert!(error.to_string().starts_with("/proc/self/status: "), "{error}");
+        assert!(matches!(&error, Error::File { path, .. } if path == "/proc/self/status"), "{error:?}");
     }
 }
 
@@ -49,7 +49,7 @@ fn a_file_is_made_with_its_directories_and_replaced() {
 }
 
 #[test]
-fn what_somebody_else_wrote_stays() {
+fn a_concurrent_save_stays() {
     let home = directory();
     let path = home.path().join("a.toml");
     fs::write(&path, "theirs").expect("it can be written");
@@ -90,12 +90,17 @@ fn a_file_beyond_bounds_is_refused() {
     let path = home.path().join("a.toml");
     let file = File::create(&path).expect("a file");
     file.set_len(limits::FILE_BYTES as u64 + 1).expect("a long one");
-    assert!(read_bytes(&path).is_err_and(|error| error.to_string().contains("split it")));
-    assert!(read_bytes(home.path()).is_err(), "a directory is no file");
-    let pipe = home.path().join("pipe.toml");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    if made.is_ok_and(|made| made.success()) {
-        assert!(read_bytes(&pipe).is_err(), "a pipe that nobody writes to is no file");
+    assert!(matches!(read_bytes(&path), Err(Error::TooLarge { most: limits::FILE_BYTES, .. })));
+    assert!(matches!(read_bytes(home.path()), Err(Error::NotAFile { .. })));
+    #[cfg(unix)]
+    {
+        let pipe = home.path().join("pipe.toml");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+        assert!(made.success(), "{made}");
+        assert!(
+            matches!(read_bytes(&pipe), Err(Error::NotAFile { .. })),
+            "a pipe without a writer is no file"
+        );
     }
 }
 
@@ -110,7 +115,7 @@ fn a_lock_keeps_others_out_until_it_is_dropped() {
     Lock::acquire(home.path(), "/a", short).expect("it is free again");
 }
 
-/// Adds lines to a file until told to stop; which of them were acknowledged.
+/// Adds lines to a file until `done`, and returns those that were acknowledged.
 fn writer(who: &'static str, path: &Path, locks: &Path, done: &Arc<AtomicBool>) -> JoinHandle<Vec<String>> {
     let (path, locks, done) = (path.to_owned(), locks.to_owned(), Arc::clone(done));
     std::thread::spawn(move || {
@@ -149,10 +154,9 @@ fn writers_lose_nothing_to_each_other() {
     assert_eq!(names(home.path()), ["a.toml", "locks"], "nothing is left behind");
 }
 
-/// A hand saves as editors do, by renaming over, and asks nobody. What it saved stays, until it
-/// saves again.
+/// An editor renames over the file and takes no lock. Its save stays until its next save.
 #[test]
-fn what_a_hand_saves_is_never_lost() {
+fn a_save_by_an_editor_is_never_lost() {
     let home = directory();
     let (path, locks) = (home.path().join("a.toml"), home.path().join("locks"));
     fs::write(&path, "hand 0\n").expect("it can be written");
@@ -164,7 +168,7 @@ fn what_a_hand_saves_is_never_lost() {
         let own = home.path().join("hand.tmp");
         fs::write(&own, format!("hand {turn}\n{rest}")).expect("it can be written");
         fs::rename(&own, &path).expect("it is saved");
-        // With the lock in hand nobody is in the middle of anything.
+        // While the lock is held, no writer is in the middle of a write.
         let _lock = Lock::acquire(&locks, "a", Duration::from_secs(30)).expect("it comes free");
         let now = text(&path);
         assert_eq!(now.lines().next(), Some(format!("hand {turn}").as_str()), "a save is lost");

@@ -1,51 +1,45 @@
-//! What reading one file gathers on its way: findings and included texts.
+//! Findings and included texts, collected while one file is read.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use persona::{Kind, nearest};
+use persona::{Code, Kind, nearest};
 
 use super::fault::Fault;
 use super::include::{Includes, Overlay};
 use super::value::long_fields;
-use crate::problem::{Finding, Level};
+use crate::problem::{Finding, Level, Mistake};
 
-/// Problems of one file that are told one by one; a file of nothing but mistakes needs no more.
+/// The number of problems listed for one file.
 pub(crate) const PROBLEMS: usize = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Context {
     findings: RefCell<Vec<Finding>>,
     /// Findings beyond [`PROBLEMS`].
-    untold: Cell<usize>,
+    unlisted: Cell<usize>,
     includes: RefCell<Includes>,
 }
 
 impl Context {
     pub(crate) fn new(path: &Path, overlay: Overlay) -> Self {
         let includes = RefCell::new(Includes::new(path, overlay));
-        Self { findings: RefCell::default(), untold: Cell::default(), includes }
+        Self { findings: RefCell::default(), unlisted: Cell::default(), includes }
     }
 
     pub(crate) fn into_parts(self) -> (Vec<Finding>, usize, Includes) {
-        (self.findings.into_inner(), self.untold.get(), self.includes.into_inner())
+        (self.findings.into_inner(), self.unlisted.get(), self.includes.into_inner())
     }
 
     /// Reports a mistake; `entry` is the one that it is in.
-    pub(crate) fn report(
-        &self,
-        level: Level,
-        entry: Option<(Kind, &str)>,
-        offset: usize,
-        (message, hint): (String, Option<String>),
-    ) {
+    pub(crate) fn report(&self, level: Level, entry: Option<(Kind, &str)>, offset: usize, mistake: Mistake) {
         let mut findings = self.findings.borrow_mut();
         if findings.len() >= PROBLEMS {
-            self.untold.set(self.untold.get() + 1);
+            self.unlisted.set(self.unlisted.get() + 1);
             return;
         }
         let entry = entry.map(|(kind, name)| (kind, name.to_owned()));
-        findings.push(Finding { offset, message, hint, entry, level });
+        findings.push(Finding { offset, mistake, entry, level });
     }
 
     /// Warns of a key that is none of the known fields.
@@ -59,8 +53,9 @@ impl Context {
         let file_keys = long_fields().iter().filter(|field| known.contains(field));
         let file_keys: Vec<String> = file_keys.map(|field| format!("{field}_file")).collect();
         let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
-        let said = (format!("unknown key {key:?}"), near(key, words));
-        self.report(Level::Warning, Some(entry), offset, said);
+        let (message, hint) = (format!("unknown key {key:?}"), near(key, words));
+        let mistake = Mistake { cause: Code::UnknownField, message, hint };
+        self.report(Level::Warning, Some(entry), offset, mistake);
     }
 
     pub(crate) fn included(&self, path: &str) -> Result<String, Fault> {

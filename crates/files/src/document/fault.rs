@@ -1,15 +1,19 @@
-//! Why an entry cannot be read: the message, the path of the field, the offset in the text.
+//! Why an entry cannot be read: the code, the message, the path of the field, the offset in the text.
 
 use std::fmt::{self, Display, Write as _};
 
+use persona::Code;
 use serde::de::{self, Expected, Unexpected};
 
-/// Boxed, so that the way of what goes well stays light.
+use crate::problem::Mistake;
+
+/// Boxed, which keeps the `Ok` path small.
 #[derive(Debug)]
 pub(crate) struct Fault(Box<Inner>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
+    cause: Code,
     message: String,
     hint: Option<String>,
     /// Innermost first.
@@ -24,19 +28,11 @@ enum Step {
 }
 
 impl Fault {
-    pub(crate) fn new(message: impl Into<String>, hint: Option<String>) -> Self {
-        Self(Box::new(Inner { message: message.into(), hint, ..Inner::default() }))
+    pub(crate) fn new(cause: Code, message: impl Into<String>, hint: Option<String>) -> Self {
+        Self(Box::new(Inner { cause, message: message.into(), hint, path: Vec::new(), offset: None }))
     }
 
-    /// Splits a message of the library's, whose advice stands after its last semicolon.
-    pub(crate) fn split(message: &str) -> Self {
-        match message.rsplit_once("; ") {
-            Some((message, hint)) => Self::new(message, Some(hint.to_owned())),
-            None => Self::new(message, None),
-        }
-    }
-
-    /// Gives the place, where no inner value has given one.
+    /// Sets the offset, unless an inner value has set it.
     pub(crate) fn at(mut self, offset: usize) -> Self {
         self.0.offset.get_or_insert(offset);
         self
@@ -56,8 +52,8 @@ impl Fault {
         self.0.offset
     }
 
-    pub(crate) fn into_parts(self) -> (String, Option<String>) {
-        (self.to_string(), self.0.hint)
+    pub(crate) fn into_mistake(self) -> Mistake {
+        Mistake { message: self.to_string(), cause: self.0.cause, hint: self.0.hint }
     }
 }
 
@@ -79,31 +75,32 @@ impl std::error::Error for Fault {}
 
 impl de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
-        Self::split(&message.to_string())
+        Self::new(Code::InvalidValue, message.to_string(), None)
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let expected = expected.to_string();
-        let expected = in_words(&expected);
-        let hint = match (found, expected) {
-            (Unexpected::Str(_), "a list") => Some("put it in brackets: [\"…\"]"),
-            (Unexpected::Str(_), "a number" | "a whole number") => Some("write it without quotes"),
+        let expected = Expectation::of(expected);
+        let hint = match (found, &expected) {
+            (Unexpected::Str(_), Expectation::List) => Some("put it in brackets: [\"…\"]"),
+            (Unexpected::Str(_), Expectation::Number | Expectation::Whole { .. }) => {
+                Some("write it without quotes")
+            }
             (Unexpected::Map | Unexpected::Seq, _) => None,
-            (_, "a text") => Some("put it in quotes"),
+            (_, Expectation::Text) => Some("put it in quotes"),
             _ => None,
         };
         let message = format!("expected {expected}, found {}", seen(found));
-        Self::new(message, hint.map(str::to_owned))
+        Self::new(Code::InvalidValue, message, hint.map(str::to_owned))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let range = match expected.to_string().as_str() {
-            "u8" => "a whole number from 0 to 255".to_owned(),
-            "u32" => format!("a whole number from 0 to {}", u32::MAX),
-            "i32" => format!("a whole number from {} to {}", i32::MIN, i32::MAX),
-            other => in_words(other).to_owned(),
+        let message = match Expectation::of(expected) {
+            Expectation::Whole { range: Some((least, most)) } => {
+                format!("expected a whole number from {least} to {most}, found {}", seen(found))
+            }
+            other => format!("expected {other}, found {}", seen(found)),
         };
-        Self::new(format!("expected {range}, found {}", seen(found)), None)
+        Self::new(Code::InvalidValue, message, None)
     }
 
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
@@ -111,24 +108,59 @@ impl de::Error for Fault {
             .first()
             .map(|near| format!("did you mean {near:?}?"));
         let hint = near.or_else(|| Some(format!("use {}", persona::one_of(known)?)));
-        Self::new(format!("unknown value {word:?}"), hint)
+        Self::new(Code::UnknownWord, format!("unknown value {word:?}"), hint)
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new(format!("{field} is missing"), Some(format!("add {field} = …")))
+        let hint = format!("add {field} = …");
+        Self::new(Code::MissingField, format!("{field} is missing"), Some(hint))
     }
 }
 
-/// What a type calls itself, in words for somebody who writes TOML.
-fn in_words(expected: &str) -> &str {
-    match expected {
-        "f64" => "a number",
-        "u8" | "u32" | "i32" | "u64" | "i64" => "a whole number",
-        "a string" | "string" => "a text",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        other if other.starts_with("struct ") => "a table",
-        other => other,
+/// The type of value that a field expects.
+enum Expectation {
+    Text,
+    Number,
+    /// With its range, where that is narrower than TOML's.
+    Whole {
+        range: Option<(i64, i64)>,
+    },
+    List,
+    Table,
+    /// A description by the type itself.
+    Other(String),
+}
+
+impl Expectation {
+    /// Reads the description that a `Visitor` writes. serde passes an expected type as text only, so
+    /// there are no fields to match instead.
+    fn of(expected: &dyn Expected) -> Self {
+        let described = expected.to_string();
+        match described.as_str() {
+            "f64" => Self::Number,
+            "u8" => Self::Whole { range: Some((0, u8::MAX.into())) },
+            "u32" => Self::Whole { range: Some((0, u32::MAX.into())) },
+            "i32" => Self::Whole { range: Some((i32::MIN.into(), i32::MAX.into())) },
+            "u64" | "i64" => Self::Whole { range: None },
+            "a string" | "string" => Self::Text,
+            "a sequence" => Self::List,
+            "a map" => Self::Table,
+            other if other.starts_with("struct ") => Self::Table,
+            _ => Self::Other(described),
+        }
+    }
+}
+
+impl Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "a text",
+            Self::Number => "a number",
+            Self::Whole { .. } => "a whole number",
+            Self::List => "a list",
+            Self::Table => "a table",
+            Self::Other(described) => described,
+        })
     }
 }
 

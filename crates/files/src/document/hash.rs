@@ -42,12 +42,12 @@ struct Buffer {
     bytes: Vec<u8>,
     /// One object while its entries are put in order.
     scratch: Vec<u8>,
-    /// Where each open object's first entry begins, in `bytes` and in `entries`.
+    /// The start of each open object's first entry, in `bytes` and in `entries`.
     open: Vec<(usize, usize)>,
     entries: Vec<Entry>,
 }
 
-/// Where one entry of an object begins, its key ends and its value ends.
+/// The offsets of one entry of an object: its start, the end of its key, the end of its value.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     start: usize,

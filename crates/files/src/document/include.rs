@@ -1,8 +1,8 @@
 //! Texts that an entry takes from a file of its own: `content_file = "prompts/x.md"`.
 //!
-//! A personas.toml may be somebody else's, so such a path never leads out of the directory of the
-//! file: not by its steps, not by a symbolic link. Nor does it lead to a personas.toml: changing the
-//! text of an entry would write over the entries of all.
+//! The author of a personas.toml may be a stranger, so such a path never leads out of the directory of
+//! the file, by its steps or by a symbolic link. Nor does it lead to a personas.toml: changing the text
+//! of one entry would overwrite all entries.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-use persona::limits;
+use persona::{Code, limits};
 use sha2::{Digest, Sha256};
 
 use super::fault::Fault;
@@ -32,9 +32,9 @@ pub(crate) struct Includes {
     overlay: Overlay,
     /// Found out at the first use: most files include nothing.
     place: OnceCell<Place>,
-    /// What was read, by path; none where it could not be.
+    /// The hash of each text, by path. `None` if it could not be read.
     pub(crate) read: BTreeMap<PathBuf, Option<[u8; 32]>>,
-    /// How each file was before it was read, so that a change since then can be told.
+    /// The state of each file before it was read, to detect a later change.
     pub(crate) seen: BTreeMap<PathBuf, Stamp>,
     /// How many fields take their text from a file, by the one path that it has however it is named.
     pub(crate) uses: BTreeMap<PathBuf, usize>,
@@ -44,10 +44,10 @@ pub(crate) struct Includes {
     left: usize,
 }
 
-/// Where one personas.toml takes texts from.
+/// The directory from which a personas.toml includes texts.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Where relative paths start.
+    /// The start of relative paths.
     path: PathBuf,
     canonical: Option<PathBuf>,
     /// The personas.toml itself.
@@ -61,7 +61,7 @@ impl Place {
         Self { path: directory, canonical: inside, own: canonical(path) }
     }
 
-    /// The file that a path from [`lawful`] leads to, there or not, where its text may be changed.
+    /// The file that a path from [`relative_path`] leads to, there or not, where its text may be changed.
     pub(crate) fn reach(&self, relative: &Path) -> Result<PathBuf, Fault> {
         let real = canonical(&self.path.join(relative));
         self.check(&real, &relative.to_string_lossy())?;
@@ -71,12 +71,17 @@ impl Place {
     fn check(&self, real: &Path, written: &str) -> Result<(), Fault> {
         if self.canonical.as_ref().is_none_or(|inside| !real.starts_with(inside)) {
             let message = format!("{written:?} leads out of the directory of the file through a link");
-            return Err(Fault::new(message, Some("copy the text into the directory".into())));
+            return Err(Fault::new(
+                Code::OutsideProject,
+                message,
+                Some("copy the text into the directory".into()),
+            ));
         }
         let is_named_so = real.file_name().is_some_and(|name| name.eq_ignore_ascii_case(FILE_NAME));
         if is_named_so || real == self.own {
             let message = format!("{written:?} is a {FILE_NAME}, not a text of its own");
-            return Err(Fault::new(message, Some("name a file that has the text alone".into())));
+            let hint = "name a file that has the text alone";
+            return Err(Fault::new(Code::IncludeNotAllowed, message, Some(hint.into())));
         }
         Ok(())
     }
@@ -114,7 +119,7 @@ impl Includes {
 
     /// Notes that a field names a path, also where its text is never read.
     pub(crate) fn note(&mut self, written: &str) {
-        if let Ok(relative) = lawful(written) {
+        if let Ok(relative) = relative_path(written) {
             self.note_file(&relative);
         }
     }
@@ -142,7 +147,7 @@ impl Includes {
 
     /// The text of an included file, exactly as it is.
     pub(crate) fn text(&mut self, written: &str) -> Result<String, Fault> {
-        let relative = lawful(written)?;
+        let relative = relative_path(written)?;
         let (absolute, real) = self.note_file(&relative);
         self.place().check(&real, written)?;
         let text = match self.overlay.get(&relative) {
@@ -155,7 +160,7 @@ impl Includes {
         };
         let Some(left) = self.left.checked_sub(text.len()) else {
             let message = format!("the included texts of this file have more than {INCLUDED_BYTES} bytes");
-            return Err(Fault::new(message, Some("split the file".into())));
+            return Err(Fault::new(Code::FileTooLarge, message, Some("split the file".into())));
         };
         self.left = left;
         self.read.insert(absolute, Some(Sha256::digest(&text).into()));
@@ -167,7 +172,8 @@ fn load(absolute: &Path, real: &Path, written: &str) -> Result<(String, Stamp), 
     let unreadable = |error: &std::io::Error| unreadable(absolute, written, error);
     let file = open(real).map_err(|error| unreadable(&error))?;
     let Some(data) = file.metadata().ok().filter(Metadata::is_file) else {
-        return Err(Fault::new(format!("{written:?} is not a file"), Some("name a text file".into())));
+        let message = format!("{written:?} is not a file");
+        return Err(Fault::new(Code::NotAFile, message, Some("name a text file".into())));
     };
     let mut bytes = Vec::new();
     let most = limits::LONG_TEXT_BYTES;
@@ -175,17 +181,17 @@ fn load(absolute: &Path, real: &Path, written: &str) -> Result<(String, Stamp), 
     file.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() > most {
         let message = format!("{written:?} has more than {most} bytes");
-        return Err(Fault::new(message, Some("split it".into())));
+        return Err(Fault::new(Code::FileTooLarge, message, Some("split it".into())));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message = format!("{written:?} is not UTF-8 (byte {at})");
-        Fault::new(message, Some("save it as UTF-8 text".into()))
+        Fault::new(Code::NotUtf8, message, Some("save it as UTF-8 text".into()))
     })?;
     Ok((text, Stamp::of(&data)))
 }
 
-/// Opens a file without waiting, should it be a pipe that nobody writes to.
+/// Opens a file without blocking on a pipe that has no writer.
 fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -201,24 +207,27 @@ fn open(path: &Path) -> std::io::Result<File> {
 fn unreadable(path: &Path, written: &str, error: &std::io::Error) -> Fault {
     if links::real(path).is_err() {
         let hint = "name a text file, or write the text here";
-        return Fault::new(format!("{written:?} is a link that leads to itself"), Some(hint.into()));
+        let message = format!("{written:?} is a link that leads to itself");
+        return Fault::new(Code::FileFailed, message, Some(hint.into()));
     }
     if error.kind() != ErrorKind::NotFound {
-        return Fault::new(format!("{written:?} cannot be read: {error}"), None);
+        return Fault::new(Code::of_io(error), format!("{written:?} cannot be read: {error}"), None);
     }
     if path.is_symlink() {
         let hint = "create what it leads to, or write the text here";
-        return Fault::new(format!("{written:?} is a link that leads nowhere"), Some(hint.into()));
+        let message = format!("{written:?} is a link that leads nowhere");
+        return Fault::new(Code::FileNotFound, message, Some(hint.into()));
     }
     let hint = "create it, relative to the directory of this file, or write the text here";
-    Fault::new(format!("{written:?} is missing"), Some(hint.into()))
+    Fault::new(Code::FileNotFound, format!("{written:?} is missing"), Some(hint.into()))
 }
 
 /// The steps of a path that stays below its directory, without the idle ones.
-pub(crate) fn lawful(written: &str) -> Result<PathBuf, Fault> {
+pub(crate) fn relative_path(written: &str) -> Result<PathBuf, Fault> {
     let outside = || {
         let hint = "write it relative to the directory of this file, without \"..\"";
-        Fault::new(format!("{written:?} leads out of the directory of the file"), Some(hint.into()))
+        let message = format!("{written:?} leads out of the directory of the file");
+        Fault::new(Code::OutsideProject, message, Some(hint.into()))
     };
     let mut steps = PathBuf::new();
     for component in Path::new(written).components() {
@@ -229,7 +238,7 @@ pub(crate) fn lawful(written: &str) -> Result<PathBuf, Fault> {
         }
     }
     if steps.as_os_str().is_empty() || written.contains('\0') {
-        return Err(Fault::new("expected the path of a text file", None));
+        return Err(Fault::new(Code::InvalidValue, "expected the path of a text file", None));
     }
     Ok(steps)
 }
@@ -243,8 +252,8 @@ mod tests {
         let overlay = Overlay::from([("a.md".into(), "x".repeat(40))]);
         let mut includes = Includes { left: 100, ..Includes::new(Path::new("personas.toml"), overlay) };
         assert!(includes.text("a.md").is_ok() && includes.text("./a.md").is_ok());
-        let fault = includes.text("a.md").expect_err("too much").to_string();
-        assert!(fault.starts_with("the included texts of this file have more than"), "{fault}");
+        let fault = includes.text("a.md").expect_err("too much").into_mistake();
+        assert_eq!(fault.cause, Code::FileTooLarge, "{fault:?}");
         includes.settle();
         assert_eq!(includes.uses.into_values().collect::<Vec<_>>(), [3]);
     }

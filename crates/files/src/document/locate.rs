@@ -1,4 +1,4 @@
-//! Where an entry or one of its fields stands in a file.
+//! Finds the place of an entry or a field in a file.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use persona::env::Place as PlaceInText;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::include::lawful;
+use super::include::relative_path;
 use super::value::field_of_file_key;
 
 /// Line and column, from 1, of an entry or of a field in it (`summary`, `preferred_models[0].model`).
-/// Whoever asks more than once keeps a [`Locator`].
+/// Use a [`Locator`] for several lookups in one file.
 pub fn locate(text: &str, kind: Kind, name: &str, field: Option<&str>) -> Option<(usize, usize)> {
     Locator::new(text)?.find(kind, name, field)
 }
@@ -27,7 +27,7 @@ pub struct Locator<'t> {
 }
 
 impl<'t> Locator<'t> {
-    /// None where the text is not TOML.
+    /// `None` if the text is not TOML.
     pub fn new(text: &'t str) -> Option<Self> {
         Some(Self { text, table: DeTable::parse(text).ok()?, lines: OnceCell::new() })
     }
@@ -40,14 +40,14 @@ impl<'t> Locator<'t> {
         Some(self.place(field.unwrap_or(key.span().start)))
     }
 
-    /// The place of something inside of a field's text: none where it cannot be told from what is
+    /// The place of something inside a field's text. `None` if the place cannot be derived, for example
     /// written, as after an escape or a line that is folded.
     pub fn find_in_text(&self, kind: Kind, name: &str, field: &str, at: PlaceInText) -> Option<TextPlace> {
         let entries = self.table.get_ref().get(kind.table())?.get_ref().as_table()?;
         let reached = reach(entries.get(name)?.get_ref().as_table()?, field)?;
         let text = reached.value.get_ref().as_str().filter(|_| reached.whole)?;
         if reached.is_file_key {
-            return lawful(text).ok().map(TextPlace::Included);
+            return relative_path(text).ok().map(TextPlace::Included);
         }
         let span = reached.value.span();
         let written = self.text.get(span.clone())?;
@@ -72,7 +72,7 @@ impl<'t> Locator<'t> {
     }
 }
 
-/// Where something that stands in a text is written.
+/// The written place of something in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextPlace {
     /// In the personas.toml itself, counted from 1.
@@ -97,8 +97,8 @@ pub(crate) enum End {
     Value,
 }
 
-/// The offset of a field given by its path, of as many of its steps as are written; none where
-/// not even the first is. In lists a step may be an index or an element's name.
+/// The offset of a field given by its path, or of the longest part of the path that is written. `None` if
+/// no step is. In lists a step may be an index or an element's name.
 pub(crate) fn offset_of_field(entry: &DeTable<'_>, path: &str, end: End) -> Option<usize> {
     let reached = reach(entry, path)?;
     Some(if end == End::Key { reached.key } else { reached.value.span().start })
@@ -109,9 +109,9 @@ struct Reached<'a, 'i> {
     /// The offset of the last step's key.
     key: usize,
     value: &'a Spanned<DeValue<'i>>,
-    /// Whether the value is the path of a file that has the text.
+    /// True if the value is the path of a file with the text.
     is_file_key: bool,
-    /// Whether every step was found.
+    /// True if every step was found.
     whole: bool,
 }
 

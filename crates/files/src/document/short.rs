@@ -1,4 +1,4 @@
-//! What a file may say in a shorter way, and what is meant by it.
+//! Short forms that a file may use, and their meaning.
 
 use persona::field::{Item, Shape};
 use persona::{Field, Kind};
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_stays_for_the_reader() {
+    fn an_invalid_value_stays_for_the_reader() {
         for wrong in [json!({ "parts": "a" }), json!({ "parts": [5, null] }), json!({ "name": "x" })] {
             check(Kind::Persona, wrong.clone(), &wrong);
         }

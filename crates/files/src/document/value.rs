@@ -1,11 +1,10 @@
-//! Reading a type of the library straight out of a parsed file, with what a file may leave out or
-//! say in a shorter way.
+//! Deserializes entities from a parsed file, including implied fields and short forms.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use persona::field::Shape;
-use persona::{Field, Kind, Name};
+use persona::{Code, Field, Kind, Name};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -18,7 +17,7 @@ use super::context::Context;
 use super::fault::Fault;
 use super::short::{implied_order, may_be_a_bare_name};
 
-/// Fields whose text may stand in a file of its own, as `<field>_file`: the long texts.
+/// Fields whose text may be in a file of its own, as `<field>_file`: the long texts.
 pub(crate) fn long_fields() -> &'static [&'static str] {
     static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let fields = Kind::ALL.iter().flat_map(|kind| kind.fields());
@@ -32,7 +31,7 @@ pub(crate) fn long_fields() -> &'static [&'static str] {
     &NAMES
 }
 
-/// The long field that a key like `content_file` stands for.
+/// The long field of a key such as `content_file`.
 pub(crate) fn field_of_file_key(key: &str) -> Option<&'static str> {
     let field = key.strip_suffix("_file")?;
     long_fields().iter().copied().find(|known| *known == field)
@@ -47,7 +46,7 @@ pub(crate) struct Node<'a, 'i> {
     /// The entry that it is in.
     kind: Kind,
     name: &'a Name,
-    /// Whether it is the entry itself, whose key is its name.
+    /// True for the entry itself, whose key is its name.
     whole: bool,
     context: &'a Context,
 }
@@ -80,7 +79,9 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
             DeValue::Integer(integer) => visit_integer(integer, visitor),
             DeValue::Float(float) => match float.as_str().parse() {
                 Ok(float) => visitor.visit_f64(float),
-                Err(_) => Err(Fault::new(format!("{} is not a number", float.as_str()), None)),
+                Err(_) => {
+                    Err(Fault::new(Code::InvalidValue, format!("{} is not a number", float.as_str()), None))
+                }
             },
             DeValue::Boolean(value) => visitor.visit_bool(*value),
             DeValue::Datetime(_) => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
@@ -138,7 +139,7 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
 fn visit_integer<'de, V: Visitor<'de>>(integer: &DeInteger<'_>, visitor: V) -> Result<V::Value, Fault> {
     match i64::from_str_radix(integer.as_str(), integer.radix()) {
         Ok(value) => visitor.visit_i64(value),
-        Err(_) => Err(Fault::new(format!("{integer} is too large a number"), None)),
+        Err(_) => Err(Fault::new(Code::OutOfRange, format!("{integer} is too large a number"), None)),
     }
 }
 
@@ -193,7 +194,7 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
 
 /// A value was asked for before its key: no derived reader does that.
 fn out_of_turn() -> Fault {
-    Fault::new("a value without a key", None)
+    Fault::new(Code::InvalidValue, "a value without a key", None)
 }
 
 /// A table whose keys are the fields of a type: unknown ones are passed over with a warning, some
@@ -232,7 +233,8 @@ impl<'a, 'i> Fields<'a, 'i> {
             } else if let Some(field) = field_of_file_key(key).filter(|field| self.known.contains(field)) {
                 if self.table.contains_key(field) {
                     let message = format!("{field} and {key} are both given");
-                    return Err(Fault::new(message, Some("keep one of them".into())).at(offset));
+                    let hint = Some("keep one of them".to_owned());
+                    return Err(Fault::new(Code::ConflictingFields, message, hint).at(offset));
                 }
                 self.pending = Some(Pending::File(key, value));
                 return Ok(Some(field));
@@ -254,7 +256,7 @@ impl<'a, 'i> Fields<'a, 'i> {
 
 fn other_name(name: &Name) -> Fault {
     let message = format!("the name in the entry is not the entry's key, {name:?}");
-    Fault::new(message, Some("remove the line: the key is the name".into()))
+    Fault::new(Code::ConflictingFields, message, Some("remove the line: the key is the name".into()))
 }
 
 impl<'de> MapAccess<'de> for Fields<'_, '_> {
@@ -276,7 +278,8 @@ impl<'de> MapAccess<'de> for Fields<'_, '_> {
                 let place = |fault: Fault| fault.at(value.span().start).under_key(key);
                 let Some(path) = value.get_ref().as_str() else {
                     let hint = format!("write {key} = \"prompts/text.md\"");
-                    return Err(place(Fault::new("expected the path of a text file", Some(hint))));
+                    let message = "expected the path of a text file";
+                    return Err(place(Fault::new(Code::InvalidValue, message, Some(hint))));
                 };
                 let text = self.node.context.included(path).map_err(place)?;
                 let text: de::value::StringDeserializer<Fault> = text.into_deserializer();

@@ -1,5 +1,5 @@
-//! Changing single items between brackets, in a list or an inline table, and keeping all others
-//! with their comments, line breaks and blanks.
+//! Changes single items between brackets, in a list or an inline table, and keeps all others with their
+//! comments, line breaks and blanks.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use toml_parser::lexer::TokenKind;
 /// The text between an opening and a closing bracket, cut into items.
 #[derive(Debug)]
 pub(crate) struct Bracketed {
-    /// The bracket and, where the first item stands on a line of its own, the rest of its line.
+    /// The bracket and, if the first item has a line of its own, the rest of the bracket's line.
     open: String,
     items: Vec<Item>,
-    /// What follows the last item, and the bracket.
+    /// The text after the last item, and the bracket.
     close: String,
-    /// Whether a comma stands after the last item.
+    /// True if a comma follows the last item.
     trailing_comma: bool,
     several_lines: bool,
     newline: &'static str,
@@ -25,14 +25,14 @@ struct Item {
     /// Blanks, line breaks and comments in front.
     lead: String,
     body: String,
-    /// What stands between the item and its comma.
+    /// The text between the item and its comma.
     gap: String,
     /// The rest of the line after the comma.
     tail: String,
 }
 
 impl Bracketed {
-    /// Cuts `text[span]`, whose items stand at `items`.
+    /// Splits `text[span]` at its `items`.
     pub(crate) fn new(
         text: &str,
         span: &Range<usize>,
@@ -80,7 +80,7 @@ impl Bracketed {
         self.items[index].body = body;
     }
 
-    /// Takes an item away with the comment on its line; comment lines above it stay.
+    /// Removes an item with the comment on its line. Comment lines above it stay.
     pub(crate) fn delete(&mut self, index: usize) {
         let gone = self.items.remove(index);
         if !self.several_lines {
@@ -100,7 +100,7 @@ impl Bracketed {
             Some(next) => next.lead.insert_str(0, kept),
             None => self.close.insert_str(0, kept),
         }
-        // What shared its line keeps the end of the line.
+        // Items that shared its line keep the end of the line.
         let line_goes_on = |text: &str| !text.ends_with('\n');
         if gone.tail.ends_with('\n') {
             match index.checked_sub(1) {
@@ -113,7 +113,7 @@ impl Bracketed {
         }
     }
 
-    /// Puts an item before the one at `index`, or at the end, in the manner of its neighbours.
+    /// Inserts an item before the one at `index`, or at the end, formatted like its neighbours.
     pub(crate) fn insert(&mut self, index: usize, body: String) {
         let mut item = Item { body, ..Item::default() };
         if !self.several_lines {
@@ -173,7 +173,7 @@ struct Between<'t> {
     rest: &'t str,
 }
 
-/// Cuts what stands after an item at its comma and at the end of its line.
+/// Splits the text after an item at its comma and at the end of its line.
 fn between(text: &str) -> Between<'_> {
     let mut comma = Source::new(text).lex().filter(|token| token.kind() == TokenKind::Comma);
     match comma.next() {
@@ -188,7 +188,7 @@ fn between(text: &str) -> Between<'_> {
     }
 }
 
-/// The rest of a line, its end included, and what follows; nothing and all where no line ends.
+/// The rest of a line with its end, and the text after it. Empty and everything if no line ends.
 fn after_line(text: &str) -> (&str, &str) {
     text.find('\n').map_or(("", text), |at| text.split_at(at + 1))
 }

@@ -1,15 +1,15 @@
-//! The least changes that turn an entry as it is written into the one that is wanted.
+//! The smallest changes that turn a written entry into the intended one.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::field_value::{Field, FieldValue, Fields};
 use super::outline::{Outline, is_blank, line_end, line_start};
 use super::render::{self, Newline};
 use super::splice::Splice;
 use super::syntax::{Shape, Value, decode_string};
 use super::tree::{Entry, Node, Table, Written};
-use super::wanted::{Field, Fields, Wanted};
-use crate::document::{Document, Overlay, field_of_file_key, lawful};
+use crate::document::{Document, Overlay, field_of_file_key, relative_path};
 
 mod lists;
 mod place;
@@ -23,32 +23,32 @@ pub(crate) struct Changes<'t> {
     newline: Newline,
     /// The whole file as it was read.
     current: &'t Document,
-    /// Whether changed fields are written anew as a whole, for when finer changes went wrong.
+    /// True if a changed field is written again as a whole, because finer changes went wrong.
     coarse: bool,
     /// Sections that are cut away.
     cut: BTreeSet<usize>,
     splices: Vec<Splice>,
-    /// Texts of included files that change.
+    /// Included files whose text changes.
     files: Vec<(PathBuf, String)>,
-    /// What the entry's included files say afterwards, changed or not.
+    /// The texts of the entry's included files afterwards, changed or not.
     overlay: Overlay,
 }
 
-/// What an entry was, for comparing, and which keys belong to its type.
+/// The previous state of an entry, for comparison, and the keys of its type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Before<'a> {
-    /// None where the entry could not be read: then every field is written anew.
+    /// `None` if the entry could not be read: then every field is written again.
     pub(crate) fields: Option<&'a Fields>,
     /// Keys that are fields of the type, where that does not follow from `fields`.
     pub(crate) known: &'static [&'static str],
 }
 
 impl Before<'_> {
-    fn value(&self, key: &str) -> Option<&Wanted> {
+    fn value(&self, key: &str) -> Option<&FieldValue> {
         self.fields?.get(key).map(|field| &field.value)
     }
 
-    /// Whether a key that is not wanted has to go, as unlike keys that nobody here knows.
+    /// True if a key that is not a field any more has to go. Unknown keys stay.
     fn owns(&self, key: &str) -> bool {
         self.value(key).is_some() || self.known.contains(&key)
     }
@@ -62,16 +62,16 @@ impl<'t> Changes<'t> {
         Self { outline, text, newline, current, coarse, cut: BTreeSet::new(), splices, files, overlay }
     }
 
-    /// Makes the entry what is wanted.
-    pub(crate) fn put(&mut self, entry: &Entry, path: &str, name: &str, before: Before<'_>, wanted: &Fields) {
+    /// Changes the entry to the intended fields.
+    pub(crate) fn put(&mut self, entry: &Entry, path: &str, name: &str, before: Before<'_>, new: &Fields) {
         match &entry.written {
             Written::Table(table) => {
                 self.own_name(entry, table, name);
-                self.table(entry, table, path, before, wanted, true);
+                self.table(entry, table, path, before, new, true);
             }
             Written::Line(_) | Written::Nested { .. } => {
                 if let Some(value) = whole_value(entry) {
-                    let text = self.whole_inline(value, name, before, wanted);
+                    let text = self.whole_inline(value, name, before, new);
                     self.replace(value, text);
                 }
             }
@@ -97,7 +97,7 @@ impl<'t> Changes<'t> {
         }
     }
 
-    /// A `name` inside the entry has to say what its key says.
+    /// A `name` inside the entry has to match its key.
     fn own_name(&mut self, entry: &Entry, table: &Table, name: &str) {
         if let Some(Node::Line(line)) = table.get("name") {
             let value = &entry.lines[*line].assign.value;
@@ -120,11 +120,11 @@ impl<'t> Changes<'t> {
         table: &Table,
         path: &str,
         before: Before<'_>,
-        wanted: &Fields,
+        new: &Fields,
         whole: bool,
     ) {
         let mut missing = Vec::new();
-        for field in &wanted.fields {
+        for field in &new.fields {
             let file_key = format!("{}_file", field.key);
             let old = before.value(&field.key);
             let done = match (table.get(&field.key), table.get(&file_key)) {
@@ -133,7 +133,7 @@ impl<'t> Changes<'t> {
                     self.file_line(entry, *line, old, field);
                     true
                 }
-                // Both are given, which cannot be read: the text itself stays.
+                // Both are given, which cannot be read: keep the text itself.
                 (Some(node), Some(file)) if field_of_file_key(&file_key).is_some() => {
                     self.remove(entry, file);
                     self.field(entry, node, path, old, field)
@@ -147,19 +147,26 @@ impl<'t> Changes<'t> {
         }
         for (key, node) in &table.fields {
             let own = |key: &str| key != "name" || !whole;
-            let stands_for = match field_of_file_key(key) {
+            let field_key = match field_of_file_key(key) {
                 Some(field) if before.owns(field) => field,
                 _ => key,
             };
-            if own(key) && wanted.get(stands_for).is_none() && before.owns(stands_for) {
+            if own(key) && new.get(field_key).is_none() && before.owns(field_key) {
                 self.remove(entry, node);
             }
         }
         self.insert(entry, table, path, &missing, whole);
     }
 
-    /// Changes a field that is there; false where it was taken away and has to be written anew.
-    fn field(&mut self, entry: &Entry, node: &Node, path: &str, old: Option<&Wanted>, field: &Field) -> bool {
+    /// Changes an existing field. False if it was removed and has to be written again.
+    fn field(
+        &mut self,
+        entry: &Entry,
+        node: &Node,
+        path: &str,
+        old: Option<&FieldValue>,
+        field: &Field,
+    ) -> bool {
         if old == Some(&field.value) {
             return true;
         }
@@ -174,13 +181,13 @@ impl<'t> Changes<'t> {
                 self.replace(value, text);
                 return true;
             }
-            (Node::Table(table), Some(Wanted::Table(old)), Wanted::Table(new)) if !self.coarse => {
+            (Node::Table(table), Some(FieldValue::Table(old)), FieldValue::Table(new)) if !self.coarse => {
                 let path = format!("{path}.{}", render::key(&field.key));
                 let before = Before { fields: Some(old), known: &[] };
                 self.table(entry, table, &path, before, new, false);
                 return true;
             }
-            (Node::Tables(tables), Some(Wanted::List(old)), Wanted::List(new)) if !self.coarse => {
+            (Node::Tables(tables), Some(FieldValue::List(old)), FieldValue::List(new)) if !self.coarse => {
                 let path = format!("{path}.{}", render::key(&field.key));
                 if self.tables(entry, tables, &path, old, new) {
                     return true;
@@ -192,8 +199,8 @@ impl<'t> Changes<'t> {
         false
     }
 
-    /// Changes a text that stands in a file of its own: the file, unless others use it too.
-    fn file_line(&mut self, entry: &Entry, line: usize, old: Option<&Wanted>, field: &Field) {
+    /// Changes an included text: the file itself, unless other fields include it too.
+    fn file_line(&mut self, entry: &Entry, line: usize, old: Option<&FieldValue>, field: &Field) {
         let assign = &entry.lines[line].assign;
         if self.file_takes(&assign.value, old, &field.value) {
             return;
@@ -205,11 +212,11 @@ impl<'t> Changes<'t> {
         self.replace(&assign.value, text);
     }
 
-    /// Whether an included file says, or can be made to say, what is wanted.
-    fn file_takes(&mut self, path: &Value, old: Option<&Wanted>, new: &Wanted) -> bool {
-        let Wanted::Text(text) = new else { return false };
+    /// True if an included file has the intended text, or can be given it.
+    fn file_takes(&mut self, path: &Value, old: Option<&FieldValue>, new: &FieldValue) -> bool {
+        let FieldValue::Text(text) = new else { return false };
         let written = decode_string(&self.text[path.span.clone()]);
-        let Some(path) = written.and_then(|written| lawful(&written).ok()) else { return false };
+        let Some(path) = written.and_then(|written| relative_path(&written).ok()) else { return false };
         if old != Some(new) {
             if !self.current.may_change(&path) {
                 return false;

@@ -1,4 +1,4 @@
-//! The field names of a kind, as its type tells them to a reader.
+//! The field names of a kind, as its type lists them to a deserializer.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 /// Every field that an entry of a kind can have, its name included.
 pub(crate) fn field_names(kind: Kind) -> &'static [&'static str] {
     let names = Cell::new(&[] as &'static [&'static str]);
-    // Reading fails on purpose, once the type has told its fields.
+    // Reading fails on purpose, after the type has listed its fields.
     let _ = with_kind!(kind, T => T::deserialize(Ask(&names)).map(drop));
     names.get()
 }

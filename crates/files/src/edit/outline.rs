@@ -1,4 +1,4 @@
-//! Which stretch of a text is whose: one cheap pass over the whole file.
+//! Maps a text to sections in one cheap pass.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use toml_parser::{ErrorSink, Source, Span};
 
 use super::syntax::{DEPTH, Failed, decode_key};
 
-/// A header and what stands below it, up to the next header.
+/// A header and the lines below it, up to the next header.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
-    /// Where the header's bracket opens.
+    /// The offset of the header's opening bracket.
     pub(crate) open: usize,
-    /// Where the last value (or the header itself) ends: only blanks and comments follow.
+    /// The end of the last value, or of the header itself. Only blanks and comments follow.
     pub(crate) content_end: usize,
     pub(crate) array: bool,
-    /// How many keys the header has; the first two say whose section it is.
+    /// The number of keys in the header. The first two name the entry of the section.
     pub(crate) keys: usize,
     first: Option<(Span, Option<Encoding>)>,
     second: Option<(Span, Option<Encoding>)>,
@@ -28,12 +28,12 @@ pub(crate) struct Section {
 pub(crate) struct Outline<'t> {
     pub(crate) text: &'t str,
     pub(crate) sections: Vec<Section>,
-    /// Where the last value before the first header ends.
+    /// The end of the last value before the first header.
     root_end: usize,
 }
 
 impl<'t> Outline<'t> {
-    /// None where the text is not well formed.
+    /// `None` if the text is not well formed.
     pub(crate) fn new(text: &'t str) -> Option<Self> {
         let tokens = Source::new(text).lex().into_vec();
         let mut headers = Headers::default();
@@ -54,17 +54,17 @@ impl<'t> Outline<'t> {
         self.sections[index].open..end
     }
 
-    /// What stands before the first header.
+    /// The lines before the first header.
     pub(crate) fn root(&self) -> Range<usize> {
         0..self.sections.first().map_or(self.text.len(), |first| first.open)
     }
 
-    /// Where the content before a section ends: of the section above it, or of the root.
+    /// The end of the content above a section: of the previous section, or of the root.
     fn content_end_above(&self, index: usize) -> usize {
         index.checked_sub(1).map_or(self.root_end, |above| self.sections[above].content_end)
     }
 
-    /// Where a section begins with the comment lines directly above its header.
+    /// The start of a section, with the comment lines directly above its header.
     pub(crate) fn attached_start(&self, index: usize) -> usize {
         let floor = self.floor(index);
         comments_above(self.text, floor, line_start(self.text, self.sections[index].open))
@@ -84,12 +84,12 @@ impl<'t> Outline<'t> {
         }
     }
 
-    /// Where what belongs to the next section begins, or the text ends.
+    /// The start of the next section with its comments, or the end of the text.
     pub(crate) fn next_start(&self, index: usize) -> usize {
         if index + 1 < self.sections.len() { self.attached_start(index + 1) } else { self.text.len() }
     }
 
-    /// Where a section ends with the comment lines directly below its content.
+    /// The end of a section, with the comment lines directly below its content.
     pub(crate) fn attached_end(&self, index: usize) -> usize {
         let ceiling = self.next_start(index);
         let mut end = line_end(self.text, self.sections[index].content_end).min(ceiling);
@@ -114,7 +114,7 @@ pub(crate) fn comments_above(text: &str, floor: usize, line: usize) -> usize {
     start
 }
 
-/// Where the line of an offset begins; the mark at the start of a file is before its first line.
+/// The start of an offset's line. A byte order mark comes before the first line.
 pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     match text[..offset].rfind('\n') {
         Some(at) => at + 1,
@@ -123,7 +123,7 @@ pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     }
 }
 
-/// Where the line after that of an offset begins.
+/// The start of the line after an offset's.
 pub(crate) fn line_end(text: &str, offset: usize) -> usize {
     text[offset..].find('\n').map_or(text.len(), |at| offset + at + 1)
 }
@@ -132,7 +132,7 @@ fn is_comment(line: &str) -> bool {
     line.trim_start_matches([' ', '\t']).starts_with('#')
 }
 
-/// Whether a comment is for the tools that read the file, as `#:schema` is, and so about all of it.
+/// True for a comment that tools read, such as `#:schema`, which is about the whole file.
 fn is_directive(line: &str) -> bool {
     line.starts_with("#:")
 }
@@ -141,7 +141,7 @@ pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// Gathers headers alone.
+/// Collects headers only.
 #[derive(Debug, Default)]
 struct Headers {
     sections: Vec<Section>,

@@ -1,4 +1,4 @@
-//! Turning edits into splices of one text, and reading back what comes of each.
+//! Turns edits into splices of one text, and reads the result of each back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use persona::{AnyEntity, Kind, Name};
 
 use super::bracket::Bracketed;
 use super::change::{Before, Changes};
+use super::field_value::{Fields, fields_of};
 use super::names::field_names;
 use super::outline::{Outline, Section};
 use super::render::{self, Newline};
 use super::splice::{Splice, splice};
 use super::syntax::Shape;
 use super::tree::{self, Shared, Written, gather};
-use super::wanted::{Fields, wanted};
 use super::{Batch, Edit, EditError, Id, Now, Result};
 use crate::document::{self, Entry, Overlay};
 
-/// What a group of edits does to the text.
+/// The effect of a group of edits on the text.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) splices: Vec<Splice>,
     pub(super) appended: Vec<String>,
     pub(super) files: Vec<(PathBuf, String)>,
     pub(super) changed: Vec<(Id, Now)>,
-    /// What the included files of changed entries say.
+    /// The texts of the included files of changed entries.
     pub(super) overlay: Overlay,
-    /// Whether only reading the whole text can tell that all went well, and for whose sake.
+    /// Set if only reading the whole text can confirm the edits: the entry that needs it.
     pub(super) read_all: Option<Id>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn plan(batch: &Batch<'_>, text: &str, edits: &[Edit<'_>]) -> Result<
     Ok(planner.plan)
 }
 
-/// Which sections belong to which of the entries that are edited.
+/// The sections of each edited entry.
 struct Sections(BTreeMap<(Kind, String), Vec<usize>>);
 
 impl Sections {
@@ -113,16 +113,16 @@ impl Planner<'_> {
         if old.as_ref().is_some_and(|old| old.entity == *entity) {
             return Ok(());
         }
-        let new = wanted(entity).map_err(|_| by_hand())?;
+        let new = fields_of(entity).map_err(|_| by_hand())?;
         let entry = Arc::new(Entry::new(entity.clone()));
         if self.batch.has(kind, name) {
-            let old = old.map(|old| wanted(&old.entity)).transpose().map_err(|_| by_hand())?;
+            let old = old.map(|old| fields_of(&old.entity)).transpose().map_err(|_| by_hand())?;
             let known = if old.is_some() { &[][..] } else { field_names(kind) };
             let before = Before { fields: old.as_ref(), known };
             let written = self.gather(kind, name)?;
             let changed = self.change(&written, before, &new, &entry, false)
                 || self.change(&written, before, &new, &entry, true)
-                || self.write_anew(&written, &new, &entry);
+                || self.write_again(&written, &new, &entry);
             if !changed {
                 return Err(by_hand());
             }
@@ -133,7 +133,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Plans the change of an entry that is there; false where it would not read back as intended.
+    /// Plans the change of an existing entry. False if it would not read back as intended.
     fn change(
         &mut self,
         written: &tree::Entry,
@@ -169,9 +169,9 @@ impl Planner<'_> {
         true
     }
 
-    /// Plans an entry anew where nothing is left of how it was written: a table that is there only
-    /// through what stands in it is gone with the last of that. False where more would be lost.
-    fn write_anew(&mut self, written: &tree::Entry, new: &Fields, entry: &Entry) -> bool {
+    /// Plans to write an entry again if nothing is left of its old form: a table that exists only through
+    /// its content is gone with the last of it. False if more would be lost.
+    fn write_again(&mut self, written: &tree::Entry, new: &Fields, entry: &Entry) -> bool {
         let (kind, name) = (entry.entity.kind(), entry.entity.name());
         let known = field_names(kind);
         let Written::Table(table) = &written.written else { return false };
@@ -212,7 +212,7 @@ impl Planner<'_> {
         (used == splices.len()).then_some(text)
     }
 
-    /// Plans an entry that is not there yet.
+    /// Plans a new entry.
     fn add(&mut self, kind: Kind, name: &Name, new: &Fields, entry: &Entry) -> Result<()> {
         let by_hand = || EditError::ByHand { kind, name: name.clone() };
         let newline = Newline::of(self.outline.text);
@@ -295,7 +295,7 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a text holds exactly one entry, and which.
+/// True if a text has exactly this entry.
 fn is_only(path: &Path, text: &str, overlay: Overlay, entry: &Entry) -> bool {
     let Ok(read) = document::read_over(path, text, overlay) else { return false };
     let mut all = read.all();

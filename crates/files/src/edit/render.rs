@@ -1,15 +1,15 @@
-//! Values and entries as TOML text that reads back to exactly what they are.
+//! Writes values and entries as TOML that reads back to exactly the same.
 
 use std::fmt::Write as _;
 
 use persona::{Kind, Name};
 
-use super::wanted::{Field, Fields, Wanted};
+use super::field_value::{Field, FieldValue, Fields};
 
-/// A list or a table that is wider than this is written over several lines.
+/// A list or table that is wider than this takes several lines.
 const LINE_CHARS: usize = 100;
 
-/// How the lines of a file end.
+/// The line ending of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Newline {
     Lf,
@@ -17,7 +17,7 @@ pub(crate) enum Newline {
 }
 
 impl Newline {
-    /// As the first line of a text ends.
+    /// The line ending of a text's first line.
     pub(crate) fn of(text: &str) -> Self {
         match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => Self::CrLf,
@@ -49,14 +49,14 @@ pub(crate) fn entry(kind: Kind, name: &Name, fields: &Fields, newline: Newline) 
     text
 }
 
-/// Whether a new field gets headers of its own: stages, and tables that are not empty.
+/// True if a new field gets headers of its own: stages, and tables that are not empty.
 pub(crate) fn is_block(field: &Field) -> bool {
     match &field.value {
-        Wanted::Table(fields) => fields.written().next().is_some(),
-        Wanted::List(list) => {
+        FieldValue::Table(fields) => fields.written().next().is_some(),
+        FieldValue::List(list) => {
             field.key == "stages"
                 && !list.is_empty()
-                && list.iter().all(|item| matches!(item, Wanted::Table(_)))
+                && list.iter().all(|item| matches!(item, FieldValue::Table(_)))
         }
         _ => false,
     }
@@ -66,10 +66,10 @@ pub(crate) fn is_block(field: &Field) -> bool {
 pub(crate) fn block(path: &str, field: &Field, newline: Newline) -> String {
     let path = format!("{path}.{}", key(&field.key));
     match &field.value {
-        Wanted::Table(fields) => section(&format!("[{path}]"), fields, newline),
-        Wanted::List(list) => {
+        FieldValue::Table(fields) => section(&format!("[{path}]"), fields, newline),
+        FieldValue::List(list) => {
             let stages = list.iter().filter_map(|item| match item {
-                Wanted::Table(fields) => Some(section(&format!("[[{path}]]"), fields, newline)),
+                FieldValue::Table(fields) => Some(section(&format!("[[{path}]]"), fields, newline)),
                 _ => None,
             });
             stages.collect::<Vec<_>>().join(newline.as_str())
@@ -88,18 +88,19 @@ pub(crate) fn section(header: &str, fields: &Fields, newline: Newline) -> String
 }
 
 /// `key = value` with its line end; the key may have a prefix.
-pub(crate) fn line(key: &str, value: &Wanted, newline: Newline) -> String {
+pub(crate) fn line(key: &str, value: &FieldValue, newline: Newline) -> String {
     format!("{key} = {}{}", line_value(key, value, newline), newline.as_str())
 }
 
 /// A value that has a line to itself, or several.
-pub(crate) fn line_value(key: &str, value: &Wanted, newline: Newline) -> String {
+pub(crate) fn line_value(key: &str, value: &FieldValue, newline: Newline) -> String {
     match value {
-        Wanted::Text(text) if text.contains('\n') => multi_line(text, newline),
-        Wanted::List(list) => {
+        FieldValue::Text(text) if text.contains('\n') => multi_line(text, newline),
+        FieldValue::List(list) => {
             let one_line = inline(value);
-            let tables =
-                list.iter().any(|item| matches!(item, Wanted::Table(fields) if fields.bare_name().is_none()));
+            let tables = list
+                .iter()
+                .any(|item| matches!(item, FieldValue::Table(fields) if fields.bare_name().is_none()));
             if !tables && key.len() + 3 + one_line.chars().count() <= LINE_CHARS {
                 return one_line;
             }
@@ -112,14 +113,14 @@ pub(crate) fn line_value(key: &str, value: &Wanted, newline: Newline) -> String 
 }
 
 /// A value on one line.
-pub(crate) fn inline(value: &Wanted) -> String {
+pub(crate) fn inline(value: &FieldValue) -> String {
     match value {
-        Wanted::Text(text) => one_line(text),
-        Wanted::Integer(value) => value.to_string(),
-        Wanted::Float(value) => float(*value),
-        Wanted::Boolean(value) => value.to_string(),
-        Wanted::List(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
-        Wanted::Table(fields) => match fields.bare_name() {
+        FieldValue::Text(text) => one_line(text),
+        FieldValue::Integer(value) => value.to_string(),
+        FieldValue::Float(value) => float(*value),
+        FieldValue::Boolean(value) => value.to_string(),
+        FieldValue::List(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        FieldValue::Table(fields) => match fields.bare_name() {
             Some(name) => one_line(name),
             None => inline_table(fields),
         },
@@ -131,7 +132,7 @@ pub(crate) fn inline_table(fields: &Fields) -> String {
     if items.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", items.join(", ")) }
 }
 
-pub(crate) fn inline_field(name: &str, value: &Wanted) -> String {
+pub(crate) fn inline_field(name: &str, value: &FieldValue) -> String {
     format!("{} = {}", key(name), inline(value))
 }
 
@@ -166,7 +167,7 @@ pub(crate) fn one_line(text: &str) -> String {
     written
 }
 
-/// Escapes what may not stand in a text, or would not be seen there.
+/// Escapes characters that a text may not contain, or that would be invisible.
 fn push_escaped(written: &mut String, c: char) {
     match c {
         '\\' => written.push_str("\\\\"),
@@ -180,7 +181,7 @@ fn push_escaped(written: &mut String, c: char) {
     }
 }
 
-/// A text over several lines, as an author would write it.
+/// A text over several lines, in the form that an author would choose.
 ///
 /// A line break in a file whose lines end with CR LF reads back as both characters. A text whose
 /// lines end with LF alone is therefore written there with escaped breaks, each before a line end
@@ -214,7 +215,7 @@ fn multi_line(text: &str, newline: Newline) -> String {
     written
 }
 
-/// Whether a blank stands where editors cut it away.
+/// True if editors trim a blank here.
 fn ends_line(next: Option<char>) -> bool {
     matches!(next, None | Some('\n' | '\r'))
 }

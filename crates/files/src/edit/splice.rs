@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) struct Splice {
     pub(crate) range: Range<usize>,
     pub(crate) text: String,
-    /// Whether what is inserted belongs to what stands below the place.
+    /// True if the inserted text belongs to the lines below it.
     heads: bool,
 }
 
@@ -16,12 +16,12 @@ impl Splice {
         Self { range, text, heads: false }
     }
 
-    /// Inserts what belongs to what stands above.
+    /// Inserts text that belongs to the lines above.
     pub(crate) fn below(at: usize, text: String) -> Self {
         Self { range: at..at, text, heads: false }
     }
 
-    /// Inserts what belongs to what stands below.
+    /// Inserts text that belongs to the lines below.
     pub(crate) fn above(at: usize, text: String) -> Self {
         Self { range: at..at, text, heads: true }
     }
@@ -35,9 +35,9 @@ impl Splice {
     }
 }
 
-/// Applies splices to `text[within]`. Of two that begin at one place the insertion comes first,
-/// otherwise the earlier one. Deletions may overlap each other, and what is inserted amid a
-/// deletion takes its place; none where anything else overlaps.
+/// Applies splices to `text[within]`. Of two at the same place, an insertion comes first, otherwise the
+/// earlier one. Deletions may overlap, and a text inserted amid a deletion takes its place. `None` if
+/// anything else overlaps.
 pub(crate) fn splice(text: &str, within: Range<usize>, splices: &[Splice]) -> Option<String> {
     let mut order: Vec<&Splice> = splices.iter().collect();
     order.sort_by_key(|splice| (splice.range.start, splice.range.end, splice.heads));

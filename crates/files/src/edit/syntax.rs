@@ -1,5 +1,5 @@
-//! The text of a file as statements with their places: what is needed to change one of them and
-//! leave every other byte alone.
+//! The text of a file as statements with their places, enough to change one and leave every other byte
+//! alone.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use toml_parser::decoder::Encoding;
 use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
 use toml_parser::{ErrorSink, ParseError, Raw, Source, Span};
 
-/// How deep lists and inline tables may be nested; the same bound as that of the reader.
+/// The maximum depth of lists and inline tables, the same as the reader's.
 pub(crate) const DEPTH: u32 = 80;
 
 #[derive(Debug, Clone)]
@@ -61,8 +61,8 @@ pub(crate) enum Statement {
     Assign(Assign),
 }
 
-/// The statements of one stretch of a text; none where it is not well formed. All places are
-/// offsets in the whole text.
+/// The statements of a range of text, or `None` if it is not well formed. All places are offsets in the
+/// whole text.
 pub(crate) fn statements(text: &str, range: Range<usize>) -> Option<Vec<Statement>> {
     let base = range.start;
     let source = Source::new(text.get(range)?);
@@ -88,7 +88,7 @@ pub(crate) fn statements(text: &str, range: Range<usize>) -> Option<Vec<Statemen
     Some(statements)
 }
 
-/// Notes that there was an error; which one is told by the reader.
+/// Records that there was an error. The reader reports which.
 pub(crate) struct Failed(pub(crate) bool);
 
 impl ErrorSink for Failed {
@@ -180,7 +180,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The text that a key stands for.
+/// The text of a key, unescaped.
 pub(crate) fn decode_key<'s>(
     source: Source<'s>,
     span: Span,
@@ -193,7 +193,7 @@ pub(crate) fn decode_key<'s>(
     (!failed.0).then_some(decoded)
 }
 
-/// The text that a string value stands for; none where it is no string.
+/// The text of a string value, unescaped. `None` if it is not a string.
 pub(crate) fn decode_string(raw: &str) -> Option<String> {
     let encoding = match raw.as_bytes() {
         [b'"', b'"', b'"', ..] => Encoding::MlBasicString,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_has_no_statements() {
+    fn malformed_text_has_no_statements() {
         for text in ["[a", "a = [1", "a = {b = 1", "a = 1 b = 2"] {
             assert!(statements(text, 0..text.len()).is_none(), "{text}");
         }

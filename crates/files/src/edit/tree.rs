@@ -1,4 +1,4 @@
-//! One entry as it is written: its tables, and the lines and headers that they are made of.
+//! One entry as written: its tables, and their lines and headers.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::syntax::{Assign, Header, Key, Shape, Statement, statements};
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) assign: Assign,
-    /// The end of what stands above it: its comments begin no further up.
+    /// The end of the content above it. Its comments begin below this offset.
     pub(crate) floor: usize,
 }
 
@@ -38,10 +38,10 @@ pub(crate) struct Part {
     pub(crate) last_line: Option<usize>,
 }
 
-/// Where the key of the entry is written: renaming changes these.
+/// The places where the key of the entry is written. A rename changes them.
 pub(crate) type NameKeys = Vec<Key>;
 
-/// How the entry as a whole is written.
+/// The form in which an entry is written.
 #[derive(Debug)]
 pub(crate) enum Written {
     /// Headers, or lines with dotted keys.
@@ -61,7 +61,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether it stands in sections of its own, apart from all other entries.
+    /// True if it has sections of its own, apart from all other entries.
     pub(crate) fn is_apart(&self) -> bool {
         matches!(self.written, Written::Table(_)) && self.parts.len() == self.names.len()
     }
@@ -91,7 +91,7 @@ impl Table {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
-    /// The table below a key, made where it is not there; none where the key is something else.
+    /// The table below a key, created if missing. `None` if the key is something else.
     fn below(&mut self, key: &str) -> Option<&mut Self> {
         if self.get(key).is_none() {
             self.fields.push((key.to_owned(), Node::Table(Self::default())));
@@ -123,8 +123,8 @@ impl Node {
     }
 }
 
-/// What of a file can hold entries of a kind without headers of their own: the lines before the
-/// first header and those below `[personas]`.
+/// The parts of a file that can have entries of a kind without headers of their own: the lines before
+/// the first header and those below `[personas]`.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) lines: Vec<SharedLine>,
@@ -133,12 +133,12 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct SharedLine {
     pub(crate) line: Line,
-    /// How many of its keys come before the name of the entry: one at the root, none below the header.
+    /// The number of keys before the entry's name: one at the root, none below the header.
     pub(crate) before: usize,
 }
 
 impl Shared {
-    /// None where the text is not well formed.
+    /// `None` if the text is not well formed.
     pub(crate) fn new(outline: &Outline<'_>, kind: Kind) -> Option<Self> {
         let mut lines = Vec::new();
         let root = outline.root();
@@ -180,8 +180,8 @@ fn lines_of(text: &str, range: Range<usize>, floor: usize) -> Option<Vec<Line>> 
     Some(lines)
 }
 
-/// Gathers an entry. `sections` are those whose header names it. None where nothing of the file
-/// does, or where it is written in a way that this cannot follow.
+/// Collects an entry. The headers of `sections` name it. `None` if the file does not have the entry, or
+/// writes it in an unsupported form.
 pub(crate) fn gather(
     outline: &Outline<'_>,
     sections: &[usize],
@@ -246,7 +246,7 @@ impl Gather {
         let Shape::Table(items) = &line.assign.value.shape else { return Some(()) };
         for (item, assign) in items.iter().enumerate() {
             let Some(key) = assign.keys.first().filter(|key| key.text == name) else { continue };
-            // Dotted keys inside an inline table: nobody writes that.
+            // Dotted keys inside an inline table are unusual enough to give up.
             if assign.keys.len() > 1 {
                 return None;
             }

@@ -1,5 +1,5 @@
-//! The tables that name MCP servers and providers. They are read by whoever starts and calls them, so
-//! that their fields are written down here; a test beside those readers compares the two.
+//! The tables that name MCP servers and providers. Other crates read them, so their fields are listed
+//! here; a test beside those readers compares the two.
 
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ const PROVIDER: &[Field] = &[
     ("timeout_s", seconds, "Seconds for a whole call; 3,600 by default."),
     ("max_concurrent", count, "Requests at the same time; the others wait."),
     ("context_tokens", count, "How many tokens its models hold, where that is not known."),
-    ("max_output_tokens", count, "The most tokens of an answer, where nobody says otherwise."),
+    ("max_output_tokens", count, "The maximum tokens of an answer, unless a request sets its own."),
     ("reasoning_items", switch, "Whether to ask for a model's reasoning and to send it back."),
     ("ca_file", text, "A PEM file with certificate authorities to trust besides the system's."),
     ("proxy", text, "A proxy in place of the environment's, or `none`."),

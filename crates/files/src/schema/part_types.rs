@@ -1,8 +1,8 @@
-//! What the types of parts mean, for the completions of an editor.
+//! The meaning of each part type, for the completions of an editor.
 
 use persona::PartType;
 
-/// What a part of a type holds.
+/// The content of a part of this type.
 pub(super) const fn about_part_type(part_type: PartType) -> &'static str {
     match part_type {
         PartType::System => "Ground rules that hold whatever the task is.",
@@ -20,6 +20,6 @@ pub(super) const fn about_part_type(part_type: PartType) -> &'static str {
         PartType::Voice => "Its words and turns of phrase.",
         PartType::Archetype => "The figure that it is, as stories have it: guide, trickster, hero.",
         PartType::Flaw => "Its weaknesses, and what it does about them.",
-        PartType::Relationship => "How it stands towards users and other agents.",
+        PartType::Relationship => "Its attitude towards users and other agents.",
     }
 }

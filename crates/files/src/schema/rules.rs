@@ -1,5 +1,4 @@
-//! What a value must be, beyond what its type says: the same bounds that reading enforces, in the words
-//! of a schema.
+//! Bounds of values, beyond their types: the same that reading enforces, in the words of a schema.
 
 use persona::field::{Shape, Word};
 use persona::{Field, Scope, limits};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use files::document::{self, Document};
 use files::edit::{Edit, EditError, Edited, apply};
-use persona::{AnyEntity, Kind, Name};
+use persona::{AnyEntity, Invalid, Kind, Name, Rule};
 use serde_json::{Value, json};
 
 mod fields;
@@ -154,7 +154,7 @@ model = "x"
 }
 
 #[test]
-fn what_a_project_connects_to_stays_as_it_is() {
+fn connections_of_a_project_stay_as_they_are() {
     let connections =
         "# ours\n[mcp_servers.git]\ncommand = 'git-mcp' # fast\n\n[providers]\nhouse.kind = 'gemini'\n";
     let text = add_skill(connections);
@@ -244,14 +244,15 @@ fn edits_build_on_each_other() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn an_unwritable_entity_is_refused() {
     let skill = entity(Kind::Skill, json!({ "name": "a", "content": "x" }));
     let put = [Edit::Put { entity: &skill }];
     let stale = apply("[skills.a]\n", &put, &read("[skills.b]\n"));
     assert_eq!(stale.map(|edited| edited.text), Err(EditError::Stale));
     let invalid = entity(Kind::Skill, json!({ "name": "a", "content": "a\0b" }));
     let refused = edit("", &[Edit::Put { entity: &invalid }]).expect_err("refused");
-    assert!(refused.to_string().contains("contains a NUL character"), "{refused}");
+    let invalid = Invalid { field: "content".to_owned(), rule: Rule::Nul };
+    assert_eq!(refused, EditError::Invalid { kind: Kind::Skill, name: name("a"), invalid });
     for odd in ["[[skills]]\nx = 1\n", "skills = 3\n", "skills = { a.content = 'y' }\n", "[[skills.a]]\n"] {
         let refused = edit(odd, &put).expect_err("refused");
         assert_eq!(refused, EditError::ByHand { kind: Kind::Skill, name: name("a") }, "{odd}");

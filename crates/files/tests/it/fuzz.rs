@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use files::document::{self, Document, locate};
 use files::edit::{Edit, EditError, apply};
-use persona::{AnyEntity, Kind, Name};
+use persona::{AnyEntity, Code, Kind, Name};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -133,7 +133,7 @@ fn mutated(corpus: &[Vec<u8>], random: &mut StdRng) -> Vec<u8> {
     bytes
 }
 
-/// Where the line after an offset begins.
+/// The start of the line after an offset.
 fn next_line(bytes: &[u8], offset: usize) -> usize {
     let end = bytes[offset..].iter().position(|byte| *byte == b'\n');
     end.map_or(bytes.len(), |at| offset + at + 1)
@@ -144,7 +144,7 @@ fn text_of(path: &Path, bytes: &[u8]) -> String {
     match document::text_of(path, bytes.to_vec()) {
         Ok(text) => text,
         Err(problem) => {
-            assert_eq!(problem.message, "not UTF-8 text");
+            assert_eq!(problem.cause, Code::NotUtf8);
             assert!(problem.line > 0 && problem.column > 0);
             String::from_utf8_lossy(bytes).into_owned()
         }

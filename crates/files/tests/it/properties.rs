@@ -14,7 +14,7 @@ use operation::{Operation, operation};
 mod file;
 mod operation;
 
-/// What the file should hold, after each edit.
+/// The expected entries of the file, after each edit.
 type Model = BTreeMap<(Kind, Name), AnyEntity>;
 
 fn model(text: &str) -> Model {

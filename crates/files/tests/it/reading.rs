@@ -1,4 +1,4 @@
-//! What a personas.toml says, and what is said about its mistakes.
+//! Reading a personas.toml, and reporting its mistakes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use files::document::{self, Document, Locator, TextPlace, entity_hash, locate};
 use files::{Level, Problem};
 use persona::env::Place as TextPosition;
-use persona::{Kind, limits};
+use persona::{Code, Kind, limits};
 use serde_json::{Value, json};
 
 use super::editing::read;
@@ -121,7 +121,7 @@ aggregation_strategy = \"summarize\"
 }
 
 #[test]
-fn what_a_project_connects_to_is_no_mistake_and_no_entry() {
+fn connections_of_a_project_are_no_mistake_and_no_entry() {
     let text = "[mcp_servers.git]\ncommand = 'git-mcp'\n[providers.house]\nkind = 'gemini'\n[provider.x]\n";
     assert_eq!(read(text).all().count(), 0);
     let problem = problem(text);
@@ -311,14 +311,15 @@ fn a_problem_says_where_and_what_to_do() {
 }
 
 #[test]
-fn what_nobody_knows_is_a_warning_with_a_near_name() {
+fn an_unknown_key_is_a_warning_with_a_near_name() {
     let text = "[personas.x]\nsumary = 's'\nzzz = 1\npreferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n[persona.y]\n[env]\nallow = ['HOME']\n[qqq]\n";
     let document = read(text);
     assert!(document.get(Kind::Persona, "x").is_some(), "the entry loads");
     assert!(document.problems.iter().all(|problem| problem.level == Level::Warning));
-    let said: Vec<String> = document.problems.iter().map(Problem::to_string).collect();
+    assert!(document.problems.iter().all(|problem| problem.cause == Code::UnknownField));
+    let shown: Vec<String> = document.problems.iter().map(Problem::to_string).collect();
     assert_eq!(
-        said,
+        shown,
         [
             "personas.toml:2:1: warning: persona x: unknown key \"sumary\"\n  2 | sumary = 's'\n    | ^ did you mean \"summary\"?",
             "personas.toml:3:1: warning: persona x: unknown key \"zzz\"\n  3 | zzz = 1\n    | ^",
@@ -331,7 +332,7 @@ fn what_nobody_knows_is_a_warning_with_a_near_name() {
 }
 
 #[test]
-fn what_is_not_toml_is_refused_with_its_place() {
+fn a_text_that_is_not_toml_is_refused_with_its_place() {
     let refused = |text: &str| document::read(Path::new("p.toml"), text).expect_err("not TOML").to_string();
     assert_eq!(
         refused("[personas.x]\nsummary = \"open\n"),
@@ -344,22 +345,24 @@ fn what_is_not_toml_is_refused_with_its_place() {
     );
     let bytes = b"[personas.x]\nsummary = \"\xff\"\n";
     let problem = document::text_of(Path::new("p.toml"), bytes.to_vec()).expect_err("not UTF-8");
-    assert_eq!((problem.line, problem.column, problem.message.as_str()), (2, 12, "not UTF-8 text"));
+    assert_eq!((problem.line, problem.column, problem.cause), (2, 12, Code::NotUtf8));
 }
 
 #[test]
 fn nothing_is_too_deep_or_too_large() {
-    let refused = |text: &str| document::read(Path::new("p.toml"), text).expect_err("refused").message;
+    let refused = |text: &str| document::read(Path::new("p.toml"), text).expect_err("refused");
     for deep in [
         format!("x = {}{}", "[".repeat(10_000), "]".repeat(10_000)),
         format!("x = {}1{}", "{a=".repeat(10_000), "}".repeat(10_000)),
         format!("{}x = 1", "a.".repeat(10_000)),
         format!("[{}x]", "a.".repeat(10_000)),
     ] {
-        assert!(refused(&deep).contains("recurs"), "{}", refused(&deep));
+        let problem = refused(&deep);
+        assert_eq!(problem.cause, Code::NotToml, "{}", problem.message);
+        assert_eq!(problem.hint.as_deref(), Some("nothing needs to be nested that deep"));
     }
     let large = " ".repeat(limits::FILE_BYTES + 1);
-    assert!(refused(&large).starts_with("the file has more than"));
+    assert_eq!(refused(&large).cause, Code::FileTooLarge);
     let many = format!("[personas]\n{}", (0..3000).map(|n| format!("n{n} = 1\n")).collect::<String>());
     let document = read(&many);
     assert_eq!((document.problems.len(), document.more_problems, document.broken.len()), (1000, 2000, 3000));
@@ -447,7 +450,7 @@ fn long_texts_come_from_files_beside() {
     let hash = |document: &Document, kind| document.get(kind, "x").expect("it is there").hash.clone();
     assert_ne!(hash(&again, Kind::Skill), hash(&document, Kind::Skill));
     let inline = place.read("[skills.x]\ncontent = 'Plan more.'\n");
-    assert_eq!(hash(&inline, Kind::Skill), hash(&again, Kind::Skill), "where a text stands does not matter");
+    assert_eq!(hash(&inline, Kind::Skill), hash(&again, Kind::Skill), "the place of a text does not matter");
 }
 
 #[test]
@@ -457,30 +460,29 @@ fn an_included_text_is_never_outside() {
     fs::write(place.path("latin.md"), b"\xe4").expect("written");
     let outside = place.path("../secret.md");
     let absolute = outside.display().to_string();
-    for (written, said) in [
-        ("../secret.md", "\"../secret.md\" leads out of the directory of the file"),
-        (absolute.as_str(), "leads out of the directory of the file"),
-        ("prompts/../../secret.md", "leads out of the directory of the file"),
-        ("prompts", "\"prompts\" is not a file"),
-        ("none.md", "\"none.md\" is missing"),
-        ("", "expected the path of a text file"),
-        (".", "expected the path of a text file"),
-        ("big.md", "\"big.md\" has more than 262144 bytes"),
-        ("latin.md", "\"latin.md\" is not UTF-8 (byte 0)"),
+    for (written, cause) in [
+        ("../secret.md", Code::OutsideProject),
+        (absolute.as_str(), Code::OutsideProject),
+        ("prompts/../../secret.md", Code::OutsideProject),
+        ("prompts", Code::NotAFile),
+        ("none.md", Code::FileNotFound),
+        ("", Code::InvalidValue),
+        (".", Code::InvalidValue),
+        ("big.md", Code::FileTooLarge),
+        ("latin.md", Code::NotUtf8),
     ] {
         let document = place.read(&format!("[skills.x]\ncontent_file = '{written}'\n[skills.y]\n"));
         assert!(document.get(Kind::Skill, "x").is_none() && document.get(Kind::Skill, "y").is_some());
         let problem = &document.problems[0];
-        assert!(problem.message.contains(said), "{problem}");
-        assert_eq!((problem.line, problem.column), (2, 16));
+        assert_eq!((problem.line, problem.column, problem.cause), (2, 16, cause), "{problem}");
         assert!(!problem.to_string().contains("secret\""), "{problem}");
     }
     let both = place.read("[skills.x]\ncontent = 'c'\ncontent_file = 'big.md'\n");
-    assert_eq!(both.problems[0].message, "content and content_file are both given");
+    assert_eq!(both.problems[0].cause, Code::ConflictingFields);
     let missing = place.read("[skills.x]\ncontent_file = 'none.md'\n");
     assert!(missing.included[0].ends_with("project/none.md"), "a missing file is watched for");
     let misplaced = place.read("[guardrails.x]\ninstruction_file = 'none.md'\n");
-    assert_eq!(misplaced.problems[0].message, "unknown key \"instruction_file\"");
+    assert_eq!(misplaced.problems[0].cause, Code::UnknownField);
 }
 
 #[cfg(unix)]
@@ -496,22 +498,18 @@ fn links_may_lead_about_inside_only() {
     let content = |written: &str| {
         let document = place.read(&format!("[skills.x]\ncontent_file = '{written}'\n"));
         match document.get(Kind::Skill, "x") {
-            Some(entry) => entry.entity.to_json()["content"].to_string(),
-            None => document.problems[0].message.clone(),
+            Some(entry) => Ok(entry.entity.to_json()["content"].as_str().expect("a text").to_owned()),
+            None => Err(document.problems[0].cause),
         }
     };
-    assert_eq!(content("near.md"), "\"inside\"");
+    assert_eq!(content("near.md"), Ok("inside".to_owned()));
     for far in ["far.md", "up/secret.md"] {
-        assert!(
-            content(far).contains("leads out of the directory of the file through a link"),
-            "{}",
-            content(far)
-        );
+        assert_eq!(content(far), Err(Code::OutsideProject), "{far}");
     }
     symlink("loop.md", place.path("loop.md")).expect("linked");
     symlink("none.md", place.path("dangling.md")).expect("linked");
-    assert_eq!(content("loop.md"), "content_file: \"loop.md\" is a link that leads to itself");
-    assert_eq!(content("dangling.md"), "content_file: \"dangling.md\" is a link that leads nowhere");
+    assert_eq!(content("loop.md"), Err(Code::FileFailed));
+    assert_eq!(content("dangling.md"), Err(Code::FileNotFound));
     // A linked personas.toml finds its texts beside the file itself.
     let text = "[skills.x]\ncontent_file = 'prompts/a.md'\n";
     place.read(text);
@@ -520,10 +518,9 @@ fn links_may_lead_about_inside_only() {
     symlink("../project/personas.toml", &link).expect("linked");
     let document = document::read(&link, text).expect("it is TOML");
     assert!(document.get(Kind::Skill, "x").is_some(), "{:?}", document.problems);
-    // A pipe that nobody writes to must not stop anybody.
+    // Reading a pipe without a writer does not block.
     let pipe = place.path("pipe.md");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    if made.is_ok_and(|status| status.success()) {
-        assert!(content("pipe.md").contains("is not a file"));
-    }
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success(), "{made}");
+    assert_eq!(content("pipe.md"), Err(Code::NotAFile));
 }

@@ -15,14 +15,14 @@ use tempfile::TempDir;
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
-/// What an editor would mark, as paths into the file.
+/// The marks of an editor, as paths into the file.
 fn marked(text: &str) -> Vec<String> {
     let file: Value = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     VALIDATOR.iter_errors(&file).map(|error| format!("{} {error}", error.instance_path())).collect()
 }
 
-/// What Masque says of a file in this directory.
-fn told(directory: &Path, text: &str) -> Vec<(Level, String)> {
+/// The problems that Masque reports for a file in this directory.
+fn reported(directory: &Path, text: &str) -> Vec<(Level, String)> {
     let document = document::read(&directory.join("personas.toml"), text).unwrap();
     document.problems.into_iter().map(|problem| (problem.level, problem.to_string())).collect()
 }
@@ -30,15 +30,15 @@ fn told(directory: &Path, text: &str) -> Vec<(Level, String)> {
 fn accepts(text: &str) {
     let marked = marked(text);
     assert!(marked.is_empty(), "marked: {marked:?}\n{text}");
-    let told = told(Path::new("."), text);
-    assert!(told.is_empty(), "told: {told:?}\n{text}");
+    let reported = reported(Path::new("."), text);
+    assert!(reported.is_empty(), "reported: {reported:?}\n{text}");
 }
 
 /// An editor marks this place, and Masque says something too.
 fn marks(place: &str, text: &str) {
     let marked = marked(text);
     assert!(marked.iter().any(|mark| mark.starts_with(place)), "{place} is not among {marked:?}\n{text}");
-    assert!(!told(Path::new("."), text).is_empty(), "Masque reads this without a word:\n{text}");
+    assert!(!reported(Path::new("."), text).is_empty(), "Masque reads this without a word:\n{text}");
 }
 
 fn manifest(path: &str) -> PathBuf {
@@ -71,7 +71,7 @@ fn it_is_a_schema_of_the_draft_that_it_names() {
 }
 
 #[test]
-fn what_counts_where_nothing_is_written_may_also_be_written() {
+fn a_default_may_also_be_written() {
     let mut defaults = 0;
     fields(&SCHEMA, &mut |name, schema| {
         if let Some(default) = schema.get("default") {
@@ -106,7 +106,7 @@ fn every_example_of_the_documentation_follows_it_and_loads() {
             fs::write(path, "A text.\n").unwrap();
         }
         assert_eq!(marked(block), Vec::<String>::new(), "{block}");
-        assert_eq!(told(directory.path(), block), Vec::new(), "{block}");
+        assert_eq!(reported(directory.path(), block), Vec::new(), "{block}");
     }
 }
 
@@ -152,7 +152,7 @@ fn all_ways_of_writing_are_accepted() {
     accepts("[context_presets.c]\nentries = [{ glob = \"**/*..rs\" }, { path = \"a/b\", view = \"none\" }]");
 }
 
-/// What reads these tables tells of them itself, where a project is trusted.
+/// The reader of these tables reports their mistakes itself, in a trusted project.
 #[test]
 fn mistakes_in_what_a_project_connects_to_are_marked_too() {
     for (place, text) in [
@@ -228,7 +228,7 @@ fn a_text_stands_here_or_in_a_file_below() {
         let has = table.contains("_file");
         let text = if has { table.to_owned() } else { format!("{table}content_file = \"b.md\"\n") };
         assert_eq!(marked(&text), Vec::<String>::new(), "{text}");
-        assert_eq!(told(directory.path(), &text), Vec::new(), "{text}");
+        assert_eq!(reported(directory.path(), &text), Vec::new(), "{text}");
     }
 }
 
@@ -309,8 +309,8 @@ fn texts_and_keys_have_the_limits_that_reading_has() {
     marks("/skills ", &named(limits::NAME_CHARS + 1));
     let categories =
         |count: usize| (0..count).map(|at| format!("tool_presets.t.categories.c{at} = []\n")).collect();
-    let lawful: String = categories(limits::CATEGORIES);
-    accepts(&lawful);
+    let allowed: String = categories(limits::CATEGORIES);
+    accepts(&allowed);
     let unlawful: String = categories(limits::CATEGORIES + 1);
     marks("/tool_presets/t/categories ", &unlawful);
 }

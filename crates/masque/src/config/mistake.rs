@@ -73,6 +73,7 @@ impl Mistake {
             line,
             column,
             source_line: shown(text.lines().nth(line - 1).unwrap_or_default()),
+            cause: Code::InvalidConfig,
             message: self.message,
             hint: self.hint,
             entry: None,

@@ -238,8 +238,8 @@ fn a_file_that_is_no_toml_stays_in_force_as_it_was() {
     contains(&answer.stdout, &["You code.", "bold"]);
     let hint = "close it with \" on the same line";
     contains(&answer.stderr, &["warning: ", "shop/personas.toml:4:", "  4 | summary = \"You code.\n", hint]);
-    let in_force = "its last good state of 2";
-    contains(&answer.stderr, &[in_force, "stays in force (2 entries), and nothing is written to it"]);
+    let in_force = "its last valid state of 2";
+    contains(&answer.stderr, &[in_force, "stays in force (2 entries) and Masque does not write to it"]);
     // What a write fails of is told once, as its failure.
     let refused = home.run_in("shop", &["update", "persona", "coder", "--summary", "x"]);
     assert_eq!(refused.code, 4, "{refused:#?}");

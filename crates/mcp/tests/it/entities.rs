@@ -138,7 +138,7 @@ async fn mistakes_are_named() {
         (
             "save_entity",
             json!({ "kind": "test_input", "name": "x", "entity": {}, "scope": "builtin" }),
-            "read-only",
+            "builtins cannot be changed",
         ),
     ] {
         let refusal = wire.refusal(tool, arguments.clone()).await;

@@ -101,7 +101,7 @@ async fn a_delete_says_what_is_in_force_now() {
     let left = wire.call("get_agent_persona", json!({ "name": "coder" })).await;
     assert_eq!(left["scope"], "shared");
     let denied = wire.refusal("create_agent_skill", json!({ "name": "x", "scope": "builtin" })).await;
-    assert!(denied.contains("read-only"), "{denied}");
+    assert!(denied.contains("builtins cannot be changed"), "{denied}");
 }
 
 #[tokio::test]

@@ -137,6 +137,8 @@ codes! {
     InvalidAddress = "invalid_address", Invalid, "The address of a database is not valid.";
     ForeignDatabase = "foreign_database", Invalid, "The database belongs to another program.";
     SameDatabase = "same_database", Invalid, "Source and target of a copy are the same.";
+    NotUtf8 = "invalid_encoding", Invalid, "The file is not UTF-8 text.";
+    NotToml = "not_toml", Invalid, "The text is not TOML.";
     InvalidDocument = "invalid_document", Invalid, "The text is no valid personas.toml.";
     IncludeNotAllowed = "include_not_allowed", Invalid, "Only a personas.toml itself can include other files.";
     OtherEntry = "other_entry", Invalid, "The text defines something else than the entity that is saved.";

@@ -93,6 +93,17 @@ pub enum Remedy {
     },
     MoveToFile,
     WriteOut,
+    SplitFile,
+    /// Change the entry in an editor, or give it a table of its own.
+    EditByHand {
+        table: String,
+    },
+    /// Include another file.
+    IncludeOther,
+    /// Name a scope that can be written.
+    OtherScope,
+    /// Write files on the machine itself.
+    WriteLocally,
     FixEntry,
     FixFile,
     DeleteByForce,
@@ -110,6 +121,8 @@ pub enum Remedy {
     OtherDatabase,
     OtherTarget,
     WriteAddress,
+    /// Name a database by its path or address.
+    NameDatabase,
     UpgradeMasque,
     MakeRoom,
     CheckRights,
@@ -143,6 +156,7 @@ pub enum Remedy {
     },
     SendInAddress,
     UseLoopback,
+    ReportBug,
 }
 
 impl fmt::Display for Remedy {
@@ -175,6 +189,9 @@ impl fmt::Display for Remedy {
             Self::SendInBody { request } => write!(f, "send it in the body of {request}"),
             Self::LinkInstead { name } => {
                 write!(f, "leave out its texts to link the existing part {:?}", name.as_str())
+            }
+            Self::EditByHand { table } => {
+                write!(f, "change it by hand, or give it a [{table}] table of its own")
             }
             other => f.write_str(other.fixed()),
         }
@@ -216,6 +233,12 @@ impl Remedy {
             Self::RemoveNul => "remove it",
             Self::MoveToFile => "put the rest into a file",
             Self::WriteOut => "write the text out instead",
+            Self::SplitFile => "split it into a global and a project file",
+            Self::IncludeOther => "include another file",
+            Self::OtherScope => "name another scope, and the builtin is copied there",
+            Self::WriteLocally => {
+                "change files on the machine itself, over loopback or with the command line"
+            }
             Self::FixEntry => "fix the entry",
             Self::FixFile => "fix the file",
             Self::DeleteByForce => "repeat with force to delete it; no history has its present text",
@@ -240,6 +263,7 @@ impl Remedy {
             Self::OtherDatabase => "use another database",
             Self::OtherTarget => "choose another place for the copy",
             Self::WriteAddress => "write postgres://user:password@host:port/database",
+            Self::NameDatabase => "give the path of a file, or postgres://user:password@host:port/database",
             Self::UpgradeMasque => "upgrade masque",
             Self::MakeRoom => "make room on its disk",
             Self::CheckRights => "check the owner and the rights of its files",
@@ -251,6 +275,7 @@ impl Remedy {
             Self::SendJson => "send a JSON object with Content-Type: application/json",
             Self::SendInAddress => "send the fields in the address, as in ?scope=shared",
             Self::UseLoopback => "use 127.0.0.1, localhost or [::1]",
+            Self::ReportBug => "please report this",
             // The others have fields, or are worded above.
             _ => "",
         }

@@ -1,4 +1,4 @@
-//! Finding entities over all scopes: lists, search, names, and which scopes have one.
+//! Finds entities over all scopes: lists, search, names, and the scopes that have one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use store::{Filter, Found, Page};
 
 use crate::Result;
 
-/// Definitions that are read from the database at a time.
+/// The number of definitions per read from the database.
 const CHUNK: usize = 500;
 
 impl Scopes {
-    /// One page of a kind, by name.
+    /// One page of the entities of a kind, by name.
     pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
         Ok(self.database().list_below(&self.listings(filter.scope), kind, filter).await?)
     }
@@ -37,7 +37,7 @@ impl Scopes {
         Ok(self.database().names_below(&self.listings(None), kind, prefix, limit).await?)
     }
 
-    /// Names that a misspelt one may have meant.
+    /// Suggestions for a misspelt name.
     pub async fn near_names(&self, kind: Kind, name: &str) -> Result<Vec<String>> {
         Ok(self.database().near_below(&self.listings(None), kind, name).await?)
     }
@@ -60,8 +60,8 @@ impl Scopes {
         Ok(scopes)
     }
 
-    /// The strongest file that has an entry with a mistake by a name, whether or not an earlier
-    /// state of the entry is in force.
+    /// The strongest file with an invalid entry of this name, even if an earlier version of the entry is in
+    /// force.
     pub fn broken_in(&self, kind: Kind, name: &Name) -> Option<Scope> {
         let is_broken = |file: &&Arc<ScopeFile>| file.current().document.is_broken(kind, name.as_str());
         self.files().find(is_broken).map(|file| file.scope)
@@ -80,7 +80,7 @@ impl Scopes {
         })
     }
 
-    /// Everything that a scope has, by kind and name.
+    /// Every entity of a scope, by kind and name.
     pub async fn all(&self, scope: Scope) -> Result<Vec<AnyEntity>> {
         if scope == Scope::Builtin {
             return Ok(Builtins::get().all().collect());
@@ -110,8 +110,8 @@ impl Scopes {
         Ok(all)
     }
 
-    /// Entities of a scope that name another one, in whatever field. Of shared, only what no link of
-    /// the database lets follow a rename: see [`Store::naming`](store::Store).
+    /// Entities of a scope that refer to another one in any field. In the shared scope, only those that do
+    /// not follow a rename through a link: see [`Store::naming`](store::Store).
     pub async fn naming(&self, scope: Scope, kind: Kind, name: &Name) -> Result<Vec<AnyEntity>> {
         let names_it = |entity: &AnyEntity| {
             entity.references().iter().any(|found| found.kind == kind && found.name == *name)
@@ -122,7 +122,7 @@ impl Scopes {
         Ok(self.all(scope).await?.into_iter().filter(names_it).collect())
     }
 
-    /// Names that a file and another file or the database define, by kind.
+    /// Names that are defined by a file and by another file or the database, by kind.
     pub async fn defined_twice(&self) -> Result<BTreeSet<(Kind, Name)>> {
         let mut twice = BTreeSet::new();
         for kind in Kind::ALL {

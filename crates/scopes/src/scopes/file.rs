@@ -1,4 +1,4 @@
-//! A personas.toml as a scope: what is in force of it.
+//! A personas.toml as a scope, and the snapshot of it in force.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,30 @@ use super::Scopes;
 use files::{Document, Entry, Level, Problem, canonical};
 use store::{Change, Listed, Listings};
 
-/// One scope's file.
+/// The file of one scope.
 #[derive(Debug)]
 pub(crate) struct ScopeFile {
     pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
-    /// What its history and state are filed under: its name in its canonical directory. Where the file
-    /// itself is a link, that may be turned to another one at any time, and is a change like any other.
+    /// The key of its history and state: its name in its canonical directory. If the file itself is a link,
+    /// giving it another target is a change like any other.
     pub(crate) origin: String,
     current: RwLock<Arc<Snapshot>>,
-    /// Held while the file is read again or written.
+    /// Locked while the file is read again or written.
     pub(crate) busy: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is in force of a file. Where the file, or an entry of it, has a mistake, that is what
-/// was good before.
+/// The version of a file in force. If the file or an entry has an error, its last valid version.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) document: Document,
-    /// Why the file as a whole cannot be read.
+    /// The problem, if the file as a whole cannot be read.
     pub(crate) broken: Option<Problem>,
-    /// Whether it was read at all yet.
+    /// True once it has been read.
     pub(super) read: bool,
-    /// Whether it comes from the history, since somebody was writing the file when it was to be read.
+    /// True if it comes from the history, because the file was being written when it should be read.
     pub(super) stands_in: bool,
-    /// Why the history does not have all of it; that is tried again when the file is next read.
+    /// The reason why the history lacks some of it. The next read of the file tries again.
     pub(super) unrecorded: Option<Problem>,
     listings: OnceLock<Vec<Arc<Listed>>>,
 }
@@ -45,18 +44,18 @@ impl Snapshot {
         Self { document, broken, read: true, stands_in: false, unrecorded: None, listings }
     }
 
-    /// What the history has, for as long as somebody is writing the file.
-    pub(super) fn standing_in(document: Document) -> Self {
+    /// The version in the history, while the file is being written.
+    pub(super) fn from_history(document: Document) -> Self {
         Self { stands_in: true, ..Self::new(document, None) }
     }
 
-    /// What the history does not have yet.
+    /// A version that the history does not have yet.
     pub(super) fn unrecorded(document: Document, why: Problem) -> Self {
         Self { unrecorded: Some(why), ..Self::new(document, None) }
     }
 
-    /// Whether this is what reading the text would give. What includes other files, or has an
-    /// older state of a bad entry in it, is read again.
+    /// True if reading the text would give this snapshot. A document that includes other files, or an older
+    /// version of an entry with an error, is read again.
     pub(super) fn is_of(&self, text: &str) -> bool {
         self.is_good()
             && self.document.included.is_empty()
@@ -64,7 +63,7 @@ impl Snapshot {
             && self.document.is_of(text)
     }
 
-    /// Whether this is what the file said when it was read, and on record.
+    /// True if this is the file as read, and recorded.
     pub(super) fn is_good(&self) -> bool {
         self.read && self.broken.is_none() && !self.stands_in && self.unrecorded.is_none()
     }
@@ -74,7 +73,7 @@ impl Snapshot {
     }
 
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        let all = self.of_whole().chain(&self.document.problems);
+        let all = self.file_problems().chain(&self.document.problems);
         let (mut errors, warnings): (Vec<Problem>, Vec<Problem>) =
             all.cloned().partition(|problem| problem.level == Level::Error);
         errors.extend(warnings);
@@ -82,15 +81,15 @@ impl Snapshot {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.of_whole().chain(&self.document.problems).any(|problem| problem.level == Level::Error)
+        self.file_problems().chain(&self.document.problems).any(|problem| problem.level == Level::Error)
     }
 
-    /// What is wrong with the file as a whole.
-    pub(super) fn of_whole(&self) -> impl Iterator<Item = &Problem> {
+    /// The problems of the file as a whole.
+    pub(super) fn file_problems(&self) -> impl Iterator<Item = &Problem> {
         self.broken.iter().chain(&self.unrecorded)
     }
 
-    /// The entries as lists show them; their words are split on first use.
+    /// The entries as lists show them. Their search words are split on first use.
     pub(crate) fn listed(&self, scope: Scope) -> &[Arc<Listed>] {
         self.listings.get_or_init(|| {
             let entries = self.document.entries.values().flat_map(BTreeMap::values);
@@ -126,7 +125,7 @@ impl ScopeFile {
         paths
     }
 
-    /// Puts a snapshot into force; returns what is different now.
+    /// Puts a snapshot into force and returns the differences.
     pub(crate) fn publish(&self, new: Snapshot) -> Vec<Change> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let changes = differences(&current.document, &new.document);
@@ -155,8 +154,8 @@ fn differences(old: &Document, new: &Document) -> Vec<Change> {
 }
 
 impl Scopes {
-    /// The entries of all files as lists show them: each name as its strongest file has it. Put
-    /// together once for as long as no file changes.
+    /// The entries of all files as lists show them, each name from its strongest file. Cached until a file
+    /// changes.
     pub(crate) fn listings(&self, only: Option<Scope>) -> Arc<Listings> {
         let files = self.0.files.iter().filter(|file| only.is_none_or(|only| only == file.scope));
         let current: Vec<(Scope, Arc<Snapshot>)> = files.map(|file| (file.scope, file.current())).collect();

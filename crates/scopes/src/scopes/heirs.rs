@@ -1,6 +1,5 @@
-//! Personas of files that stand in an arc of a weaker scope. Where they stand is kept beside their
-//! file, under the name of the arc: it must go with that name, and nobody may take the stage away
-//! unseen.
+//! Personas of files with a stage in an arc of a weaker scope. The stage is stored beside their file under
+//! the name of the arc, so it follows a rename of the arc, and removing the stage must not go unnoticed.
 
 use persona::{Kind, Name, Rename, Scope};
 use serde::Deserialize;
@@ -11,15 +10,15 @@ use store::Change;
 
 use crate::{Error, Result};
 
-/// A persona of a file that stands in a stage of another scope's arc.
+/// A persona of a file with a stage in an arc of another scope.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Heir {
     pub scope: Scope,
     pub name: Name,
     pub stage: Name,
-    /// The file that it stands in.
+    /// The file that defines it.
     origin: String,
-    /// Whether that file is open: another project's is not.
+    /// True if that file is open. The file of another project is not.
     #[serde(default)]
     pub open: bool,
 }
@@ -27,12 +26,12 @@ pub struct Heir {
 #[derive(Deserialize)]
 struct Row {
     heir: Heir,
-    /// Whether its file had an arc of that name when it was last read.
+    /// True if its file had an arc of that name when it was last read.
     own: i64,
 }
 
 impl Scopes {
-    /// Who of stronger scopes stands in a scope's arc, in whichever files this machine has seen.
+    /// The personas of stronger scopes in an arc of a scope, in all files that this machine has seen.
     pub async fn heirs(&self, scope: Scope, arc: &Name) -> Result<Vec<Heir>> {
         let stronger: Vec<&str> = [Scope::Global, Scope::Project]
             .iter()
@@ -50,7 +49,7 @@ impl Scopes {
                    AND p.name = z.name WHERE z.arc = $1 AND z.stage IS NOT NULL AND z.scope IN (SELECT value FROM json_each($2)) \
                    ORDER BY z.scope, z.origin, z.name";
         let values = [Value::from(arc), Value::Json(serde_json::to_string(&stronger)?)];
-        // An arc of the project that is open is none of another project's.
+        // An arc of the open project is not visible to another project.
         let found = self.scopes_of(Kind::Arc, arc).await?;
         let weaker = found.iter().all(|other| [scope, Scope::Project].contains(other));
         let mut heirs = Vec::new();
@@ -59,7 +58,7 @@ impl Scopes {
             heir.open = self.file(heir.scope).is_some_and(|file| file.origin == heir.origin);
             let stands_there = match self.stands_in(&heir, scope, arc).await? {
                 Some(known) => known,
-                // Then only what cannot be meant otherwise is known.
+                // Then only unambiguous cases are known.
                 None => own == 0 && weaker,
             };
             if stands_there {
@@ -69,8 +68,8 @@ impl Scopes {
         Ok(heirs)
     }
 
-    /// Whether a persona of an open file walks this very arc; none where its file is not open, or not
-    /// read yet, or its bases cannot be followed.
+    /// True if a persona of an open file has this very arc. `None` if its file is not open or not read yet,
+    /// or its bases cannot be followed.
     async fn stands_in(&self, heir: &Heir, scope: Scope, arc: &Name) -> Result<Option<bool>> {
         if !heir.open || self.file(heir.scope).is_some_and(|file| !file.current().read) {
             return Ok(None);
@@ -86,7 +85,7 @@ impl Scopes {
         }
     }
 
-    /// Keeps heirs of an arc of the database where they stand, under its new name.
+    /// Moves the stages of heirs to the new name of an arc of the database.
     pub async fn keep_heirs(&self, heirs: &[Heir], rename: &Rename) -> Result<()> {
         if heirs.is_empty() {
             return Ok(());
@@ -101,7 +100,7 @@ impl Scopes {
     }
 }
 
-/// Files where heirs stand under the arc's new name.
+/// Moves the stages in the local database.
 pub(super) async fn follow(transaction: &mut Transaction, heirs: &[Heir], rename: &Rename) -> Result<()> {
     for Heir { scope, name, origin, .. } in heirs {
         let values = [

@@ -1,4 +1,4 @@
-//! Loading a persona from whichever scope has it.
+//! Loads a persona from the scope that has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -9,7 +9,7 @@ use super::{ScopeFile, Scopes, Snapshot};
 use builtins::Builtins;
 use database::{Dialect, Value};
 use persona::catalog::{self, Catalog, PersonaState, resolve};
-use store::{Gathered, Loaded, Render, Rendered, Wanted, file_state, put_override, put_overrides};
+use store::{Gathered, Loaded, Lookup, Render, Rendered, file_state, put_override, put_overrides};
 
 use crate::{Error, Result};
 
@@ -19,7 +19,7 @@ static FILE_STATE_POSTGRES: LazyLock<String> = LazyLock::new(|| file_state(Diale
 /// The parts that a call puts in place of a persona's own.
 pub type Overrides = BTreeMap<PartType, Name>;
 
-/// What is in force in the files, strongest first, at one moment.
+/// The snapshots of the files, strongest first, at one moment.
 struct InFiles(Vec<(Scope, Arc<Snapshot>)>);
 
 impl InFiles {
@@ -28,14 +28,14 @@ impl InFiles {
         snapshot.find(kind, name).map(|entry| entry.entity.clone())
     }
 
-    /// What a definition of `from` means by a reference, if a file has it.
+    /// The entity that a reference from the scope `from` resolves to, if a file has it.
     fn look_up(&self, from: Scope, reference: &Reference) -> Option<(Scope, AnyEntity)> {
         resolve(from, reference.scope, |scope| self.find(scope, reference.kind, &reference.name))
     }
 
-    /// Whatever the persona refers to that no file has: the database is asked for it.
-    fn wanted(&self, scope: Scope, persona: &Persona) -> Wanted {
-        let mut wanted = Wanted::default();
+    /// References of the persona that no file has, for a query to the database.
+    fn lookup(&self, scope: Scope, persona: &Persona) -> Lookup {
+        let mut lookup = Lookup::default();
         let mut seen: BTreeSet<(Kind, Scope, Name)> = BTreeSet::new();
         let mut pending: Vec<(Scope, AnyEntity)> = vec![(scope, persona.clone().into())];
         while let Some((from, entity)) = pending.pop() {
@@ -48,21 +48,21 @@ impl InFiles {
                     continue;
                 }
                 match reference.kind {
-                    Kind::Persona => wanted.base = Some(reference.name),
-                    Kind::Part => wanted.parts.push(reference.name),
-                    Kind::Trait => wanted.traits.push(reference.name),
-                    Kind::Skill => wanted.skills.push(reference.name),
-                    Kind::Guardrail => wanted.guardrails.push(reference.name),
-                    Kind::Arc => wanted.arcs.push(reference.name),
+                    Kind::Persona => lookup.base = Some(reference.name),
+                    Kind::Part => lookup.parts.push(reference.name),
+                    Kind::Trait => lookup.traits.push(reference.name),
+                    Kind::Skill => lookup.skills.push(reference.name),
+                    Kind::Guardrail => lookup.guardrails.push(reference.name),
+                    Kind::Arc => lookup.arcs.push(reference.name),
                     _ => {}
                 }
             }
         }
-        wanted
+        lookup
     }
 }
 
-/// Everything that is at hand for one persona of a file.
+/// The sources from which one persona of a file is assembled.
 struct AtHand {
     files: InFiles,
     shared: BTreeMap<(Kind, Name), AnyEntity>,
@@ -136,16 +136,16 @@ impl Scopes {
         InFiles(self.files().map(|file| (file.scope, file.current())).collect())
     }
 
-    /// The file that a persona is read from, if it is read from one.
+    /// The file that defines a persona, if a file does.
     fn file_with(&self, name: &Name, scope: Option<Scope>) -> Option<&Arc<ScopeFile>> {
         self.files()
             .filter(|file| scope.is_none_or(|only| only == file.scope))
             .find(|file| file.current().find(Kind::Persona, name).is_some())
     }
 
-    /// The generation under which what is read from files may be cached: of the database and, where
-    /// that is another one, of the local database too. Both are counts from one on that stay far
-    /// below 2^32, so that no pair of them is like another, nor like the database's alone.
+    /// The cache generation of data that was read from files: that of the database and, if it is another
+    /// one, of the local database. Both count from one and stay far below 2^32, so no two pairs are equal,
+    /// and none equals the database's alone.
     fn generation(&self) -> Result<Option<u64>> {
         let database = self.database().generation()?;
         if self.0.local_is_database {
@@ -154,8 +154,8 @@ impl Scopes {
         Ok(database.zip(self.local().generation()?).map(|(one, other)| one.wrapping_add(other << 32)))
     }
 
-    /// A persona, from the strongest scope that has it or the one that is named, with the parts
-    /// that the overrides name as far as they exist.
+    /// A persona from the given or the strongest scope, with the parts that the overrides name, as far as
+    /// they exist.
     pub async fn load(
         &self,
         name: &Name,
@@ -172,7 +172,7 @@ impl Scopes {
         self.database().cached_bundle(name, self.generation()?, read).await
     }
 
-    /// A persona as `render` makes it, from the strongest scope that has it or the one that is named.
+    /// A persona from the given or the strongest scope, as `render` shows it.
     pub async fn rendered(
         &self,
         name: &Name,
@@ -192,8 +192,7 @@ impl Scopes {
         self.database().cached_answer((name, view, render), self.generation()?, read).await
     }
 
-    /// The arc that a persona walks, its own or an inherited one. A persona whose bases cannot be
-    /// followed walks none.
+    /// The arc of a persona, its own or an inherited one. `None` if its bases cannot be followed.
     pub(crate) async fn walked_arc(&self, name: &Name, scope: Scope) -> Result<Option<Name>> {
         match self.fetch(name, Some(scope), &Overrides::new()).await {
             Ok(loaded) => Ok(loaded.and_then(Loaded::into_arc)),
@@ -222,7 +221,7 @@ impl Scopes {
         Ok(loaded)
     }
 
-    /// The caller's names start at the strongest scope, so a part in a file comes first.
+    /// The caller's names start at the strongest scope, so a part in a file wins.
     fn prefer_files(&self, bundle: &mut Bundle, names: &[&Name]) {
         let files = self.in_files();
         for name in names {
@@ -246,10 +245,10 @@ impl Scopes {
         let Some(AnyEntity::Persona(persona)) = files.find(file.scope, Kind::Persona, name) else {
             return Ok(None);
         };
-        let mut wanted = files.wanted(file.scope, &persona);
+        let mut lookup = files.lookup(file.scope, &persona);
         let named: Vec<&Name> = overrides.values().collect();
-        wanted.parts.extend(named.iter().map(|name| (*name).clone()));
-        let gathered = self.database().gather(&wanted).await?;
+        lookup.parts.extend(named.iter().map(|name| (*name).clone()));
+        let gathered = self.database().gather(&lookup).await?;
         let shared_parts: Vec<Part> =
             gathered.parts.iter().filter(|part| named.contains(&&part.name)).cloned().collect();
         let catalog = AtHand::new(files, gathered);
@@ -271,7 +270,7 @@ impl Scopes {
         Ok(Some(Loaded { bundle, document_bytes }))
     }
 
-    /// State and revision of a persona of a file, in one question to the local database.
+    /// State and revision of a persona of a file, in one query of the local database.
     async fn file_state(&self, file: &ScopeFile, name: &Name) -> Result<(PersonaState, Option<Meta>)> {
         #[derive(serde::Deserialize)]
         struct Row {

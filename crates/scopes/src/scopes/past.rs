@@ -1,4 +1,4 @@
-//! Entities as they were: their history, and whole personas as a revision froze them.
+//! The past of entities: their history, and whole personas as frozen by a revision.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
 
 use crate::{Error, Result};
 
-/// Definitions as a revision refers to them.
+/// Definitions at the revisions that a revision refers to.
 struct Frozen(BTreeMap<(Scope, Kind, Name), AnyEntity>);
 
 impl Catalog for Frozen {
@@ -26,7 +26,7 @@ impl Catalog for Frozen {
 }
 
 impl Scopes {
-    /// What was recorded of an entity in a scope, newest first.
+    /// The history of an entity in a scope, newest first.
     pub async fn history(
         &self,
         scope: Scope,
@@ -34,11 +34,11 @@ impl Scopes {
         name: &Name,
         limit: usize,
     ) -> Result<Vec<Revision>> {
-        let (store, shelf) = self.shelf(scope)?;
-        Ok(store.history(shelf, kind, name, limit).await?)
+        let (store, history_key) = self.history_key(scope)?;
+        Ok(store.history(history_key, kind, name, limit).await?)
     }
 
-    /// One revision of an entity, whole.
+    /// One revision of an entity, with its definition.
     pub async fn revision(
         &self,
         scope: Scope,
@@ -46,11 +46,11 @@ impl Scopes {
         name: &Name,
         wanted: &RevisionRef,
     ) -> Result<Option<FullRevision>> {
-        let (store, shelf) = self.shelf(scope)?;
-        Ok(store.revision(shelf, kind, name, wanted).await?)
+        let (store, history_key) = self.history_key(scope)?;
+        Ok(store.revision(history_key, kind, name, wanted).await?)
     }
 
-    /// What to ask for under a name, to get a revision.
+    /// The reference that names a revision under an entity's name.
     pub async fn reference(
         &self,
         scope: Scope,
@@ -64,7 +64,7 @@ impl Scopes {
         Ok(Revision { shadowed, ..about.clone() }.reference())
     }
 
-    /// Names a revision, for those who ask for it under the name that an entity has now.
+    /// Tags a revision, for lookups under the current name of the entity.
     pub async fn tag(
         &self,
         scope: Scope,
@@ -74,11 +74,11 @@ impl Scopes {
         tag: &str,
         by: Attribution,
     ) -> Result<()> {
-        let (store, shelf) = self.shelf(scope)?;
-        let guid = store.identity(shelf, kind, name).await?;
+        let (store, history_key) = self.history_key(scope)?;
+        let guid = store.identity(history_key, kind, name).await?;
         let mut refs = store.refs(about).await?;
         if scope.is_file() {
-            // The shared library has a history of its own, and may be another one by then.
+            // The shared library has a history of its own, and may be another one later.
             for wanted in refs.iter_mut().filter(|wanted| wanted.scope == Scope::Shared) {
                 wanted.copy = Some(self.as_it_was(wanted, about).await?.to_json());
             }
@@ -86,17 +86,17 @@ impl Scopes {
         Ok(store.tag(guid.unwrap_or(about.guid), about, &refs, tag, by).await?)
     }
 
-    /// Takes a tag away; whether it was there.
+    /// Removes a tag. False if there was none.
     pub async fn untag(&self, scope: Scope, kind: Kind, name: &Name, tag: &str) -> Result<bool> {
-        let (store, shelf) = self.shelf(scope)?;
-        match store.identity(shelf, kind, name).await? {
+        let (store, history_key) = self.history_key(scope)?;
+        match store.identity(history_key, kind, name).await? {
             Some(guid) => Ok(store.untag(guid, tag).await?),
             None => Ok(false),
         }
     }
 
-    /// Forgets old revisions; see [`Store::prune`](store::Store::prune). What tagged personas of this
-    /// machine's files refer to in the database stays too. Those of other machines are not known
+    /// Forgets old revisions; see [`Store::prune`](store::Store::prune). Revisions in the database that
+    /// tagged personas of this machine's files refer to stay too. Files of other machines are not known
     /// here; they have copies.
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         if self.0.local_is_database {
@@ -107,8 +107,7 @@ impl Scopes {
         Ok(gone + self.local().prune(keep).await?)
     }
 
-    /// A persona with everything that it referred to, as it was when the revision was made; it
-    /// stands in the stage in which it stands now.
+    /// A persona with all its references as of a revision. Its stage is the current one.
     pub async fn frozen(&self, scope: Scope, revision: &FullRevision) -> Result<Option<Bundle>> {
         let name = revision.entity.name().clone();
         let mut entities = BTreeMap::new();
@@ -127,8 +126,8 @@ impl Scopes {
         Ok(bundle)
     }
 
-    /// Gives a frozen persona the parts that a call names: those are the caller's, and mean parts as
-    /// they are now, also where the persona itself is gone.
+    /// Gives a frozen persona the parts that a call names. They are the caller's, and resolve to the current
+    /// parts even if the persona itself is gone.
     pub async fn override_frozen(&self, bundle: &mut Bundle, overrides: &Overrides) -> Result<()> {
         for name in overrides.values() {
             match self.get::<Part>(name, None).await? {
@@ -140,8 +139,8 @@ impl Scopes {
         Ok(())
     }
 
-    /// What a revision refers to: a copy that was made of it, or what some history of this machine
-    /// has. Without it the revision is not what it was.
+    /// The pieces that a revision refers to, from a copy or from a history of this machine. Without them the
+    /// revision is incomplete.
     async fn as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<AnyEntity> {
         if let Some(copied) = wanted.copied()? {
             return Ok(copied);
@@ -161,7 +160,7 @@ impl Scopes {
         Err(store::Error::Forgotten { revision: about.revision, piece: Some(piece) }.into())
     }
 
-    /// What a revision refers to, where the history of its scope has it.
+    /// The pieces that a revision refers to, if the history of its scope has them.
     async fn recorded_there(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
         match wanted.scope.is_file() {
             true => {
@@ -172,7 +171,7 @@ impl Scopes {
         }
     }
 
-    /// Whether a piece is there as a revision knew it, by a copy or by what others have of it.
+    /// True if a piece is available as of a revision, from a copy or a history.
     async fn is_as_it_was(&self, wanted: &Ref, about: &Revision) -> Result<bool> {
         let then = match self.as_it_was(wanted, about).await {
             Err(Error::Store(store::Error::Forgotten { .. })) => return Ok(false),
@@ -182,8 +181,7 @@ impl Scopes {
         Ok(now.is_some_and(|now| now.entity == then))
     }
 
-    /// The pieces that a revision referred to, each as it was then, and those that are in no history
-    /// any more.
+    /// The pieces of a revision as they were then, and those that no history has any more.
     pub async fn referred(&self, revision: &FullRevision) -> Result<(Vec<Referred>, Vec<Forgotten>)> {
         let (mut pieces, mut forgotten) = (Vec::new(), Vec::new());
         for wanted in &revision.refs {
@@ -201,14 +199,14 @@ impl Scopes {
         Ok((pieces, forgotten))
     }
 
-    /// Where the persona stands now, under whatever name it has by now.
+    /// The current stage of the persona, whatever its name is now.
     async fn current_stage(&self, scope: Scope, revision: &FullRevision) -> Result<Option<Name>> {
-        let (store, shelf) = self.shelf(scope)?;
+        let (store, history_key) = self.history_key(scope)?;
         let name = store.newest_name(revision.about.guid).await?;
         let name = name.as_ref().unwrap_or_else(|| revision.entity.name());
         Ok(match scope {
             Scope::Shared => store.shared_stage(name).await?,
-            _ => store.kept_stage(Owner { scope, origin: shelf.origin, name }).await?,
+            _ => store.stored_stage(Owner { scope, origin: history_key.origin, name }).await?,
         })
     }
 }

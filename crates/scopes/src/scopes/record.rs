@@ -1,4 +1,4 @@
-//! The history of files: what is seen in one is recorded once, whoever sees it first.
+//! The history of files. Each change is recorded once, by the first process that sees it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use persona::{AnyEntity, Kind, Meta, Name, Rename, Scope};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{ScopeFile, Scopes, heirs, is_still};
+use super::{ScopeFile, Scopes, heirs, is_current};
 use database::{Transaction, Value, now};
 use files::{Document, Entry};
 use store::{Action, Attribution, Ref};
@@ -21,12 +21,12 @@ mod rows;
 mod seen;
 use rows::{Known, NewRevision, insert};
 
-/// Revisions that are recorded at a time.
+/// The number of revisions per insert.
 const CHUNK: usize = 1_000;
-/// The front under which edits made by hand stand in a history.
+/// The front of edits made by hand, as recorded in a history.
 const BY_HAND: &str = "file";
 
-/// The newest revision of an entry, as it was last recorded.
+/// The newest recorded revision of an entry.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,
@@ -38,11 +38,11 @@ pub(crate) struct Head {
     pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// One change of an entry that is to be recorded.
+/// One change of an entry, to be recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     pub(crate) action: Action,
-    /// The entity after the change; before it, where it is deleted.
+    /// The entity after the change, or before its deletion.
     pub(crate) entity: AnyEntity,
     pub(crate) hash: String,
     /// The name before a rename.
@@ -52,12 +52,12 @@ pub(crate) struct Recorded {
 const HEAD: &str = "json_object('kind', e.kind, 'name', e.name, 'guid', e.guid, 'revision', e.revision, \
                     'hash', e.content_hash, 'created_at', e.created_at, 'updated_at', e.updated_at)";
 
-fn shelf(file: &ScopeFile) -> [Value; 2] {
+fn history_key(file: &ScopeFile) -> [Value; 2] {
     [Value::from(file.scope.as_str()), Value::from(file.origin.as_str())]
 }
 
 impl Scopes {
-    /// Place, revision and times of an entry of a file.
+    /// Scope, revision and times of an entry of a file.
     pub(crate) async fn file_meta(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<Meta> {
         Ok(match self.head(file, kind, name).await? {
             Some(head) => Meta {
@@ -67,7 +67,7 @@ impl Scopes {
                 created_at: Some(head.created_at),
                 updated_at: Some(head.updated_at),
             },
-            // Its history could not be written; it is in force all the same.
+            // Its history could not be written, but it is in force.
             None => Meta { scope: file.scope, ..Meta::BUILTIN },
         })
     }
@@ -76,21 +76,21 @@ impl Scopes {
         let sql = format!(
             "SELECT {HEAD} FROM file_entries e WHERE e.scope = $1 AND e.origin = $2 AND e.kind = $3 AND e.name = $4"
         );
-        let mut values = shelf(file).to_vec();
+        let mut values = history_key(file).to_vec();
         values.extend([Value::from(kind.as_str()), Value::from(name)]);
         let row = self.local().engine().texts(sql, &values).await?.into_iter().next();
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
     }
 
-    /// The newest revision that a name of a file ever had; it is never used again.
+    /// The highest revision that a name of a file ever had. It is never used again.
     pub(crate) async fn newest(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<i64> {
-        let mut values = shelf(file).to_vec();
+        let mut values = history_key(file).to_vec();
         values.extend([Value::from(kind.as_str()), Value::from(name)]);
         Ok(self.local().engine().number(NEWEST.to_owned(), &values).await?.unwrap_or(0))
     }
 
-    /// What was last recorded of a file, for one that cannot be read any more.
-    pub(crate) async fn last_good(&self, file: &ScopeFile) -> Document {
+    /// The last recorded version of a file that can no longer be read.
+    pub(crate) async fn last_valid(&self, file: &ScopeFile) -> Document {
         match self.recorded(file, None).await {
             Ok(document) => document,
             Err(error) => {
@@ -100,7 +100,7 @@ impl Scopes {
         }
     }
 
-    /// The entries as they were last recorded; only the named ones, where that is asked for.
+    /// The entries as last recorded, optionally only those with the given names.
     async fn recorded(&self, file: &ScopeFile, only: Option<&[&(Kind, Name)]>) -> Result<Document> {
         #[derive(Deserialize)]
         struct Row {
@@ -111,7 +111,7 @@ impl Scopes {
                    JOIN agent_revisions r ON r.guid = e.guid AND r.revision = e.revision \
                    WHERE e.scope = $1 AND e.origin = $2";
         let mut sql = sql.to_owned();
-        let mut values = shelf(file).to_vec();
+        let mut values = history_key(file).to_vec();
         if let Some(only) = only {
             sql.push_str(" AND (e.kind, e.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each($3))");
             values.push(Value::Json(serde_json::to_string(only)?));
@@ -126,21 +126,21 @@ impl Scopes {
         Ok(document)
     }
 
-    /// The hash of the text that was recorded last.
+    /// The hash of the last recorded text.
     pub(crate) async fn seen_hash(&self, file: &ScopeFile) -> Result<Option<String>> {
         let sql = "SELECT content_hash FROM file_origins WHERE scope = $1 AND origin = $2";
-        Ok(self.local().engine().text(sql, &shelf(file)).await?)
+        Ok(self.local().engine().text(sql, &history_key(file)).await?)
     }
 
-    /// When that text was first seen.
+    /// The time at which that text was first seen.
     pub(crate) async fn seen_at(&self, file: &ScopeFile) -> Result<Option<DateTime<Utc>>> {
         let sql = "SELECT json_quote(seen_at) FROM file_origins WHERE scope = $1 AND origin = $2";
-        let seen = self.local().engine().text(sql, &shelf(file)).await?;
+        let seen = self.local().engine().text(sql, &history_key(file)).await?;
         Ok(seen.map(|seen| serde_json::from_str(&seen)).transpose()?)
     }
 
-    /// Records what is different in a file from what was recorded last: edits made by hand. False
-    /// where the file is another one by now, and must be read again first.
+    /// Records the differences between a file and its last recorded version: edits made by hand. False if the
+    /// file has changed since and must be read again first.
     pub(crate) async fn record_seen(&self, file: &ScopeFile, document: &Document) -> Result<bool> {
         let known = self.seen_hash(file).await?;
         if known.as_deref() == Some(document.hash.as_str()) || known.is_none() && document.entries.is_empty()
@@ -148,13 +148,13 @@ impl Scopes {
             return Ok(true);
         }
         let mut transaction = self.local().engine().begin().await?;
-        // Whoever writes the file does so while holding this very database. What changed since it
-        // was read is recorded already, and must not be taken for undone.
-        if !is_still(&file.path, document).await? {
+        // A writer of the file holds this database meanwhile. A change since the read is recorded, and
+        // must not be taken for undone.
+        if !is_current(&file.path, document).await? {
             return Ok(false);
         }
         let sql = format!("SELECT {HEAD} FROM file_entries e WHERE e.scope = $1 AND e.origin = $2");
-        let rows = transaction.texts(&sql, &shelf(file)).await?;
+        let rows = transaction.texts(&sql, &history_key(file)).await?;
         let heads: Vec<Head> =
             rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
         let changes = self.seen_changes(file, heads, document).await?;
@@ -167,7 +167,7 @@ impl Scopes {
         Ok(true)
     }
 
-    /// Records changes of a file's entries; `document` is the file as it is after them.
+    /// Records changes of a file's entries. `document` is the file after them.
     pub(crate) async fn record(
         &self,
         transaction: &mut Transaction,
@@ -201,7 +201,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// The revisions of all shared pieces that changed entries may mean.
+    /// The revisions of all shared pieces that changed entries may refer to.
     async fn shared_revisions(
         &self,
         file: &ScopeFile,
@@ -223,8 +223,8 @@ impl Scopes {
 const NEWEST: &str =
     "SELECT max(revision) FROM agent_revisions WHERE scope = $1 AND origin = $2 AND kind = $3 AND name = $4";
 
-/// Changes in portions in which each entry stands once: whatever follows in a later portion goes on
-/// from what the earlier one recorded.
+/// Splits changes into batches in which each entry occurs once, so that a later batch continues from the
+/// revisions of the earlier one.
 fn portions(mut changes: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
     std::iter::from_fn(move || {
         let mut seen: BTreeSet<(Kind, &Name)> = BTreeSet::new();
@@ -239,9 +239,9 @@ fn portions(mut changes: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
     })
 }
 
-/// Remembers the text that was recorded, so that the next reader need not compare its entries.
+/// Stores the hash of the recorded text, so that the next reader need not compare its entries.
 pub(crate) async fn put_origin(transaction: &mut Transaction, file: &ScopeFile, hash: &str) -> Result<()> {
-    let mut values = shelf(file).to_vec();
+    let mut values = history_key(file).to_vec();
     values.extend([Value::from(hash), Value::Time(now())]);
     transaction
         .run(

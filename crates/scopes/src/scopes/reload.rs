@@ -1,10 +1,10 @@
-//! Reading a file again, once it is whole, and putting it into force.
+//! Reads a file again once it is complete, and puts it into force.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use persona::{Kind, Name};
+use persona::{AsReport as _, Code, Kind, Name};
 
 use super::{ScopeFile, Scopes, Snapshot};
 use files::settle::{LIMIT, LIMIT_WHERE_EMPTY, Look, QUIET, QUIET_WHERE_EMPTY, STEP};
@@ -13,13 +13,13 @@ use store::Change;
 
 use crate::{Error, Result};
 
-/// How often a file that changes while it is read is read again before it counts as busy.
+/// The number of reads of a file that keeps changing before it counts as busy.
 const TURNS: usize = 20;
 
-/// What reading a file brought.
+/// The result of reading a file.
 enum Read {
     Missing,
-    /// The text that is in force already.
+    /// The text that is in force.
     Same(String),
     Good {
         text: String,
@@ -29,7 +29,7 @@ enum Read {
 }
 
 impl Read {
-    /// Whether there is nothing in the file.
+    /// True if the file is missing or blank.
     fn is_empty(&self) -> bool {
         match self {
             Self::Missing => true,
@@ -38,12 +38,12 @@ impl Read {
         }
     }
 
-    /// Whether nothing can be had from the file.
+    /// True if the file yields no entries.
     fn is_lost(&self) -> bool {
         self.is_empty() || matches!(self, Self::Broken(_))
     }
 
-    /// What a history knows the text by.
+    /// The hash under which a history knows the text.
     fn hash(&self, path: &Path) -> Option<String> {
         match self {
             Self::Missing => Some(Document::empty(path).hash),
@@ -53,34 +53,34 @@ impl Read {
     }
 }
 
-/// How a file that is read came by its text.
+/// The writer of a file that is read.
 enum Written {
-    /// Somebody may be writing it, and is waited for.
+    /// Any program, which may still be writing.
     ByAnybody(Waiting),
-    /// By ourselves, in a single step.
+    /// This process, which replaced the file in one step.
     Whole,
 }
 
-/// Since when somebody who writes a file is waited for, and how it looked then; none before that.
+/// The start of waiting for another writer, and the state of the file then. `None` before waiting.
 type Waiting = Option<(Instant, Look)>;
 
-/// How reading a file again ended.
+/// The outcome of reading a file again.
 enum Reloaded {
-    /// It is in force. Its text, where it has one that is good.
+    /// In force. Has the text, if it is valid.
     Text(Option<String>),
-    /// It is in force, but its history could not be written.
+    /// In force, but the history could not be written.
     Unrecorded(Error),
-    /// It changed before it was recorded.
+    /// The file changed before it was recorded.
     Changed,
-    /// Somebody is writing it all the time; what was in force before still is.
+    /// Another program keeps writing the file. The previous version stays in force.
     Unsettled,
 }
 
-/// Reads a file on a thread where waiting is no harm.
+/// Reads a file on a blocking thread.
 async fn read(path: &Path, old: &Arc<Snapshot>) -> Result<(Read, Look)> {
     let (path, old) = (path.to_owned(), old.clone());
     let read = tokio::task::spawn_blocking(move || {
-        // Looked at first and last: what was read in between may be neither the one nor the other.
+        // Look before and after: the file may have changed while it was read.
         let mut look = Look::at(&path);
         let read = read_now(&path, &old);
         if let Read::Good { document, .. } = &read {
@@ -93,7 +93,7 @@ async fn read(path: &Path, old: &Arc<Snapshot>) -> Result<(Read, Look)> {
         }
         (read, look.unless_touched())
     });
-    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))
+    read.await.map_err(|source| Error::Interrupted { doing: "reading the file", source })
 }
 
 fn read_now(path: &Path, old: &Snapshot) -> Read {
@@ -110,7 +110,7 @@ fn read_now(path: &Path, old: &Snapshot) -> Read {
         return Read::Same(text);
     }
     match document::read(path, &text) {
-        // What is no table of entries hides all that may be meant by it.
+        // A value in place of a table of entries hides all entries that may have been meant.
         Ok(document) => match document.problems.iter().find(|problem| problem.is_of_whole()) {
             Some(problem) => Read::Broken(problem.clone()),
             None => Read::Good { text, document: Box::new(document) },
@@ -119,35 +119,32 @@ fn read_now(path: &Path, old: &Snapshot) -> Read {
     }
 }
 
-/// A file that cannot be read at all is told like one with a mistake: whatever stands elsewhere must
-/// not be out of reach because of it.
+/// A file that cannot be read is reported like one with a mistake, so that the other scopes stay usable.
 fn unreadable(path: &Path, error: &files::Error) -> Problem {
-    let said = error.to_string();
-    let message = said.strip_prefix(&*path.to_string_lossy()).unwrap_or(&said);
-    Problem::of_file(path, message.trim_start_matches([':', ' ']), None)
+    Problem::of_file(path, error.code(), error.without_path(), None)
 }
 
-fn has_had_something(old: &Snapshot, seen: Option<&str>) -> bool {
+fn had_entries(old: &Snapshot, seen: Option<&str>) -> bool {
     if old.read { !old.document.entries.is_empty() } else { seen.is_some() }
 }
 
-fn lost(path: &Path, link: &Path) -> Problem {
+fn dangling_link(path: &Path, link: &Path) -> Problem {
     let target = std::fs::read_link(link).unwrap_or_default();
     let what = if link == path { "it".to_owned() } else { link.display().to_string() };
-    let message = format!("{what} is a link to {}, which is not there", target.display());
-    let hint = "put that back, or remove the link if nothing of it is to stay in force";
-    Problem::of_file(path, message, Some(hint.to_owned()))
+    let message = format!("{what} is a link to {}, which does not exist", target.display());
+    let hint = "restore the target, or remove the link to delete its entries";
+    Problem::of_file(path, Code::FileNotFound, message, Some(hint.to_owned()))
 }
 
-/// What is in force and in no history is not safe, which somebody must know.
+/// A version that is in force and in no history is not safe, so the user has to know.
 fn unrecorded(path: &Path, error: &Error) -> Problem {
-    let hint = "see to the database; Masque writes nothing to this file before its changes are recorded";
-    let message = format!("what changed in it could not be recorded in its history: {error}");
-    Problem::of_file(path, message, Some(hint.to_owned()))
+    let hint = "check the database; Masque does not write to the file until its changes are recorded";
+    let message = format!("its changes could not be recorded in the history: {error}");
+    Problem::of_file(path, error.code(), message, Some(hint.to_owned()))
 }
 
-/// Whether a document is what reading its file gives now.
-pub(crate) async fn is_still(path: &Path, document: &Document) -> Result<bool> {
+/// True if reading the file now gives this document.
+pub(crate) async fn is_current(path: &Path, document: &Document) -> Result<bool> {
     let (path, hash) = (path.to_owned(), document.hash.clone());
     let (alone, fingerprint) = (document.included.is_empty(), document.fingerprint);
     let read = tokio::task::spawn_blocking(move || {
@@ -159,12 +156,12 @@ pub(crate) async fn is_still(path: &Path, document: &Document) -> Result<bool> {
         }
         Ok(document::read(&path, &text).is_ok_and(|now| now.hash == hash))
     });
-    read.await.map_err(|error| Error::Invalid(format!("reading the file was interrupted: {error}")))?
+    read.await.map_err(|source| Error::Interrupted { doing: "reading the file", source })?
 }
 
 impl Scopes {
-    /// Reads a file again and puts it into force. While somebody is writing it, what was good before
-    /// stays in force: in a fresh process, what its history has.
+    /// Reads a file again and puts it into force. While another program writes it, the last valid version
+    /// stays in force; in a fresh process, that of its history.
     pub(crate) async fn reload(&self, file: &ScopeFile) -> Result<()> {
         let _busy = file.busy.lock().await;
         if let Reloaded::Text(_) | Reloaded::Unrecorded(_) = self.reload_settled(file).await? {
@@ -173,17 +170,16 @@ impl Scopes {
         if file.current().read {
             return Ok(());
         }
-        let document = self.last_good(file).await;
+        let document = self.last_valid(file).await;
         if document.entries.is_empty() {
             return self.reload_written(file).await;
         }
-        file.publish(Snapshot::standing_in(document));
+        file.publish(Snapshot::from_history(document));
         Ok(())
     }
 
-    /// The same for whoever holds the file already and is going to write to it: not over what
-    /// somebody else is writing, nor over what is in no history. Returns its text, where it has one
-    /// that is good.
+    /// The same for a caller that holds the file and is going to write to it. Fails if another program is
+    /// writing the file, or if its changes are in no history. Returns the text, if it is valid.
     pub(crate) async fn reload_held(&self, file: &ScopeFile) -> Result<Option<String>> {
         let path = || file.path.display().to_string();
         match self.reload_settled(file).await? {
@@ -194,8 +190,8 @@ impl Scopes {
         }
     }
 
-    /// Reads what this process has just put in the file's place; what somebody else puts there since
-    /// is read by whoever reads it next.
+    /// Reads the file that this process has just replaced. A later change by another program is left to the
+    /// next read.
     pub(crate) async fn reload_written(&self, file: &ScopeFile) -> Result<()> {
         for _ in 0..TURNS {
             if !matches!(self.reload_once(file, &mut Written::Whole).await?, Reloaded::Changed) {
@@ -228,20 +224,20 @@ impl Scopes {
             Some(Read::Good { text, document }) => (Some(text), *document),
             Some(Read::Missing) => match self.out_of_reach(file, &old).await {
                 Some(problem) => {
-                    self.keep_whole(file, &old, problem).await;
+                    self.keep_last_valid_file(file, &old, problem).await;
                     return Ok(Reloaded::Text(None));
                 }
                 None => (None, Document::empty(&file.path)),
             },
             Some(Read::Broken(problem)) => {
-                self.keep_whole(file, &old, problem).await;
+                self.keep_last_valid_file(file, &old, problem).await;
                 return Ok(Reloaded::Text(None));
             }
         };
         if old.is_good() && old.document.hash == document.hash {
             return Ok(Reloaded::Text(text));
         }
-        self.keep_last_good(file, &old, &mut document).await;
+        self.keep_last_valid_entries(file, &old, &mut document).await;
         let problems_are_others = old.document.problems != document.problems;
         let (snapshot, reloaded) = match self.record_seen(file, &document).await {
             Ok(true) => (Snapshot::new(document, None), Reloaded::Text(text)),
@@ -251,7 +247,7 @@ impl Scopes {
                 (Snapshot::unrecorded(document, unrecorded(&file.path, &error)), Reloaded::Unrecorded(error))
             }
         };
-        let problems_are_others = problems_are_others || !old.of_whole().eq(snapshot.of_whole());
+        let problems_are_others = problems_are_others || !old.file_problems().eq(snapshot.file_problems());
         let changes = file.publish(snapshot);
         if old.read {
             let nothing_but_problems = changes.is_empty() && problems_are_others;
@@ -260,8 +256,7 @@ impl Scopes {
         Ok(reloaded)
     }
 
-    /// Reads a file when nobody is writing it; none where somebody has been doing so for as long as
-    /// anybody waits.
+    /// Reads a file when no program is writing it. `None` if the wait reached its limit.
     async fn read_settled(
         &self,
         file: &ScopeFile,
@@ -270,7 +265,7 @@ impl Scopes {
     ) -> Result<Option<Read>> {
         loop {
             let (found, look) = read(&file.path, old).await?;
-            let Some(quiet) = self.quiet_that_is_due(file, old, &found, &look).await else {
+            let Some(quiet) = self.required_quiet(file, old, &found, &look).await else {
                 return Ok(Some(found));
             };
             let (began, first) = waiting.get_or_insert_with(|| (Instant::now(), look.clone()));
@@ -279,7 +274,7 @@ impl Scopes {
             while !now.is_quiet(quiet) && (now.is_same(&look) || !found.is_empty()) {
                 if began.elapsed() >= limit {
                     let (last, now) = read(&file.path, old).await?;
-                    // What is put in the file's place is whole, however often that happens.
+                    // A file that replaces another one is complete, however often that happens.
                     let whole = now.is_same(first) || now.is_replaced(first) && !last.is_lost();
                     return Ok(whole.then_some(last));
                 }
@@ -292,8 +287,8 @@ impl Scopes {
         }
     }
 
-    /// How long a file must have been left alone to count as whole; none where that is so already.
-    async fn quiet_that_is_due(
+    /// The time for which a file must be left alone to count as complete. `None` if it is complete.
+    async fn required_quiet(
         &self,
         file: &ScopeFile,
         old: &Snapshot,
@@ -304,30 +299,30 @@ impl Scopes {
         if look.is_quiet(quiet) || matches!(read, Read::Same(_)) {
             return None;
         }
-        // What another Masque process wrote is recorded, and whole.
+        // A file that another Masque process wrote is recorded and complete.
         let seen = self.seen_hash(file).await.ok().flatten();
         if seen.is_some() && seen == read.hash(&file.path) {
             return None;
         }
-        let has_had_something = has_had_something(old, seen.as_deref());
+        let had_entries = had_entries(old, seen.as_deref());
         match read {
-            Read::Missing if !has_had_something => None,
-            _ if !has_had_something => Some(QUIET).filter(|quiet| !look.is_quiet(*quiet)),
+            Read::Missing if !had_entries => None,
+            _ if !had_entries => Some(QUIET).filter(|quiet| !look.is_quiet(*quiet)),
             _ => Some(quiet),
         }
     }
 
-    /// What is wrong where a link leads to a file that had something and is not there: on a disk that
-    /// is not mounted, it is not gone.
+    /// The problem of a dangling link to a file that had entries. On a disk that is not mounted, the file is
+    /// not deleted.
     async fn out_of_reach(&self, file: &ScopeFile, old: &Snapshot) -> Option<Problem> {
         let link = dangling(&file.path)?;
         let seen = self.seen_hash(file).await.ok().flatten();
-        has_had_something(old, seen.as_deref()).then(|| lost(&file.path, &link))
+        had_entries(old, seen.as_deref()).then(|| dangling_link(&file.path, &link))
     }
 
-    /// A file that cannot be used changes nothing but the problem that is told.
-    async fn keep_whole(&self, file: &ScopeFile, old: &Snapshot, problem: Problem) {
-        let document = if old.read { old.document.clone() } else { self.last_good(file).await };
+    /// A file that cannot be used changes nothing except the reported problem.
+    async fn keep_last_valid_file(&self, file: &ScopeFile, old: &Snapshot, problem: Problem) {
+        let document = if old.read { old.document.clone() } else { self.last_valid(file).await };
         let entries = document.all().count();
         let since = match entries {
             0 => None,
@@ -341,18 +336,18 @@ impl Scopes {
         }
     }
 
-    /// An entry with a mistake stays in force as it was when it was last good.
-    async fn keep_last_good(&self, file: &ScopeFile, old: &Snapshot, document: &mut Document) {
-        let told = document.problems.iter().filter(|problem| problem.level == Level::Error);
-        let told = told.filter_map(|problem| problem.entry.as_ref());
+    /// An entry with an error stays in force in its last valid version.
+    async fn keep_last_valid_entries(&self, file: &ScopeFile, old: &Snapshot, document: &mut Document) {
+        let errors = document.problems.iter().filter(|problem| problem.level == Level::Error);
+        let listed = errors.filter_map(|problem| problem.entry.as_ref());
         let mut bad: Vec<(Kind, Name)> =
-            told.filter_map(|(kind, name)| Some((*kind, Name::parse(name).ok()?))).collect();
-        // Of very many problems not all are told.
+            listed.filter_map(|(kind, name)| Some((*kind, Name::parse(name).ok()?))).collect();
+        // Only the first of very many problems are listed.
         bad.extend(document.broken.iter().cloned());
         if bad.is_empty() {
             return;
         }
-        let recorded = if old.read { Document::empty(&file.path) } else { self.last_good(file).await };
+        let recorded = if old.read { Document::empty(&file.path) } else { self.last_valid(file).await };
         let before = if old.read { &old.document } else { &recorded };
         for (kind, name) in bad {
             if let Some(entry) = before.entries.get(&kind).and_then(|entries| entries.get(&name)) {

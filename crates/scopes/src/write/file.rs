@@ -1,9 +1,8 @@
-//! Writing to a personas.toml: entries change, every other byte stays.
+//! Writes to a personas.toml: entries change, every other byte stays.
 //!
-//! While a change is open, its file is held against other tasks and other Masque processes. The
-//! history is written in a transaction that commits only after the file was replaced, so that
-//! whoever sees the new file finds the change recorded already; where it cannot commit, the file is
-//! put back.
+//! An open write locks its file against other tasks and other Masque processes. The history commits only
+//! after the file was replaced, so that a reader of the new file finds the change recorded. If the commit
+//! fails, the file is restored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,23 +18,23 @@ use store::{Action, Attribution, Held, Keep, Owner};
 
 mod keeping;
 
-/// An open change of a file. Dropped without [`FileWrite::commit`], it leaves no trace.
+/// An open write to a file. Dropped without [`FileWrite::commit`], it leaves no trace.
 #[derive(Debug)]
 pub(crate) struct FileWrite {
     scopes: Scopes,
     file: Arc<ScopeFile>,
     attribution: Attribution,
-    /// The file as it was read; none where there is none yet.
+    /// The text of the file as read. `None` if the file is missing.
     text: Option<String>,
     snapshot: Arc<Snapshot>,
-    /// What this change made of entries so far; none where it deleted one.
+    /// The entries that this write has changed so far. `None` for a deleted one.
     changed: BTreeMap<(Kind, Name), Option<Arc<Entry>>>,
-    /// Where entries that this change touched stand in the history once it is recorded.
+    /// The future metadata of the entries that this write has touched.
     metas: BTreeMap<(Kind, Name), Meta>,
     steps: Vec<Step>,
     records: Vec<Recorded>,
     stages: Vec<(Name, Name, Name)>,
-    /// Set once a step has failed: what went before it must not be kept without it.
+    /// Set once a step has failed. The steps before it must not be committed without it.
     failed: bool,
     _busy: OwnedMutexGuard<()>,
     _lock: Lock,
@@ -58,7 +57,7 @@ impl FileWrite {
         let busy = busy.map_err(|_| files::Error::FileBusy { path: file.path.display().to_string() })?;
         let (locks, origin) = (scopes.locks().to_owned(), file.origin.clone());
         let lock = tokio::task::spawn_blocking(move || Lock::acquire(&locks, &origin, BUSY_TIMEOUT)).await;
-        let lock = lock.map_err(|error| Error::Invalid(format!("waiting was interrupted: {error}")))??;
+        let lock = lock.map_err(|source| Error::Interrupted { doing: "waiting for the file", source })??;
         let text = scopes.reload_held(&file).await?;
         let snapshot = file.current();
         if let Some(problem) = &snapshot.broken {
@@ -105,7 +104,7 @@ impl FileWrite {
         Ok(Some(Held { id: 0, stored: Stored { entity, meta } }))
     }
 
-    /// The entry's place in the history, with what this change has made of it so far.
+    /// The entry's metadata, with the changes of this write so far.
     async fn meta(&self, kind: Kind, name: &Name) -> Result<Meta> {
         match self.metas.get(&(kind, name.clone())) {
             Some(meta) => Ok(meta.clone()),
@@ -113,7 +112,7 @@ impl FileWrite {
         }
     }
 
-    /// The place in the history that an entry gets next; `held` is what it goes on from.
+    /// The next metadata of an entry; `held` is the one before.
     async fn next(&mut self, kind: Kind, name: &Name, held: Option<&Meta>) -> Result<Meta> {
         let newest = self.scopes.newest(&self.file, kind, name).await?;
         let made = self.metas.get(&(kind, name.clone())).map_or(0, |meta| meta.revision);
@@ -188,7 +187,7 @@ impl FileWrite {
         self.records.push(Recorded { action, entity, hash, renamed_from });
     }
 
-    /// Takes an entry with a mistake out of the file; false where there is no such entry.
+    /// Removes an entry with an error from the file. False if there is no such entry.
     pub(super) fn discard(&mut self, kind: Kind, name: &Name) -> Result<bool> {
         if self.mistake(kind, name).is_none() {
             return Ok(false);
@@ -222,8 +221,8 @@ impl FileWrite {
         Ok(())
     }
 
-    /// Entries of this file that would mean nothing by this name any more; where a weaker scope
-    /// has it too, they mean that one from then on.
+    /// Entries of this file whose reference to this name would dangle. If a weaker scope has the name too,
+    /// they would refer to that entity instead.
     pub(super) async fn users(&self, kind: Kind, name: &Name) -> Result<Vec<(Kind, Name)>> {
         let below = self.scopes.scopes_of(kind, name).await?;
         let falls_back = below.iter().any(|scope| *scope < self.file.scope);
@@ -241,7 +240,7 @@ impl FileWrite {
         Ok(users.map(|entry| (entry.entity.kind(), entry.entity.name().clone())).collect())
     }
 
-    /// All entries as this change leaves them.
+    /// All entries after this write.
     fn entries(&self) -> Vec<Arc<Entry>> {
         let kept = self.snapshot.document.entries.iter().flat_map(|(kind, entries)| {
             entries.iter().filter(move |(name, _)| !self.changed.contains_key(&(*kind, (*name).clone())))
@@ -258,7 +257,7 @@ impl FileWrite {
         Ok(self.scopes.local().kept_stage_in(self.owner(persona), &arc).await?)
     }
 
-    /// The arc that a persona walks: its own as this change leaves it, or an inherited one.
+    /// The arc of a persona: its own after this write, or an inherited one.
     async fn walked_arc(&self, persona: &Name) -> Result<Option<Name>> {
         let Some(entry) = self.entry(Kind::Persona, persona) else { return Ok(None) };
         match &entry.entity {
@@ -293,12 +292,12 @@ impl FileWrite {
         Ok(standing)
     }
 
-    /// A bad entry is somebody's work, which nothing has recorded: only they can mend it.
+    /// The text of an entry with an error is in no history, so only its author can fix it.
     fn refuse_broken(&self, kind: Kind, name: &Name) -> Result<()> {
         self.mistake(kind, name).map_or(Ok(()), |problem| Err(Error::Problem(Box::new(problem))))
     }
 
-    /// What is wrong with an entry that cannot be read, where this change has left it in the file.
+    /// The problem of an entry that cannot be read, if this write has left it in the file.
     pub(super) fn mistake(&self, kind: Kind, name: &Name) -> Option<Problem> {
         let is_touched = self.changed.contains_key(&(kind, name.clone()));
         self.snapshot.document.mistake(kind, name.as_str()).filter(|_| !is_touched)

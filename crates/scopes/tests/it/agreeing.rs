@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use builtins::Builtins;
 use persona::catalog::{Catalog, PersonaState, build};
 use persona::{
-    AnyEntity, Base, Bundle, CharacterArc, Kind, LoadedArc, Meta, Name, Part, PartLink, Persona, Scope, Stage,
+    AnyEntity, AsReport as _, Base, Bundle, CharacterArc, Kind, LoadedArc, Meta, Name, Part, PartLink,
+    Persona, Scope, Stage,
 };
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
@@ -153,7 +154,7 @@ async fn check(scopes: &Scopes, written: &Written, seed: u64) -> usize {
                 assert_eq!(loaded, expected, "{scope}:{of} of seed {seed}");
             }
             (Err(expected), Err(refused)) => {
-                assert_eq!(refused.to_string(), expected.to_string(), "{scope}:{of} of seed {seed}");
+                assert_eq!(refused.report(), expected.report(), "{scope}:{of} of seed {seed}");
             }
             (expected, loaded) => panic!("{scope}:{of} of seed {seed}: {expected:?}, but {loaded:?}"),
         }

@@ -1,15 +1,15 @@
-//! A file with a mistake: what was good stays in force, nothing is written over it, and all is well
-//! again once it is mended.
+//! A file with a mistake: the last valid version stays in force, the file is not written, and a fix takes
+//! effect.
 
 use files::Level;
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{Kind, Part, Persona, Scope, Skill};
 use scopes::{Error, Scopes};
 use store::Action;
 use testkit::{Files, on_each_engine};
 
 use super::{begin_in, brief, change_in, held_in, history, keep_in, load, reread};
-use crate::samples::{name, persona, skill, somebody};
+use crate::samples::{attribution, name, persona, skill};
 
 const GOOD: &str = "[personas.guide]\nsummary = \"good\"\nparts = [\"voice\"]\n\n[parts.voice]\npart_type = \"voice\"\ncontent = \"Speak.\"\n";
 const NOT_TOML: &str =
@@ -26,7 +26,7 @@ async fn voice(scopes: &Scopes) -> Option<String> {
 }
 
 async fn refused(scopes: &Scopes) -> Error {
-    scopes.write(Scope::Project, somebody()).await.map(|_| "it can be written to").unwrap_err()
+    scopes.write(Scope::Project, attribution()).await.map(|_| "it can be written to").unwrap_err()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -38,11 +38,13 @@ async fn a_file_that_is_not_toml_changes_nothing() {
         assert!(scopes.problems().is_empty() && !scopes.has_errors());
         files.write(Scope::Project, NOT_TOML);
         let error = refused(&scopes).await;
-        assert_eq!(error.kind(), ErrorKind::Conflict);
-        let message = error.to_string();
-        assert!(message.contains("personas.toml:") && message.contains("not valid TOML"), "{message}");
+        assert_eq!(error.code(), Code::FileHasErrors);
         let Error::Problem(problem) = error else { panic!("{error:?}") };
-        assert_eq!((problem.line, problem.level), (5, Level::Error), "{problem}");
+        assert_eq!(
+            (problem.line, problem.level, problem.cause),
+            (5, Level::Error, Code::NotToml),
+            "{problem}"
+        );
         assert_eq!(problem.source_line, "[parts.voice]");
         assert_eq!(files.read(Scope::Project), NOT_TOML, "it is never written to");
         assert!(scopes.has_errors());
@@ -72,7 +74,7 @@ async fn a_file_that_is_not_toml_changes_nothing() {
                 .len(),
             1
         );
-        assert_eq!(refused(&scopes).await.kind(), ErrorKind::Conflict);
+        assert_eq!(refused(&scopes).await.code(), Code::FileHasErrors);
         assert_eq!(history(&scopes, Scope::Project, Kind::Persona, "guide").await.len(), 1);
 
         // Mended, it is in force.
@@ -88,7 +90,7 @@ async fn a_file_that_is_not_toml_changes_nothing() {
     .await;
 }
 
-/// Broken and mended to what it was before: nothing happened.
+/// A mistake that is undone leaves nothing in the history.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mistake_that_is_undone_leaves_no_trace() {
     on_each_engine(async |database| {
@@ -114,7 +116,7 @@ async fn a_mistake_that_is_undone_leaves_no_trace() {
     .await;
 }
 
-/// What cannot be read at all is told, and takes nothing else down.
+/// An unreadable file is reported, and the other scopes work.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_cannot_be_read_is_a_problem_like_others() {
     on_each_engine(async |database| {
@@ -124,7 +126,7 @@ async fn a_file_that_cannot_be_read_is_a_problem_like_others() {
         std::fs::create_dir_all(&path).unwrap();
         let scopes = files.open(database).await;
         let problem = scopes.problems().remove(0);
-        assert_eq!((problem.path.as_path(), problem.message.as_str()), (path.as_path(), "is not a file"));
+        assert_eq!((problem.path.as_path(), problem.cause), (path.as_path(), Code::NotAFile));
         assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Global);
         std::fs::remove_dir(&path).unwrap();
         files.write(Scope::Project, GOOD);
@@ -133,14 +135,14 @@ async fn a_file_that_cannot_be_read_is_a_problem_like_others() {
         // Too much of it later on: what was good stays in force.
         std::fs::write(&path, vec![b'#'; persona::limits::FILE_BYTES + 1]).unwrap();
         reread(&scopes, Scope::Project).await;
-        assert!(scopes.problems()[0].message.contains("more than"), "{:?}", scopes.problems());
+        assert_eq!(scopes.problems()[0].cause, Code::FileTooLarge, "{:?}", scopes.problems());
         assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Project);
         scopes.close().await;
     })
     .await;
 }
 
-/// What was never good is not there, and keeps nothing else from being there.
+/// A file that was never valid has no entries, and hides none of other scopes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_was_never_good_has_nothing() {
     on_each_engine(async |database| {
@@ -150,7 +152,7 @@ async fn a_file_that_was_never_good_has_nothing() {
         std::fs::write(files.path(Scope::Project), b"[personas.caf\xe9]\n").unwrap();
         let scopes = files.open(database).await;
         let problem = scopes.problems().remove(0);
-        assert_eq!((problem.line, problem.column, problem.message.as_str()), (1, 14, "not UTF-8 text"));
+        assert_eq!((problem.line, problem.column, problem.cause), (1, 14, Code::NotUtf8));
         assert!(scopes.all(Scope::Project).await.unwrap().is_empty());
         assert_eq!(load(&scopes, "guide").await.meta.scope, Scope::Global);
         assert!(scopes.load(&name("critic"), None, &scopes::Overrides::new()).await.unwrap().is_some());
@@ -218,8 +220,7 @@ async fn a_bad_entry_does_not_keep_others_from_being_written() {
             brief(&history(&scopes, Scope::Project, Kind::Part, "voice").await)[0],
             "update voice 3 by tester with test"
         );
-        // The entry itself is somebody's unfinished work, which no history has: it is theirs to mend,
-        // or to give up.
+        // The entry is unfinished work that no history has: only its author can fix it, or discard it.
         let mut write = begin_in(&scopes, Scope::Project).await;
         let guide = held_in::<Persona>(&mut write, "guide").await;
         let refused = write.replace(&guide, &persona("guide"), Action::Update).await.unwrap_err();
@@ -246,7 +247,7 @@ async fn a_bad_entry_does_not_keep_others_from_being_written() {
     .await;
 }
 
-/// An entry that was never good is somebody's work all the same: it is not written over unseen.
+/// An entry that was never valid may still be wanted: it is not overwritten.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_that_was_never_good_is_not_written_over() {
     on_each_engine(async |database| {
@@ -260,7 +261,7 @@ async fn an_entry_that_was_never_good_is_not_written_over() {
         write.insert(&persona("other"), Action::Create).await.unwrap();
         let other = held_in::<Persona>(&mut write, "other").await;
         let error = write.replace(&other, &persona("guide"), Action::Rename).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+        assert_eq!(error.code(), Code::FileHasErrors, "{error}");
         drop(write);
         assert_eq!(files.read(Scope::Project), ONE_BAD);
         assert_eq!(scopes.broken_in(Kind::Persona, &name("guide")), Some(Scope::Project));
@@ -277,7 +278,7 @@ async fn an_entry_that_was_never_good_is_not_written_over() {
     .await;
 }
 
-/// What is no table of entries is a mistake like any other: nothing that it hides is deleted.
+/// A value in place of a table of entries is a mistake like any other: no entry that it hides is deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_of_another_shape_changes_nothing() {
     on_each_engine(async |database| {
@@ -291,12 +292,10 @@ async fn a_table_of_another_shape_changes_nothing() {
             let fresh = files.open(database).await;
             for scopes in [&scopes, &fresh] {
                 let problem = scopes.problems().remove(0);
-                assert_eq!(problem.line, line, "{problem}");
-                assert!(problem.message.contains("must be a table of entries"), "{problem}");
-                assert!(problem.hint.as_ref().is_some_and(|hint| hint.contains(".NAME]")), "{problem}");
-                let said = problem.to_string();
-                assert!(said.contains("its last good state of 2") && said.contains("(2 entries)"), "{said}");
-                assert_eq!(refused(scopes).await.kind(), ErrorKind::Conflict);
+                assert_eq!((problem.line, problem.cause), (line, Code::InvalidDocument), "{problem}");
+                let in_force = problem.in_force.expect("the last valid entries stay in force");
+                assert_eq!((in_force.entries, in_force.since.is_some()), (2, true));
+                assert_eq!(refused(scopes).await.code(), Code::FileHasErrors);
                 assert_eq!(summary(scopes).await.as_deref(), Some("good"), "{bad}");
                 assert_eq!(voice(scopes).await.as_deref(), Some("Speak."), "{bad}");
                 assert_eq!(history(scopes, Scope::Project, Kind::Persona, "guide").await.len(), 1, "{bad}");

@@ -84,7 +84,7 @@ async fn an_edit_is_in_the_next_answer() {
     .await;
 }
 
-/// What a persona of a file takes from the database and its state are in its answer too.
+/// The answer includes data from the database and state.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_the_database_is_in_the_next_answer() {
     in_each_arrangement(async |_, _, scopes| {
@@ -106,7 +106,7 @@ async fn a_change_of_the_database_is_in_the_next_answer() {
             detail: "Compiled.".to_owned(),
             fingerprint: "f".to_owned(),
         };
-        scopes.keep_compiled(Scope::Project, &name("guide"), &text).await.unwrap();
+        scopes.store_compiled(Scope::Project, &name("guide"), &text).await.unwrap();
         assert!(says(scopes, "guide", "Compiled.").await);
     })
     .await;

@@ -1,8 +1,7 @@
 //! Personas in files that build on others: down the scopes, never up, and no deeper than allowed.
 
-use persona::ErrorKind;
-use persona::{Bundle, Persona, Scope, limits};
-use scopes::{Overrides, Scopes};
+use persona::{AsReport as _, Bundle, ChainError, Code, Persona, Scope, limits};
+use scopes::{Error, Overrides, Scopes};
 use testkit::{Database, Files, on_each_engine};
 
 use super::{begin_in, held_in, load, reread};
@@ -12,10 +11,18 @@ fn bases(bundle: &Bundle) -> Vec<String> {
     bundle.bases.iter().map(|base| format!("{}:{}", base.meta.scope, base.persona.name)).collect()
 }
 
-async fn refused(scopes: &Scopes, of: &str) -> String {
+/// The code of a chain that cannot be loaded, and the chain.
+async fn refused(scopes: &Scopes, of: &str) -> (Code, String) {
     let error = scopes.load(&name(of), None, &Overrides::new()).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
-    error.to_string()
+    let Error::Store(store::Error::Chain(error)) = error else { panic!("{error:?}") };
+    let chain = match &error {
+        ChainError::Cycle { back_to, chain, .. } => format!("{chain} → {back_to}"),
+        ChainError::TooDeep(chain) => chain.to_string(),
+        ChainError::Missing { chain, base, .. } | ChainError::Upwards(chain, base) => {
+            format!("{chain} → {base}")
+        }
+    };
+    (error.code(), chain)
 }
 
 async fn open_with(files: &Files, database: &Database, global: &str, project: &str) -> Scopes {
@@ -80,7 +87,7 @@ async fn a_base_without_a_scope_is_the_nearest_below() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_chain_is_printed() {
+async fn a_broken_chain_is_an_error_with_the_chain() {
     on_each_engine(async |database| {
         let files = Files::new();
         let store = open(database).await;
@@ -90,15 +97,14 @@ async fn what_is_wrong_with_a_chain_is_printed() {
         let project = "[personas.here]\n[personas.self]\nextends = \"self\"\n[personas.gone]\nextends = \"shared:here\"\n\
                        [personas.round]\nextends = \"global:one\"\n[personas.broken]\nextends = \"team\"\n";
         let scopes = open_with(&files, database, global, project).await;
-        for (of, says) in [
-            ("up", "global:up → project:here: a persona cannot extend one of a stronger scope"),
-            ("self", "project:self extends itself: project:self → project:self"),
-            ("gone", "project:gone → shared:here: there is no such persona"),
-            ("round", "global:one extends itself: project:round → global:one → global:two → global:one"),
-            ("broken", "project:broken → shared:team → nobody: there is no such persona"),
+        for (of, code, chain) in [
+            ("up", Code::OutOfReach, "global:up → project:here"),
+            ("self", Code::BaseCycle, "project:self → project:self"),
+            ("gone", Code::BaseMissing, "project:gone → shared:here"),
+            ("round", Code::BaseCycle, "project:round → global:one → global:two → global:one"),
+            ("broken", Code::BaseMissing, "project:broken → shared:team → nobody"),
         ] {
-            let message = refused(&scopes, of).await;
-            assert!(message.starts_with(says), "{of}: {message}");
+            assert_eq!(refused(&scopes, of).await, (code, chain.to_owned()), "{of}");
         }
         assert!(bases(&load(&scopes, "here").await).is_empty(), "its neighbours are well");
         scopes.close().await;
@@ -125,8 +131,7 @@ async fn a_chain_through_all_scopes_is_at_most_so_deep() {
         let deepest = load(&scopes, "p8").await;
         assert_eq!(deepest.bases.len(), limits::CHAIN - 1);
         assert_eq!(bases(&deepest)[..3], ["builtin:critic", "shared:s1", "shared:s2"]);
-        let message = refused(&scopes, "p9").await;
-        assert!(message.ends_with("is more than 16 personas deep"), "{message}");
+        assert_eq!(refused(&scopes, "p9").await.0, Code::TooManyBases);
         scopes.close().await;
     })
     .await;

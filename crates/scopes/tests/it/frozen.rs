@@ -1,18 +1,18 @@
 //! A tagged persona of a file keeps its whole prompt, from whichever scopes it came.
 
-use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope};
+use persona::{AsReport as _, CharacterArc, Code, Kind, Part, PartType, Persona, Scope, Subject};
 use scopes::Scopes;
 use store::RevisionRef;
 use testkit::{Database, Files, on_each_engine};
 
 use super::{begin_in, change_in, held_in, load, remove_in, reread};
 use crate::samples::{
-    arc, base, change, keep, linking, name, open, part, persona, prompt, remove, somebody, stage,
+    arc, attribution, base, change, keep, linking, name, open, part, persona, prompt, remove, stage,
 };
 
 async fn tag_newest(scopes: &Scopes, scope: Scope, of: &str, tag: &str) {
     let newest = scopes.history(scope, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(scope, Kind::Persona, &name(of), &newest, tag, somebody()).await.unwrap();
+    scopes.tag(scope, Kind::Persona, &name(of), &newest, tag, attribution()).await.unwrap();
 }
 
 async fn frozen(scopes: &Scopes, scope: Scope, of: &str, tag: &str) -> String {
@@ -31,7 +31,7 @@ const PROJECT: &str = "[personas.here]\nextends = \"user\"\nparts = [\"flaw\"]\n
                        [arcs.path]\nstages = [{ name = \"one\", parts = [\"calm\"] }, { name = \"two\", parts = [\"flaw\"] }]\n\n\
                        [parts.calm]\npart_type = \"tone\"\ncontent = \"Calm here.\"\n";
 
-/// What the texts of [`GLOBAL`] and [`PROJECT`] build on.
+/// The shared entities that the texts of [`GLOBAL`] and [`PROJECT`] refer to.
 async fn keep_team(scopes: &Scopes) {
     let store = scopes.database();
     keep(store, &part("voice", PartType::Voice, "Speak as the team does.")).await;
@@ -105,7 +105,7 @@ async fn a_persona_over_files_and_shared_is_frozen_whole() {
     .await;
 }
 
-/// What a revision of a file refers to: entries of files by their content, others by number.
+/// A revision of a file refers to entries of files by content and to others by number.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revision_of_a_file_refers_to_everything_below_it() {
     on_each_engine(async |database| {
@@ -166,7 +166,7 @@ async fn a_persona_of_one_file_is_frozen_whole() {
     .await;
 }
 
-/// A frozen persona stands where it stands now.
+/// A frozen persona has its current stage.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_persona_of_a_file_stands_where_it_stands_now() {
     on_each_engine(async |database| {
@@ -243,16 +243,13 @@ async fn a_revision_that_lost_a_piece_is_refused() {
             let revision = revision.unwrap().unwrap();
             let shown = scopes.frozen(Scope::Project, &revision).await.map(|_| ());
             let tagged = scopes
-                .tag(Scope::Project, Kind::Persona, &name("here"), &revision.about, "x", somebody())
+                .tag(Scope::Project, Kind::Persona, &name("here"), &revision.about, "x", attribution())
                 .await;
             for refused in [shown, tagged] {
                 let error = refused.unwrap_err();
-                assert_eq!(error.kind(), persona::ErrorKind::Missing);
-                let said = error.to_string();
-                assert!(
-                    said.starts_with("revision 1 refers to part \"voice\" of shared as it was then"),
-                    "{said}"
-                );
+                assert_eq!(error.code(), Code::ForgottenRevision);
+                let voice = Subject::entity(Kind::Part, "voice").in_scope(Scope::Shared).at_revision(1);
+                assert_eq!(error.subject(), voice);
             }
             let (known, forgotten) = scopes.referred(&revision).await.unwrap();
             assert_eq!((known.len(), forgotten.len()), (0, 1));

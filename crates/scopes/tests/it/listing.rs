@@ -100,7 +100,7 @@ async fn every_name_is_listed_once() {
             let all = listed(&scopes, Kind::Persona, &Filter::default(), limit).await;
             assert_eq!(shown(&all), expected, "{limit} a page");
         }
-        // What hides another one does so in pages of whatever filter.
+        // Hidden entities stay hidden in pages of any filter.
         let lanterns = Filter { query: Some("lanterns".to_owned()), ..Filter::default() };
         let all = listed(&scopes, Kind::Persona, &lanterns, PAGE).await;
         assert_eq!(

@@ -6,7 +6,7 @@ use scopes::{Overrides, Scopes, Write};
 use store::{Action, Attribution, Held, Keep, Revision};
 
 use testkit::samples;
-use testkit::samples::{name, somebody};
+use testkit::samples::{attribution, name};
 
 mod agreeing;
 mod chains;
@@ -31,7 +31,7 @@ mod settling;
 mod unrecorded;
 
 pub(crate) async fn begin_in(scopes: &Scopes, scope: Scope) -> Write {
-    scopes.write(scope, somebody()).await.unwrap()
+    scopes.write(scope, attribution()).await.unwrap()
 }
 
 pub(crate) async fn held_in<T: Keep>(write: &mut Write, of: &str) -> Held<T> {
@@ -72,19 +72,19 @@ pub(crate) async fn remove_in<T: Keep>(scopes: &Scopes, scope: Scope, of: &str) 
 
 /// Lets a library see what its file says now, as whatever wants to write does first.
 pub(crate) async fn reread(scopes: &Scopes, scope: Scope) {
-    drop(scopes.write(scope, somebody()).await);
+    drop(scopes.write(scope, attribution()).await);
 }
 
 pub(crate) async fn load(scopes: &Scopes, of: &str) -> Bundle {
     scopes.load(&name(of), None, &Overrides::new()).await.unwrap().unwrap().bundle.clone()
 }
 
-/// What was recorded of an entity, newest first.
+/// The history of an entity, newest first.
 pub(crate) async fn history(scopes: &Scopes, scope: Scope, kind: Kind, of: &str) -> Vec<Revision> {
     scopes.history(scope, kind, &name(of), 1_000).await.unwrap()
 }
 
-/// What was done, to what, and by whom.
+/// Each revision as a line: action, name, number, author, front.
 pub(crate) fn brief(revisions: &[Revision]) -> Vec<String> {
     let line = |found: &Revision| {
         format!("{} {} {} by {} with {}", found.action, found.name, found.revision, found.author, found.front)

@@ -1,5 +1,4 @@
-//! Several who write the same file at once: nothing that was acknowledged is lost, and whoever comes
-//! too late is told.
+//! Several writers of one file: no acknowledged change is lost, and a late writer gets a conflict.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,13 +15,13 @@ use testkit::{Database, Files, on_each_engine};
 use super::{author, begin_in, brief, history, keep_in};
 use crate::samples::{name, persona, skill, tone};
 
-/// What a child process of these tests is to write to: the library, the file, the local database,
+/// The variable that tells a child process its targets: the library, the file, the local database,
 /// the locks and its own number, a line each.
 const CHILD: &str = "MASQUE_TEST_CHILD_WRITES_FILE";
 const PROCESSES: usize = 2;
-/// What each process adds, and as many saves by hand.
+/// The parts that each process adds, and the number of saves by hand.
 const WRITTEN: usize = 15;
-/// Saves of somebody who does not look at what is there.
+/// Saves that overwrite the file without looking at it.
 const SAVES: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,8 +41,8 @@ async fn a_file_that_changed_meanwhile_is_a_conflict() {
             write.insert(&skill("reading"), Action::Create).await.unwrap();
             put(meanwhile);
             let error = write.commit().await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
-            assert!(error.to_string().contains("personas.toml was changed by somebody else"), "{error}");
+            let path = files.path(Scope::Project).display().to_string();
+            assert!(matches!(&error, Error::FileChanged { path: changed } if *changed == path), "{error:?}");
             let now = std::fs::read_to_string(files.path(Scope::Project)).ok();
             assert_eq!(now.as_deref(), meanwhile, "what was saved by hand stays");
             assert!(history(&scopes, Scope::Project, Kind::Skill, "reading").await.is_empty());
@@ -101,7 +100,7 @@ fn spawn(files: &Files, database: &Database, number: usize) -> Child {
         number.to_string(),
     ];
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "racing::as_one_of_several_writers", "--nocapture"])
+        .args(["--exact", "racing::processes_and_a_person_lose_nothing", "--nocapture"])
         .env(CHILD, lines.join("\n"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -109,10 +108,8 @@ fn spawn(files: &Files, database: &Database, number: usize) -> Child {
         .unwrap()
 }
 
-/// What a child process of the test below does; on its own it does nothing.
-#[tokio::test(flavor = "multi_thread")]
-async fn as_one_of_several_writers() {
-    let Ok(given) = std::env::var(CHILD) else { return };
+/// The child processes of the test below.
+async fn write_as_one_of_several(given: &str) {
     let given: Vec<&str> = given.lines().collect();
     let [database, project, local, locks, number] = given[..] else { panic!("{given:?}") };
     let files = FileScopes {
@@ -161,9 +158,12 @@ fn save_by_hand(path: &Path, at: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_and_a_person_lose_nothing() {
+    if let Ok(given) = std::env::var(CHILD) {
+        return write_as_one_of_several(&given).await;
+    }
     on_each_engine(async |database| {
         let files = Files::new();
-        files.write(Scope::Project, "# Everybody writes here.\n");
+        files.write(Scope::Project, "# Several writers share this file.\n");
         let scopes = files.open(database).await;
         scopes.watch();
         let children: Vec<Child> = (0..PROCESSES).map(|number| spawn(&files, database, number)).collect();
@@ -182,7 +182,7 @@ async fn processes_and_a_person_lose_nothing() {
         super::reread(&scopes, Scope::Project).await;
         assert!(scopes.problems().is_empty(), "{:?}", scopes.problems());
         let text = files.read(Scope::Project);
-        assert!(text.starts_with("# Everybody writes here.\n"), "{text}");
+        assert!(text.starts_with("# Several writers share this file.\n"), "{text}");
         for at in 0..WRITTEN {
             assert!(text.contains(&format!("# Save {at}.\n")), "{at} is lost:\n{text}");
             let all = brief(&history(&scopes, Scope::Project, Kind::Skill, &format!("hand-{at}")).await);
@@ -210,7 +210,7 @@ async fn processes_and_a_person_lose_nothing() {
 
 /// A person who saves over whatever is there may undo a change in the file; it is in the history.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_saves_over_is_in_the_history() {
+async fn an_overwritten_version_is_in_the_history() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, "[personas.mine]\n");

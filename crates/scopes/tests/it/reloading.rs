@@ -1,9 +1,10 @@
-//! Live reload: however a file is saved, it is in force a moment later, and whoever listens is told
-//! what changed.
+//! Live reload: however a file is saved, it takes effect, and listeners learn what changed.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use files::settle::{LIMIT, QUIET, QUIET_WHERE_EMPTY};
 use persona::{Kind, Scope};
 use scopes::Scopes;
 use store::Change;
@@ -13,8 +14,8 @@ use tokio::sync::broadcast::Receiver;
 use super::{brief, history, load};
 use crate::samples::name;
 
-/// A save that takes longer than this on a busy machine counts as missed.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A save that is not in force after this time counts as missed. Generous, for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Saves in each manner. `cargo xtask bench files` measures how long they take.
 const SAVES: usize = 7;
 
@@ -79,16 +80,22 @@ async fn every_manner_of_saving_is_seen() {
         open.write_all(tail.as_bytes()).unwrap();
     })
     .await;
-    check(&scopes, "moved away and written anew", |text| {
+    let longest_absence = Cell::new(Duration::ZERO);
+    check(&scopes, "moved away and written again", |text| {
         let backup = path.with_extension("toml~");
         std::fs::rename(&path, &backup).unwrap();
+        let moved = Instant::now();
         std::fs::write(&path, file(text)).unwrap();
+        longest_absence.set(longest_absence.get().max(moved.elapsed()));
         std::fs::remove_file(&backup).unwrap();
     })
     .await;
     let all = brief(&history(&scopes, Scope::Project, Kind::Persona, "guide").await);
-    assert_eq!(all.len(), 3 * SAVES + 1, "each save once, none of them half: {all:?}");
-    assert!(all[..3 * SAVES].iter().all(|line| line.starts_with("update guide")), "{all:?}");
+    // On a busy machine the file may be away for so long that it is rightly seen as deleted.
+    if longest_absence.get() < QUIET_WHERE_EMPTY {
+        assert_eq!(all.len(), 3 * SAVES + 1, "each save once, none of them half: {all:?}");
+        assert!(all[..3 * SAVES].iter().all(|line| line.starts_with("update guide")), "{all:?}");
+    }
     scopes.close().await;
 }
 
@@ -210,7 +217,7 @@ async fn changes_are_announced() {
         files.write(Scope::Project, "[personas.leader]\nsummary = \"second\"\n");
         heard(&[Change::Everything]).await;
         assert!(!scopes.has_errors());
-        // What Masque itself writes is announced as well.
+        // Masque's own writes are announced as well.
         super::keep_in(&scopes, Scope::Project, &crate::samples::tone("warm")).await;
         heard(&[entity(Kind::Part, "warm", true)]).await;
         scopes.close().await;
@@ -227,15 +234,22 @@ async fn a_burst_is_one_reload() {
     let scopes = open_watched(&files, &database).await;
     let mut changes = scopes.changes();
     let path = files.path(Scope::Project);
+    let began = Instant::now();
+    let (mut last, mut pauses) = (began, 0);
     for at in 0..20 {
         rename_over(&path, &file(&format!("save {at}")));
+        pauses += usize::from(last.elapsed() >= QUIET);
+        last = Instant::now();
         std::thread::sleep(Duration::from_millis(2));
     }
+    // A busy machine makes pauses in which the file counts as finished, and reaches the limit of waiting.
+    let limits = usize::try_from(began.elapsed().as_millis() / LIMIT.as_millis()).unwrap();
+    let most = 4 + pauses + limits;
     until("the last save", async || summary(&scopes).await.as_deref() == Some("save 19")).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let told = news(&mut changes);
-    assert!(told.len() <= 4, "{told:?}");
+    let announced = news(&mut changes);
+    assert!(announced.len() <= most, "{announced:?}");
     let all = history(&scopes, Scope::Project, Kind::Persona, "guide").await;
-    assert!(all.len() <= 5, "{:?}", brief(&all));
+    assert!(all.len() <= most + 1, "{:?}", brief(&all));
     scopes.close().await;
 }

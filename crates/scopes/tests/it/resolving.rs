@@ -2,14 +2,14 @@
 //! definition at its own.
 
 use database::Location;
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{BiasProfile, Kind, LayerOrigin, Part, PartType, Persona, Scope, TestInput, ToolPreset};
 use scopes::{Error, FileScopes, Overrides, Scopes};
 use store::Action;
 use testkit::{Files, on_each_engine};
 
 use super::{begin_in, held_in, load, reread};
-use crate::samples::{arc, extending, keep, linking, name, open, part, persona, render, somebody, stage};
+use crate::samples::{arc, attribution, extending, keep, linking, name, open, part, persona, render, stage};
 
 fn contents(parts: &[Part]) -> Vec<&str> {
     parts.iter().map(|part| part.content.as_deref().unwrap()).collect()
@@ -95,7 +95,7 @@ async fn a_definition_looks_from_its_own_scope_downwards() {
             assert_eq!(contents(&bundle.parts), [format!("as {expected} has it")], "{of}");
             assert!(bundle.piece_scopes.is_empty(), "{of}: {:?}", bundle.piece_scopes);
         }
-        // What its own scope lacks is in the next weaker one, and it is said where.
+        // An entity that its own scope lacks comes from the next weaker one, with its scope.
         files.write(Scope::Project, "[personas.here]\nparts = [\"voice\", \"plain-tone\"]\n");
         reread(&scopes, Scope::Project).await;
         let bundle = load(&scopes, "here").await;
@@ -321,15 +321,15 @@ async fn conflicts_and_references_are_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_written_to_says_so() {
+async fn an_unwritable_scope_is_refused() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, "[personas.mine]\n");
         let local = Location::parse(&files.local(database).location).unwrap();
         let open_with = async |given: FileScopes| Scopes::open(open(database).await, given).await.unwrap();
         let refused = async |scopes: &Scopes, scope: Scope| {
-            let error = scopes.write(scope, somebody()).await.map(|_| "it can be written to").unwrap_err();
-            (error.kind(), error.to_string())
+            let error = scopes.write(scope, attribution()).await.map(|_| "it can be written to").unwrap_err();
+            error.code()
         };
         let scopes = open_with(FileScopes {
             writable: false,
@@ -345,25 +345,22 @@ async fn what_cannot_be_written_to_says_so() {
             write.remove(&mine).await,
         ] {
             let error = refused.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Denied);
-            assert!(error.to_string().contains("personas.toml is not written to from here"), "{error}");
+            assert_eq!(error.code(), Code::ReadOnlyScope);
         }
-        assert!(write.commit().await.is_err());
+        assert_eq!(write.commit().await.unwrap_err().code(), Code::WriteFailed);
         assert_eq!(files.read(Scope::Project), "[personas.mine]\n");
-        let (kind, message) = refused(&scopes, Scope::Builtin).await;
-        assert_eq!(kind, ErrorKind::Denied);
-        assert!(message.contains("builtins are read-only"), "{message}");
+        assert_eq!(refused(&scopes, Scope::Builtin).await, Code::BuiltinFixed);
         assert_eq!(begin_in(&scopes, Scope::Shared).await.scope(), Scope::Shared);
         assert_eq!(load(&scopes, "mine").await.meta.scope, Scope::Project, "reading is allowed");
         scopes.close().await;
 
         let scopes = open_with(FileScopes { global: None, ..files.scopes(&files.local(database)) }).await;
-        let closed = scopes.write(Scope::Global, somebody()).await.map(drop);
+        let closed = scopes.write(Scope::Global, attribution()).await.map(drop);
         assert!(matches!(closed, Err(Error::NotOpen { scope: Scope::Global })), "{closed:?}");
         scopes.close().await;
 
         let scopes = open_with(FileScopes { project: None, ..files.scopes(&files.local(database)) }).await;
-        let closed = scopes.write(Scope::Project, somebody()).await.map(drop);
+        let closed = scopes.write(Scope::Project, attribution()).await.map(drop);
         assert!(matches!(closed, Err(Error::NotOpen { scope: Scope::Project })), "{closed:?}");
         assert!(scopes.path(Scope::Project).is_none());
         assert_eq!(scopes.path(Scope::Global), Some(files.path(Scope::Global).as_path()));

@@ -1,4 +1,4 @@
-//! Files that are looked at while somebody writes them: emptied first, then filled piece by piece.
+//! Files that are read while another program writes them: emptied first, then filled piece by piece.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use persona::ErrorKind;
-use persona::{Kind, Scope};
+use files::settle::{QUIET, QUIET_WHERE_EMPTY};
+use persona::{AsReport as _, Code, Kind, Scope};
 use scopes::Scopes;
 use testkit::{Database, Files, on_each_engine};
 
 use super::{brief, history, load, reread};
-use crate::samples::{name, somebody};
+use crate::samples::{attribution, name};
 
-/// How often a file is written anew.
+/// How often a file is written.
 const SAVES: usize = 50;
-/// Bytes that are written at a time, and how long the writer rests in between.
+/// Bytes per write, and the pause between two writes.
 const PIECE: usize = 60;
 const REST: Duration = Duration::from_millis(3);
-/// How long a file has to be left alone to count as finished.
-const QUIET: Duration = Duration::from_millis(25);
-/// How long a save may take until it is in force, and how long anybody waits for it on a busy machine.
-const BOUND: Duration = Duration::from_millis(200);
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Saves that take longer than this are no longer one burst.
+const BURST: Duration = Duration::from_millis(200);
+/// A save that is not in force after this time counts as missed. Generous, for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 const NAMES: [&str; 3] = ["guide", "leader", "writer"];
 
 fn file(save: usize) -> String {
@@ -46,56 +45,66 @@ fn write_slowly(path: &Path, text: &str, pace: &Pace) {
     pace.end();
 }
 
-/// How a writer gets on. One that a busy machine keeps waiting leaves its file half written for so
-/// long that it looks finished.
+/// The pace of a writer. A busy machine may delay it until its half-written file rightly counts as
+/// finished; from then on it is not steady.
 #[derive(Clone, Default)]
-struct Pace(Arc<Mutex<Rests>>);
+struct Pace(Arc<Mutex<Progress>>);
 
 #[derive(Default)]
-struct Rests {
-    /// When the file was last touched, while it is being written.
-    last: Option<Instant>,
-    longest: Duration,
+struct Progress {
+    /// The last touch of a file that is being written, and how long it may be left alone: half of the
+    /// time after which it counts as complete, because file systems keep coarse times.
+    last: Option<(Instant, Duration)>,
+    was_late: bool,
 }
 
 impl Pace {
+    /// The file was emptied, and another thread is about to write it.
+    fn emptied(&self) {
+        self.0.lock().unwrap().touch(QUIET_WHERE_EMPTY / 2);
+    }
+
     fn begin(&self) {
-        self.0.lock().unwrap().last = Some(Instant::now());
+        self.0.lock().unwrap().touch(QUIET / 2);
     }
 
     fn wrote(&self) {
-        let mut rests = self.0.lock().unwrap();
-        rests.longest = rests.now();
-        rests.last = Some(Instant::now());
+        self.0.lock().unwrap().touch(QUIET / 2);
     }
 
     fn end(&self) {
-        self.0.lock().unwrap().last = None;
+        let mut progress = self.0.lock().unwrap();
+        progress.was_late = progress.is_late();
+        progress.last = None;
     }
 
     fn is_steady(&self) -> bool {
-        self.0.lock().unwrap().now() < QUIET
+        !self.0.lock().unwrap().is_late()
     }
 }
 
-impl Rests {
-    /// The longest, that of this moment included.
-    fn now(&self) -> Duration {
-        self.last.map_or(Duration::ZERO, |last| last.elapsed()).max(self.longest)
+impl Progress {
+    fn touch(&mut self, allowed: Duration) {
+        self.was_late = self.is_late();
+        self.last = Some((Instant::now(), allowed));
+    }
+
+    fn is_late(&self) -> bool {
+        self.was_late || self.last.is_some_and(|(at, allowed)| at.elapsed() >= allowed)
     }
 }
 
-/// Writes the file over and over on a thread of its own, until it has done so often enough.
+/// Writes the file [`SAVES`] times on a thread of its own.
 fn keep_writing(path: PathBuf, pace: Pace) -> (std::thread::JoinHandle<()>, Arc<AtomicBool>) {
     let done = Arc::new(AtomicBool::new(false));
-    let told = done.clone();
+    let is_done = done.clone();
     let writer = std::thread::spawn(move || {
         for save in 1..=SAVES {
             write_slowly(&path, &file(save), &pace);
-            // Now and then somebody looks at what was written.
+            // Now and then the file is left alone for long enough to be read.
             std::thread::sleep(if save % 10 == 0 { Duration::from_millis(60) } else { REST });
         }
-        told.store(true, Ordering::SeqCst);
+        is_done.store(true, Ordering::SeqCst);
     });
     (writer, done)
 }
@@ -105,7 +114,7 @@ async fn nothing_is_missing(scopes: &Scopes, pace: &Pace) {
         let loaded = scopes.load(&name(of), None, &scopes::Overrides::new()).await.unwrap();
         let description = loaded.map(|loaded| loaded.bundle.persona.description.clone());
         let is_whole = description.as_ref().is_some_and(|text| text.as_deref() == Some("whole"));
-        assert!(is_whole || !pace.is_steady(), "of {of}, what is in force is {description:?}");
+        assert!(is_whole || !pace.is_steady(), "in force of {of}: {description:?}");
     }
     assert!(!scopes.has_errors() || !pace.is_steady(), "{:?}", scopes.problems());
 }
@@ -129,13 +138,13 @@ async fn a_file_that_is_written_in_pieces_is_never_seen_in_pieces() {
         let (writer, done) = keep_writing(files.path(Scope::Project), pace.clone());
         while !done.load(Ordering::SeqCst) {
             nothing_is_missing(&watched, &pace).await;
-            // As a command does, which opens everything anew.
+            // A command opens everything again.
             let fresh = files.open(database).await;
             nothing_is_missing(&fresh, &pace).await;
-            // Whoever wants to write is refused, or sees all of it.
-            match fresh.write(Scope::Project, somebody()).await {
+            // A writer is refused, or sees the whole file.
+            match fresh.write(Scope::Project, attribution()).await {
                 Ok(write) => drop(write),
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),
+                Err(error) => assert_eq!(error.code(), Code::FileChanged, "{error}"),
             }
             nothing_is_missing(&fresh, &pace).await;
             fresh.close().await;
@@ -162,7 +171,7 @@ async fn in_force(scopes: &Scopes, summary: &str) {
     }
 }
 
-/// Many saves at once: all that is seen of them is the last.
+/// Of many saves in quick succession, only the last is read.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_burst_of_slow_saves_is_one_reload() {
     let database = Database::sqlite();
@@ -182,9 +191,9 @@ async fn a_burst_of_slow_saves_is_one_reload() {
             std::thread::sleep(REST);
         }
         // On a busy machine the saves may lie so far apart that they are several bursts.
-        let in_one_go = began.elapsed() < BOUND;
+        let in_one_go = began.elapsed() < BURST;
         in_force(&scopes, &format!("save {}", burst * 100 + 20)).await;
-        tokio::time::sleep(BOUND).await;
+        tokio::time::sleep(BURST).await;
         let now = history(&scopes, Scope::Project, Kind::Persona, "guide").await.len();
         assert!(now == revisions + 1 || !in_one_go, "{} reloads", now - revisions);
         revisions = now;
@@ -193,9 +202,9 @@ async fn a_burst_of_slow_saves_is_one_reload() {
     scopes.close().await;
 }
 
-/// A fresh process that looks in the moment in which there is nothing.
+/// A process starts while the file is empty.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_empty_for_a_moment_is_not_deleted() {
+async fn a_file_that_is_empty_for_a_moment_is_not_deleted() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, &file(0));
@@ -207,6 +216,7 @@ async fn what_is_empty_for_a_moment_is_not_deleted() {
                 None => std::fs::remove_file(&path).unwrap(),
             }
             let (later, pace) = (path.clone(), Pace::default());
+            pace.emptied();
             let writer = std::thread::spawn({
                 let pace = pace.clone();
                 move || {
@@ -228,9 +238,9 @@ async fn what_is_empty_for_a_moment_is_not_deleted() {
     .await;
 }
 
-/// What stays empty is what somebody wants, and in force as soon as any other change.
+/// A file that stays empty takes effect like any other change.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stays_empty_is_deleted() {
+async fn a_file_that_stays_empty_is_deleted() {
     let database = Database::sqlite();
     let files = Files::new();
     let path = files.path(Scope::Project);
@@ -251,9 +261,9 @@ async fn what_stays_empty_is_deleted() {
         in_force(&scopes, &format!("save {turn}")).await;
     }
     scopes.close().await;
-    // A process that starts later on waits for nobody.
+    // A process that starts later does not wait.
     std::fs::write(&path, "").unwrap();
-    tokio::time::sleep(BOUND).await;
+    tokio::time::sleep(QUIET_WHERE_EMPTY * 2).await;
     let scopes = files.open(&database).await;
     assert!(scopes.all(Scope::Project).await.unwrap().is_empty());
     assert!(
@@ -262,7 +272,7 @@ async fn what_stays_empty_is_deleted() {
     scopes.close().await;
 }
 
-/// The same holds for a text that stands in a file of its own.
+/// The same holds for an included text.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_included_text_is_never_seen_in_pieces() {
     let database = Database::sqlite();

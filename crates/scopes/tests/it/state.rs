@@ -27,7 +27,7 @@ async fn standing(scopes: &Scopes, of: &str) -> String {
 
 async fn compile(scopes: &Scopes, of: &str) {
     let text = persona::compile(&load(scopes, of).await.assembled());
-    let kept = scopes.keep_compiled(Scope::Project, &name(of), &text).await.unwrap();
+    let kept = scopes.store_compiled(Scope::Project, &name(of), &text).await.unwrap();
     assert_eq!(load(scopes, of).await.compiled, Some(kept));
 }
 
@@ -219,7 +219,7 @@ async fn stages_change_where_files_are_not_written_to() {
     .await;
 }
 
-/// Whoever listens is told of a new stage or text, wherever the state is kept.
+/// Listeners learn of a new stage or text, wherever the state is stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_of_state_are_announced() {
     on_each_engine(async |database| {
@@ -227,15 +227,15 @@ async fn changes_of_state_are_announced() {
         files.write(Scope::Project, FILE);
         let scopes = files.open(database).await;
         let mut changes = scopes.changes();
-        let mut told = async |of: &str| {
+        let mut announced = async |of: &str| {
             let expected = Change::Entity { kind: Kind::Persona, name: name(of), listed: false };
             let wait = async { while changes.recv().await.unwrap() != expected {} };
-            tokio::time::timeout(Duration::from_secs(5), wait).await.expect("news in time");
+            tokio::time::timeout(Duration::from_secs(60), wait).await.expect("news in time");
         };
         put(&scopes, "walker", "two").await;
-        told("walker").await;
+        announced("walker").await;
         compile(&scopes, "idle").await;
-        told("idle").await;
+        announced("idle").await;
         scopes.close().await;
     })
     .await;
@@ -270,7 +270,7 @@ async fn each_file_has_its_own_state() {
         assert!(shared.bundle.stage.is_none());
         let text =
             CompiledText { summary: "s".to_owned(), detail: "d".to_owned(), fingerprint: "f".to_owned() };
-        one.keep_compiled(Scope::Shared, &name("walker"), &text).await.unwrap();
+        one.store_compiled(Scope::Shared, &name("walker"), &text).await.unwrap();
         assert!(load(&one, "walker").await.compiled.is_none());
         one.close().await;
         two.close().await;

@@ -1,14 +1,14 @@
-//! When the history cannot be written: what a file says counts all the same, and Masque leaves it alone.
+//! A history that cannot be written: the file counts all the same, and Masque does not write to it.
 
-use persona::{Kind, Scope, Skill};
+use persona::{Code, Kind, Scope, Skill};
 use scopes::Error;
 use store::Action;
 use testkit::{Database, Files};
 
 use super::{begin_in, brief, change_in, held_in, history, keep_in};
-use crate::samples::{name, skill, somebody};
+use crate::samples::{attribution, name, skill};
 
-/// Whatever is recorded of a file from now on cannot be committed, as on a full disk.
+/// Makes every commit of a file's history fail, like a full disk.
 const REFUSING: [&str; 3] = [
     "CREATE TABLE somewhere (id integer PRIMARY KEY)",
     "CREATE TABLE nowhere (id integer REFERENCES somewhere (id) DEFERRABLE INITIALLY DEFERRED)",
@@ -55,20 +55,19 @@ async fn a_change_that_cannot_be_recorded_is_taken_back_from_all_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_hand_saved_is_in_force_and_not_written_over_before_it_is_recorded() {
+async fn an_edit_by_hand_is_in_force_and_not_overwritten_before_it_is_recorded() {
     let (database, files) = (Database::sqlite(), Files::new());
     let scopes = files.open(&database).await;
     keep_in(&scopes, Scope::Project, &skill("reading")).await;
     refuse(&files.local(&database)).await;
     let by_hand = "[skills.reading]\ncontent = \"By hand.\"\n";
     files.write(Scope::Project, by_hand);
-    let refused = scopes.write(Scope::Project, somebody()).await.unwrap_err();
+    let refused = scopes.write(Scope::Project, attribution()).await.unwrap_err();
     assert!(matches!(refused, Error::Store(store::Error::Database(_))), "{refused:?}");
     let read = scopes.get::<Skill>(&name("reading"), None).await.unwrap().unwrap();
     assert_eq!(read.entity.content.as_deref(), Some("By hand."));
     assert_eq!(files.read(Scope::Project), by_hand);
-    let told: Vec<String> = scopes.problems().iter().map(ToString::to_string).collect();
-    assert!(told[0].contains("could not be recorded in its history"), "{told:?}");
+    assert_eq!(scopes.problems()[0].cause, Code::DatabaseFailed, "{:?}", scopes.problems());
     assert!(scopes.has_errors());
 
     files.local(&database).execute("DROP TRIGGER refuse").await;

@@ -1,7 +1,6 @@
 //! Names within a file: each is taken once, and who uses it is known.
 
-use persona::ErrorKind;
-use persona::{Guardrail, Kind, Part, Persona, Scope};
+use persona::{AsReport as _, Code, Guardrail, Kind, Part, Persona, Scope};
 use store::Action;
 use testkit::{Files, on_each_engine};
 
@@ -18,18 +17,17 @@ async fn a_name_is_taken_once() {
         keep(scopes.database(), &tone("team")).await;
         let mut write = begin_in(&scopes, Scope::Project).await;
         let error = write.insert(&persona("guide"), Action::Create).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Conflict);
-        assert!(error.to_string().contains("exists already"), "{error}");
+        assert_eq!(error.code(), Code::AlreadyExists);
         drop(write);
         let mut write = begin_in(&scopes, Scope::Project).await;
         write.insert(&tone("warm"), Action::Create).await.unwrap();
         let warm = held_in::<Part>(&mut write, "warm").await;
         let error = write.replace(&warm, &tone("voice"), Action::Rename).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Conflict);
-        // Whoever swallows that cannot keep the half that went before it.
-        assert!(write.commit().await.is_err(), "the caller must hear that nothing was kept");
+        assert_eq!(error.code(), Code::AlreadyExists);
+        // A caller that ignores the error cannot commit the steps before it.
+        assert_eq!(write.commit().await.unwrap_err().code(), Code::WriteFailed);
         assert_eq!(files.read(Scope::Project), COMMENTED);
-        // What another scope has is free in this one.
+        // A name of another scope is free in this one.
         let mut write = begin_in(&scopes, Scope::Project).await;
         write.insert(&tone("team"), Action::Create).await.unwrap();
         write.insert(&persona("critic"), Action::Create).await.unwrap();
@@ -43,7 +41,7 @@ async fn a_name_is_taken_once() {
     .await;
 }
 
-/// Who would mean nothing by a name any more, were it deleted.
+/// The users whose reference would dangle if a name were deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_knows_its_users() {
     on_each_engine(async |database| {
@@ -70,7 +68,7 @@ async fn a_file_knows_its_users() {
         assert_eq!(write.users(&root).await.unwrap(), users(&[(Kind::Persona, "exact")]));
         assert_eq!(write.users(&voice).await.unwrap().len(), 3);
         drop(write);
-        // Where a weaker scope has the name too, they mean that one from then on.
+        // If a weaker scope has the name too, they refer to that one instead.
         keep(scopes.database(), &tone("team")).await;
         keep(scopes.database(), &persona("root")).await;
         let mut write = begin_in(&scopes, Scope::Project).await;

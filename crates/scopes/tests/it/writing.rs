@@ -1,6 +1,7 @@
 //! Changing entries of a file: they change, everything else stays, and it is all or nothing.
 
 use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope, Skill};
+use scopes::Error;
 use store::Action;
 use testkit::{Files, on_each_engine};
 
@@ -18,7 +19,7 @@ summary = 'A guide'   # short
 parts = [
   \"voice\", # how it speaks
 ]
-colour = \"green\" # nobody here knows this key
+colour = \"green\" # an unknown key
 
 # Below: what they are made of.
 [parts.voice]
@@ -30,7 +31,7 @@ plainly.\"\"\"
 # The end.
 ";
 
-/// What is left of the text when an entry's own lines are taken out.
+/// The text without an entry's own lines.
 fn without(text: &str, lines: &[&str]) -> String {
     let kept: Vec<&str> = text.lines().filter(|line| !lines.contains(line)).collect();
     kept.join("\n")
@@ -93,7 +94,7 @@ async fn comments_of_others_and_unknown_keys_survive() {
         for kept in [
             "# shows the way",
             "# how it speaks",
-            "colour = \"green\" # nobody here knows this key",
+            "colour = \"green\" # an unknown key",
             "# Below: what they are made of.",
         ] {
             assert!(text.contains(kept), "{kept} is gone:\n{text}");
@@ -112,7 +113,7 @@ async fn comments_of_others_and_unknown_keys_survive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_committed_leaves_no_trace() {
+async fn an_uncommitted_write_leaves_no_trace() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, COMMENTED);
@@ -130,7 +131,7 @@ async fn what_is_not_committed_leaves_no_trace() {
         assert!(write.has(Kind::Persona, &name("leader")).await.unwrap());
         assert!(!write.has(Kind::Persona, &name("guide")).await.unwrap());
         assert!(write.find::<Part>(&name("voice")).await.unwrap().is_none());
-        assert_eq!(load(&scopes, "guide").await.parts.len(), 1, "nobody else sees it");
+        assert_eq!(load(&scopes, "guide").await.parts.len(), 1, "no other reader sees it");
         drop(write);
         assert_eq!(files.read(Scope::Project), COMMENTED);
         assert_eq!(files.local(database).texts(count).await, before);
@@ -187,7 +188,7 @@ async fn one_change_may_do_much() {
             ["delete gone 2 by tester with test", "create gone 1 by tester with test"]
         );
         scopes.close().await;
-        // Whoever opens it next finds nothing that was not recorded.
+        // The next process finds nothing unrecorded.
         let scopes = files.open(database).await;
         let stored = scopes.get::<Persona>(&name("leader"), None).await.unwrap().unwrap();
         assert_eq!((stored.entity, stored.meta.revision), (renamed, 3));
@@ -286,8 +287,8 @@ async fn a_text_does_not_take_the_place_of_another_scope() {
         let theirs = held_in::<Skill>(&mut write, "theirs").await;
         let changed = Skill { content: Some("Other.".to_owned()), ..theirs.stored.entity.clone() };
         write.replace(&theirs, &changed, Action::Update).await.unwrap();
-        let refused = write.commit().await.unwrap_err().to_string();
-        assert!(refused.contains("has the entries of the project scope"), "{refused}");
+        let refused = write.commit().await.unwrap_err();
+        assert!(matches!(refused, Error::IncludesScope { scope: Scope::Project, .. }), "{refused:?}");
         assert_eq!(files.read(Scope::Global), text);
         assert_eq!(std::fs::read_to_string(&kept).unwrap(), mine);
         assert_eq!(history(&scopes, Scope::Global, Kind::Skill, "theirs").await.len(), 1);
@@ -297,7 +298,7 @@ async fn a_text_does_not_take_the_place_of_another_scope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_wrote_and_why_is_recorded() {
+async fn author_and_reason_are_recorded() {
     on_each_engine(async |database| {
         let files = Files::new();
         let scopes = files.open(database).await;

@@ -1,7 +1,7 @@
 use app::Change;
 use axum::body::Body;
 use futures::StreamExt as _;
-use persona::{Kind, Name};
+use persona::{Code, Kind, Name};
 use serde_json::{Value, json};
 
 use super::log::LoggedChange;
@@ -84,7 +84,8 @@ fn problems_are_told_when_they_are_others() {
 
 #[test]
 fn a_problem_says_where_it_is() {
-    let whole = app::Problem::of_file(std::path::Path::new("a/personas.toml"), "too large", None);
+    let whole =
+        app::Problem::of_file(std::path::Path::new("a/personas.toml"), Code::FileTooLarge, "too large", None);
     let placed = app::Problem {
         line: 2,
         column: 5,
@@ -96,16 +97,17 @@ fn a_problem_says_where_it_is() {
     };
     let described: Value = serde_json::from_str(&problems::described(&[whole, placed])).expect("JSON");
     let whole = json!({
-        "level": "error", "path": "a/personas.toml", "message": "too large",
+        "level": "error", "path": "a/personas.toml", "cause": "file_too_large", "message": "too large",
         "line": 0, "column": 0, "source_line": "", "hint": null,
     });
     let placed = json!({
-        "level": "warning", "path": "a/personas.toml", "message": "too large",
+        "level": "warning", "path": "a/personas.toml", "cause": "file_too_large", "message": "too large",
         "line": 2, "column": 5, "source_line": "x = ?", "hint": "mend it",
         "entry": { "kind": "part", "name": "calm" },
     });
     assert_eq!(described, json!({ "problems": [whole, placed] }));
-    let many = vec![app::Problem::of_file(std::path::Path::new("p"), "wrong", None); 300];
+    let many =
+        vec![app::Problem::of_file(std::path::Path::new("p"), Code::InvalidDocument, "wrong", None); 300];
     let described: Value = serde_json::from_str(&problems::described(&many)).expect("JSON");
     assert_eq!(
         (described["problems"].as_array().map(Vec::len), &described["left_out"]),
@@ -118,7 +120,8 @@ fn a_problem_says_where_it_is() {
 fn a_path_that_is_no_text_is_shown_as_far_as_it_can_be() {
     use std::os::unix::ffi::OsStrExt as _;
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(b"a\xff/personas.toml"));
-    let described = problems::described(&[app::Problem::of_file(path, "too large", None)]);
+    let described =
+        problems::described(&[app::Problem::of_file(path, Code::FileTooLarge, "too large", None)]);
     assert!(described.contains("a\u{fffd}/personas.toml") && described.contains("too large"), "{described}");
 }
 

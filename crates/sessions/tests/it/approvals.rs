@@ -1,9 +1,9 @@
-//! Calls that wait for somebody's permission.
+//! Calls that wait for approval.
 
 use std::sync::Arc;
 
 use agent::{Approval, RunOptions, SessionStatus};
-use sessions::{After, Answered, Began, RunChange, Sessions};
+use sessions::{AfterRun, AnswerOutcome, BeginOutcome, RunChange, Sessions};
 use testkit::on_each_engine;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -14,7 +14,7 @@ use crate::open;
 
 async fn asks(store: &Sessions, id: Uuid, calls: &[(&str, &str)]) -> Vec<Approval> {
     let ask: Vec<Approval> = calls.iter().map(|(call, tool)| request(id, call, tool)).collect();
-    let change = RunChange { ask: ask.clone(), ..end(After::Waiting) };
+    let change = RunChange { ask: ask.clone(), ..end(AfterRun::Waiting) };
     store.append(id, "n", &[said("may I?")], &change).await.unwrap();
     ask
 }
@@ -30,30 +30,30 @@ async fn a_session_goes_on_once_all_is_answered() {
         assert_eq!(store.approvals(id, true).await.unwrap(), asked);
         assert_eq!(
             store.begin_run(id, &lease("m"), 0, &[], None, RunOptions::default()).await.unwrap(),
-            Began::Waiting
+            BeginOutcome::Waiting
         );
-        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), Began::Waiting);
+        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), BeginOutcome::Waiting);
         // Another node answers, later.
         let other = open(database).await;
         let yes = answer(true, false);
         let recorded = other.answer_approval(id, "one", &yes, &answered("one", true)).await.unwrap();
-        assert_eq!(recorded, Answered::Recorded { seq: 5, pending: 1 });
+        assert_eq!(recorded, AnswerOutcome::Recorded { seq: 5, pending: 1 });
         assert_eq!(store.approvals(id, true).await.unwrap(), asked[1..]);
-        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), Began::Waiting);
+        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), BeginOutcome::Waiting);
         let again = store.answer_approval(id, "one", &answer(false, true), &answered("one", false)).await;
-        assert_eq!(again.unwrap(), Answered::AlreadyAnswered(yes.clone()));
-        let told = answered("two", false);
+        assert_eq!(again.unwrap(), AnswerOutcome::AlreadyAnswered(yes.clone()));
+        let note = answered("two", false);
         let no = answer(false, false);
-        let recorded = store.answer_approval(id, "two", &no, &told).await.unwrap();
-        assert_eq!(recorded, Answered::Recorded { seq: 6, pending: 0 });
-        assert_eq!(store.log(id, 5, 9).await.unwrap()[0].entry, told);
+        let recorded = store.answer_approval(id, "two", &no, &note).await.unwrap();
+        assert_eq!(recorded, AnswerOutcome::Recorded { seq: 6, pending: 0 });
+        assert_eq!(store.log(id, 5, 9).await.unwrap()[0].entry, note);
         asked[0].answer = Some(yes);
         asked[1].answer = Some(no.clone());
         assert_eq!(store.approvals(id, false).await.unwrap(), asked);
         let began = other.resume_run(id, &lease("m")).await.unwrap();
-        assert!(matches!(began, Began::Started(started) if started.seq == 6 && !started.recovered));
+        assert!(matches!(began, BeginOutcome::Started(started) if started.seq == 6 && !started.recovered));
         for (id, call) in [(id, "three"), (Uuid::now_v7(), "one")] {
-            assert_eq!(store.answer_approval(id, call, &no, &told).await.unwrap(), Answered::Missing);
+            assert_eq!(store.answer_approval(id, call, &no, &note).await.unwrap(), AnswerOutcome::Missing);
         }
         assert_eq!(store.log(id, 6, 9).await.unwrap(), [], "nothing is noted where nothing happened");
         store.close().await;
@@ -83,18 +83,18 @@ async fn one_of_many_answers_counts() {
         let (mut recorded, mut late) = (Vec::new(), Vec::new());
         while let Some(ended) = tasks.join_next().await {
             match ended.unwrap() {
-                (said, Answered::Recorded { seq: 4, pending: 0 }) => recorded.push(said),
-                (_, Answered::AlreadyAnswered(said)) => late.push(said),
+                (said, AnswerOutcome::Recorded { seq: 4, pending: 0 }) => recorded.push(said),
+                (_, AnswerOutcome::AlreadyAnswered(said)) => late.push(said),
                 other => panic!("{other:?}"),
             }
         }
         assert_eq!((recorded.len(), late.len()), (1, 7));
-        assert!(late.iter().all(|said| *said == recorded[0]), "all are told what counts");
+        assert!(late.iter().all(|said| *said == recorded[0]), "every answer returns the recorded one");
         // Both nodes want to go on then; one does.
         let (a, b) = (lease("a"), lease("b"));
         let (one, two) = tokio::join!(stores[0].resume_run(id, &a), stores[1].resume_run(id, &b));
         let started = [one.unwrap(), two.unwrap()];
-        let count = started.iter().filter(|began| matches!(began, Began::Started(_))).count();
+        let count = started.iter().filter(|began| matches!(began, BeginOutcome::Started(_))).count();
         assert_eq!(count, 1, "{started:?}");
         for store in stores {
             store.close().await;
@@ -114,13 +114,13 @@ async fn a_call_may_have_the_name_of_an_earlier_one() {
             asks(&store, id, &[("call_1", "run_command")]).await;
             let said = answer(approved, false);
             let kept = store.answer_approval(id, "call_1", &said, &answered("call_1", approved)).await;
-            assert!(matches!(kept.unwrap(), Answered::Recorded { pending: 0, .. }));
+            assert!(matches!(kept.unwrap(), AnswerOutcome::Recorded { pending: 0, .. }));
             let late = store.answer_approval(id, "call_1", &answer(true, true), &note_of_nothing()).await;
-            assert_eq!(late.unwrap(), Answered::AlreadyAnswered(said), "the latest request's");
+            assert_eq!(late.unwrap(), AnswerOutcome::AlreadyAnswered(said), "the latest request's");
             store.resume_run(id, &lease("n")).await.unwrap();
         }
         assert_eq!(store.approvals(id, false).await.unwrap().len(), 2);
-        store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap();
+        store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
         store.close().await;
     })
     .await;

@@ -2,8 +2,8 @@
 
 use agent::{Entry, LogEntry, Mode, Note, PlanStatus, Session, SessionStatus};
 use llm::Usage;
-use persona::ErrorKind;
-use sessions::{After, Error, RunChange};
+use persona::{AsReport as _, Code};
+use sessions::{AfterRun, Error, RunChange};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
@@ -18,14 +18,14 @@ async fn a_session_is_read_as_it_was_created() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let plain = session("guide");
-        store.create_session(&plain).await.unwrap();
+        store.create(&plain).await.unwrap();
         assert_eq!(store.session(plain.id).await.unwrap().unwrap(), plain);
         let whole = full(plain.id);
-        store.create_session(&whole).await.unwrap();
+        store.create(&whole).await.unwrap();
         assert_eq!(store.session(whole.id).await.unwrap().unwrap(), whole);
         assert_eq!(store.session(Uuid::now_v7()).await.unwrap(), None);
 
-        // What only a run can say is not taken from a new session.
+        // Fields that only a run sets are not taken from a new session.
         let claims = Session {
             status: SessionStatus::Running,
             plan: Some(plan("mine")),
@@ -34,7 +34,7 @@ async fn a_session_is_read_as_it_was_created() {
             last_seq: 9,
             ..session("guide")
         };
-        store.create_session(&claims).await.unwrap();
+        store.create(&claims).await.unwrap();
         let kept = store.session(claims.id).await.unwrap().unwrap();
         let expected = Session {
             status: SessionStatus::Idle,
@@ -46,11 +46,10 @@ async fn a_session_is_read_as_it_was_created() {
         };
         assert_eq!(kept, expected);
 
-        let again = store.create_session(&plain).await.unwrap_err();
+        let again = store.create(&plain).await.unwrap_err();
         assert!(matches!(again, Error::SessionExists { id } if id == plain.id), "{again}");
-        assert_eq!(again.kind(), ErrorKind::Conflict);
-        let orphan = store.create_session(&full(Uuid::now_v7())).await.unwrap_err();
-        assert_eq!(orphan.kind(), ErrorKind::Invalid, "{orphan}");
+        let orphan = store.create(&full(Uuid::now_v7())).await.unwrap_err();
+        assert_eq!(orphan.code(), Code::UnknownSession, "{orphan}");
         store.close().await;
     })
     .await;
@@ -100,7 +99,7 @@ async fn an_entry_that_is_too_long_changes_nothing() {
         begin(&store, id, &lease("n")).await;
         let long = [said("fine"), said(&"x".repeat(8 * 1024 * 1024))];
         let refused = store.append(id, "n", &long, &RunChange::default()).await.unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
+        assert_eq!(refused.code(), Code::TooLong, "{refused}");
         let within = [said(&"é".repeat(2 * 1024 * 1024))];
         assert_eq!(store.append(id, "n", &within, &RunChange::default()).await.unwrap().seq, 2);
         assert_eq!(store.log(id, 1, 9).await.unwrap()[0].entry, within[0]);
@@ -115,7 +114,7 @@ async fn only_an_idle_session_is_edited() {
         let store = open(database).await;
         let id = created(&store).await;
         let before = store.session(id).await.unwrap().unwrap();
-        let edited = store.edit_session(id, |session| {
+        let edited = store.edit(id, |session| {
             session.persona = name("critic");
             session.scope = Some(persona::Scope::Shared);
             session.model = Some(model("p/m"));
@@ -134,37 +133,38 @@ async fn only_an_idle_session_is_edited() {
         assert_eq!(edited, expected);
         assert!(edited.updated_at > before.updated_at);
         assert_eq!(store.session(id).await.unwrap().unwrap(), edited);
-        assert_eq!(store.edit_session(Uuid::now_v7(), |_| ()).await.unwrap(), None);
+        assert_eq!(store.edit(Uuid::now_v7(), |_| ()).await.unwrap(), None);
 
         begin(&store, id, &lease("n")).await;
-        let refused = store.edit_session(id, |_| ()).await.unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Conflict);
-        let expected = format!("session {id} is running");
-        assert_eq!(refused.to_string(), expected);
-        store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
-        let refused = store.edit_session(id, |_| ()).await.unwrap_err();
-        assert!(refused.to_string().contains("is waiting"), "{refused}");
+        let refused = store.edit(id, |_| ()).await.unwrap_err();
+        let is_busy = |error: &Error, of: SessionStatus| {
+            matches!(error, Error::SessionBusy { id: busy, status } if *busy == id && *status == of)
+        };
+        assert!(is_busy(&refused, SessionStatus::Running), "{refused:?}");
+        store.append(id, "n", &[], &end(AfterRun::Waiting)).await.unwrap();
+        let refused = store.edit(id, |_| ()).await.unwrap_err();
+        assert!(is_busy(&refused, SessionStatus::Waiting), "{refused:?}");
         store.close().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_taken_back_leaves_its_places_empty() {
+async fn entries_taken_back_leave_their_places_empty() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
         begin(&store, id, &lease("n")).await;
         let ask = vec![request(id, "late", "run_command")];
-        let change = RunChange { ask, ..end(After::Waiting) };
+        let change = RunChange { ask, ..end(AfterRun::Waiting) };
         store.append(id, "n", &[said("a"), said("b"), done()], &change).await.unwrap();
         let taken_back = note(Note::TextDiscarded { turns: vec![Uuid::now_v7()] });
         let refused = store.truncate_log(id, 3, 6, &taken_back).await.unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+        assert_eq!(refused.code(), Code::SessionBusy, "{refused}");
         let no = super::answer(false, true);
         store.answer_approval(id, "late", &no, &super::answered("late", false)).await.unwrap();
         store.resume_run(id, &lease("n")).await.unwrap();
-        store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap();
+        store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
 
         assert_eq!(store.truncate_log(id, 3, 6, &taken_back).await.unwrap(), None, "one more was added");
         assert_eq!(store.truncate_log(id, 3, 7, &taken_back).await.unwrap(), Some(8));
@@ -214,9 +214,9 @@ async fn a_deleted_session_takes_everything_along() {
         begin(&store, kept, &lease("n")).await;
         let top = created(&store).await;
         let below = full(top);
-        store.create_session(&below).await.unwrap();
+        store.create(&below).await.unwrap();
         let deepest = full(below.id);
-        store.create_session(&deepest).await.unwrap();
+        store.create(&deepest).await.unwrap();
         begin(&store, deepest.id, &lease("n")).await;
         let change = RunChange {
             plan: Some(plan("p")),
@@ -225,13 +225,12 @@ async fn a_deleted_session_takes_everything_along() {
         };
         store.append(deepest.id, "n", &[said("deep")], &change).await.unwrap();
         for id in [top, below.id, deepest.id] {
-            let refused = store.delete_session(id).await.unwrap_err();
+            let refused = store.delete(id).await.unwrap_err();
             assert!(matches!(refused, Error::SessionBusy { .. }), "{refused}");
-            assert_eq!(refused.kind(), ErrorKind::Conflict);
         }
-        store.append(deepest.id, "n", &[], &end(After::Waiting)).await.unwrap();
-        assert!(store.delete_session(top).await.unwrap());
-        assert!(!store.delete_session(top).await.unwrap());
+        store.append(deepest.id, "n", &[], &end(AfterRun::Waiting)).await.unwrap();
+        assert!(store.delete(top).await.unwrap());
+        assert!(!store.delete(top).await.unwrap());
         for id in [top, below.id, deepest.id] {
             assert_eq!(store.session(id).await.unwrap(), None);
         }
@@ -241,10 +240,10 @@ async fn a_deleted_session_takes_everything_along() {
             let count = format!("SELECT CAST(count(*) AS text) FROM {table}");
             assert_eq!(database.texts(&count).await, [rows], "{table}");
         }
-        // Its process is gone, so nobody runs it.
+        // Its process died, so no node runs it.
         let lost = created(&store).await;
         begin(&store, lost, &over("n")).await;
-        assert!(store.delete_session(lost).await.unwrap());
+        assert!(store.delete(lost).await.unwrap());
         store.close().await;
     })
     .await;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use agent::{Session, SessionStatus};
 use chrono::TimeDelta;
-use persona::ErrorKind;
-use sessions::{After, IdPrefix, Parent, SessionFilter, Sessions};
+use persona::{AsReport as _, Code};
+use sessions::{AfterRun, IdPrefix, Parent, SessionFilter, Sessions};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
@@ -36,7 +36,7 @@ async fn filled(store: &Sessions) -> Vec<Session> {
     for at in 0..23 {
         let of = if at % 2 == 0 { "guide" } else { "critic" };
         let session = Session { updated_at: start + TimeDelta::microseconds(at / 3), ..session(of) };
-        store.create_session(&session).await.unwrap();
+        store.create(&session).await.unwrap();
         sessions.push(session);
     }
     sessions.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
@@ -59,12 +59,12 @@ async fn pages_leave_nothing_out_and_repeat_nothing() {
         let least = SessionFilter { limit: Some(0), ..SessionFilter::default() };
         assert_eq!(store.sessions(&least).await.unwrap().items.len(), 1);
 
-        // While somebody pages, sessions run and are deleted.
+        // Sessions run and are deleted while a caller pages through the list.
         let first =
             store.sessions(&SessionFilter { limit: Some(5), ..SessionFilter::default() }).await.unwrap();
         begin(&store, expected[12], &lease("n")).await;
-        store.append(expected[12], "n", &[done()], &end(After::Idle)).await.unwrap();
-        store.delete_session(expected[4]).await.unwrap();
+        store.append(expected[12], "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
+        store.delete(expected[4]).await.unwrap();
         let rest = SessionFilter { limit: Some(5), cursor: first.next, ..SessionFilter::default() };
         let rest: Vec<Uuid> = all(&store, &rest).await;
         let left: Vec<Uuid> = expected[5..].iter().copied().filter(|id| *id != expected[12]).collect();
@@ -74,7 +74,7 @@ async fn pages_leave_nothing_out_and_repeat_nothing() {
         for cursor in ["", "after:x", "before:", "before:1", "before:x:y", "before:9999999999999999999:x"] {
             let filter = SessionFilter { cursor: Some(cursor.to_owned()), ..SessionFilter::default() };
             let refused = store.sessions(&filter).await.unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Invalid, "{cursor}: {refused}");
+            assert_eq!(refused.code(), Code::InvalidCursor, "{cursor}: {refused}");
         }
         store.close().await;
     })
@@ -88,10 +88,10 @@ async fn filters_go_together() {
         let sessions = filled(&store).await;
         let top = sessions[0].id;
         let (one, two) = (full(top), full(top));
-        store.create_session(&one).await.unwrap();
-        store.create_session(&two).await.unwrap();
+        store.create(&one).await.unwrap();
+        store.create(&two).await.unwrap();
         let deeper = full(one.id);
-        store.create_session(&deeper).await.unwrap();
+        store.create(&deeper).await.unwrap();
         begin(&store, two.id, &lease("n")).await;
         let found = async |filter: SessionFilter| -> BTreeSet<Uuid> {
             let limit = Some(3);
@@ -110,14 +110,14 @@ async fn filters_go_together() {
         assert_eq!(found(guide.clone()).await.len(), 12 + 3);
         let guide = SessionFilter { parent: Parent::Top, ..guide };
         assert_eq!(found(guide).await.len(), 12);
-        let nobody = SessionFilter { persona: Some(name("nobody")), ..SessionFilter::default() };
-        assert!(found(nobody).await.is_empty());
+        let unknown = SessionFilter { persona: Some(name("unknown")), ..SessionFilter::default() };
+        assert!(found(unknown).await.is_empty());
         store.close().await;
     })
     .await;
 }
 
-/// Ids that are told apart late, and one that lies right behind what begins as they do.
+/// Ids that differ late, and one right behind the range of their prefix.
 const IDS: [&str; 6] = [
     "0199aaaa-0000-7000-8000-000000000000",
     "0199aaaa-0000-7000-8000-00000000000f",
@@ -132,10 +132,10 @@ async fn a_session_is_found_by_the_beginning_of_its_id() {
     on_each_engine(async |database| {
         let store = open(database).await;
         for id in IDS {
-            store.create_session(&Session { id: id.parse().unwrap(), ..session("guide") }).await.unwrap();
+            store.create(&Session { id: id.parse().unwrap(), ..session("guide") }).await.unwrap();
         }
         let below = "0199aaaa-1111-7000-8000-000000000000".parse().unwrap();
-        store.create_session(&Session { id: below, ..full(IDS[0].parse().unwrap()) }).await.unwrap();
+        store.create(&Session { id: below, ..full(IDS[0].parse().unwrap()) }).await.unwrap();
         let found = async |text: &str, limit: usize| -> Vec<String> {
             let prefix = IdPrefix::parse(text).unwrap();
             let found = store.sessions_beginning(&prefix, limit).await.unwrap();
@@ -155,7 +155,7 @@ async fn a_session_is_found_by_the_beginning_of_its_id() {
         for nothing in ["0199aaac", "0199aaaa-1", "1", "f199aaaa-0001"] {
             assert!(found(nothing, 9).await.is_empty(), "{nothing}");
         }
-        store.delete_session(IDS[1].parse().unwrap()).await.unwrap();
+        store.delete(IDS[1].parse().unwrap()).await.unwrap();
         assert_eq!(found("0199aaaa-0", 9).await, [IDS[0]]);
         store.close().await;
     })

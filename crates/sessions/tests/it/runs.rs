@@ -2,8 +2,8 @@
 
 use agent::{ApprovalPolicy, Entry, Note, RunOptions, SessionStatus, Turn};
 use llm::Usage;
-use persona::ErrorKind;
-use sessions::{After, Began, RunChange};
+use persona::{AsReport as _, Code};
+use sessions::{AfterRun, BeginOutcome, RunChange};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ async fn a_run_begins_goes_on_and_ends() {
                 RunOptions::default(),
             )
             .await;
-        let Began::Started(started) = began.unwrap() else { panic!("it begins") };
+        let BeginOutcome::Started(started) = began.unwrap() else { panic!("it begins") };
         assert_eq!((started.seq, started.cancel_requested, started.recovered), (1, false, false));
         let running = store.session(id).await.unwrap().unwrap();
         assert_eq!(running.status, SessionStatus::Running);
@@ -37,7 +37,7 @@ async fn a_run_begins_goes_on_and_ends() {
         assert_eq!(store.append(id, "n", &[said("a")], &change).await.unwrap().seq, 2);
         let at_work = store.session(id).await.unwrap().unwrap();
         assert_eq!(at_work.updated_at, running.updated_at, "a run is one piece of news, not many");
-        assert_eq!(store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap().seq, 3);
+        assert_eq!(store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap().seq, 3);
         let ended = store.session(id).await.unwrap().unwrap();
         assert_eq!(ended.status, SessionStatus::Idle);
         assert_eq!((ended.answered_by, ended.answered_since), (Some(model("p/a/b")), Some(since)));
@@ -47,11 +47,11 @@ async fn a_run_begins_goes_on_and_ends() {
             .begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), RunOptions::default())
             .await
             .unwrap();
-        assert!(matches!(began, Began::Started(started) if started.seq == 4 && !started.recovered));
+        assert!(matches!(began, BeginOutcome::Started(started) if started.seq == 4 && !started.recovered));
         assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
         assert_eq!(
             store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, RunOptions::default()).await.unwrap(),
-            Began::Missing
+            BeginOutcome::Missing
         );
         store.close().await;
     })
@@ -70,13 +70,13 @@ async fn usage_adds_up() {
         };
         store.append(id, "n", &[used(10, 1), said("x"), used(20, 2)], &RunChange::default()).await.unwrap();
         store
-            .append(id, "n", &[used(u64::from(u32::MAX), u64::MAX), done()], &end(After::Idle))
+            .append(id, "n", &[used(u64::from(u32::MAX), u64::MAX), done()], &end(AfterRun::Idle))
             .await
             .unwrap();
         let usage = store.session(id).await.unwrap().unwrap().usage;
         let expected = Usage {
             input_tokens: 30 + u64::from(u32::MAX),
-            // Whoever says more than a call can use is not believed.
+            // An impossible usage is capped.
             output_tokens: 3 + (1 << 40),
             cache_read_tokens: 9,
             cache_write_tokens: 3,
@@ -87,7 +87,7 @@ async fn usage_adds_up() {
     .await;
 }
 
-/// What a failed attempt left is taken back in the same step in which the next one is told of.
+/// The turns of a failed attempt are taken back together with the note of the next one.
 #[tokio::test(flavor = "multi_thread")]
 async fn turns_of_a_failed_attempt_are_taken_back() {
     on_each_engine(async |database| {
@@ -125,13 +125,14 @@ async fn a_change_is_kept_whole_or_not_at_all() {
         let store = open(database).await;
         let id = created(&store).await;
         begin(&store, id, &lease("n")).await;
-        let wrong_model = RunChange { answered_by: Some(("nobody".to_owned(), now())), ..end(After::Idle) };
+        let wrong_model =
+            RunChange { answered_by: Some(("unknown".to_owned(), now())), ..end(AfterRun::Idle) };
         // A name that PostgreSQL cannot keep is found only after other rows were written.
         let wrong_call =
-            RunChange { ask: vec![super::request(id, "a\0b", "run_command")], ..end(After::Waiting) };
-        for change in [wrong_model, wrong_call] {
+            RunChange { ask: vec![super::request(id, "a\0b", "run_command")], ..end(AfterRun::Waiting) };
+        for (change, code) in [(wrong_model, Code::InvalidModel), (wrong_call, Code::NulCharacter)] {
             let refused = store.append(id, "n", &[said("lost")], &change).await.unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
+            assert_eq!(refused.code(), code, "{refused}");
         }
         assert_eq!(store.log(id, 1, 9).await.unwrap(), []);
         let appended = store.append(id, "n", &[said("kept")], &RunChange::default()).await.unwrap();
@@ -152,16 +153,19 @@ async fn a_run_hears_that_it_is_to_stop() {
         let quiet = store.append(id, "n", &[said("a")], &RunChange::default()).await.unwrap();
         assert!(!quiet.cancel_requested, "an idle session has nothing to stop");
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Running));
-        let told = store.renew_leases("n", &[id], lease("n").until).await.unwrap();
-        assert!(told.len() == 1 && told[0].session == id && told[0].cancel_requested, "{told:?}");
+        let controls = store.renew_leases("n", &[id], lease("n").until).await.unwrap();
+        assert!(
+            controls.len() == 1 && controls[0].session == id && controls[0].cancel_requested,
+            "{controls:?}"
+        );
         let appended = store.append(id, "n", &[said("b")], &RunChange::default()).await.unwrap();
         assert!(appended.cancel_requested);
-        // It paused at that very moment: nobody may forget what was asked.
-        assert!(store.append(id, "n", &[], &end(After::Waiting)).await.unwrap().cancel_requested);
+        // It paused at that very moment: the request to cancel must not get lost.
+        assert!(store.append(id, "n", &[], &end(AfterRun::Waiting)).await.unwrap().cancel_requested);
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Waiting));
         let began = store.resume_run(id, &lease("n")).await.unwrap();
-        assert!(matches!(began, Began::Started(started) if started.cancel_requested), "{began:?}");
-        store.append(id, "n", &[done()], &end(After::Idle)).await.unwrap();
+        assert!(matches!(began, BeginOutcome::Started(started) if started.cancel_requested), "{began:?}");
+        store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
         assert!(!begin(&store, id, &lease("n")).await.cancel_requested);
         let fresh = store.append(id, "n", &[said("c")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested, "the next run begins without it");
@@ -174,7 +178,9 @@ async fn a_run_hears_that_it_is_to_stop() {
             .begin_run(id, &lease("m"), after, &[user("again")], None, RunOptions::default())
             .await
             .unwrap();
-        assert!(matches!(began, Began::Started(started) if started.recovered && !started.cancel_requested));
+        assert!(
+            matches!(began, BeginOutcome::Started(started) if started.recovered && !started.cancel_requested)
+        );
         let fresh = store.append(id, "m", &[said("d")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested);
         store.close().await;
@@ -182,8 +188,7 @@ async fn a_run_hears_that_it_is_to_stop() {
     .await;
 }
 
-/// What the caller of a run wants of it holds for as long as the run does, waiting included, and is
-/// not the next one's.
+/// The options of a run hold until its end, waiting included, and not longer.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_options_of_a_run_are_known_after_a_wait() {
     on_each_engine(async |database| {
@@ -198,15 +203,18 @@ async fn the_options_of_a_run_are_known_after_a_wait() {
             if seq > 0 {
                 let other = options(ApprovalPolicy::All, Some(7));
                 let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, other).await.unwrap();
-                assert!(matches!(before, Began::Started(started) if started.options == other));
-                store.append(id, "n", &[], &end(After::Idle)).await.unwrap();
+                assert!(matches!(before, BeginOutcome::Started(started) if started.options == other));
+                store.append(id, "n", &[], &end(AfterRun::Idle)).await.unwrap();
             }
             let began = store.begin_run(id, &lease("n"), seq, &[user("go")], None, given).await.unwrap();
-            assert!(matches!(began, Began::Started(started) if started.options == given), "{began:?}");
+            assert!(matches!(began, BeginOutcome::Started(started) if started.options == given), "{began:?}");
             for _ in 0..2 {
-                store.append(id, "n", &[], &end(After::Waiting)).await.unwrap();
+                store.append(id, "n", &[], &end(AfterRun::Waiting)).await.unwrap();
                 let began = store.resume_run(id, &lease("n")).await.unwrap();
-                assert!(matches!(began, Began::Started(started) if started.options == given), "{began:?}");
+                assert!(
+                    matches!(began, BeginOutcome::Started(started) if started.options == given),
+                    "{began:?}"
+                );
             }
         }
         store.close().await;
@@ -214,8 +222,7 @@ async fn the_options_of_a_run_are_known_after_a_wait() {
     .await;
 }
 
-/// What a message answers was read before it is kept: calls that got their results meanwhile must
-/// not get others.
+/// A message answers the log that its caller read: results that arrived since must be read first.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
     on_each_engine(async |database| {
@@ -225,14 +232,14 @@ async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
             store.begin_run(id, &lease("m"), after, &[user("hi")], None, RunOptions::default()).await.unwrap()
         };
         begin(&store, id, &lease("n")).await;
-        store.append(id, "n", &[said("a"), done()], &end(After::Idle)).await.unwrap();
-        assert_eq!(begins(1).await, Began::Moved { seq: 3 });
+        store.append(id, "n", &[said("a"), done()], &end(AfterRun::Idle)).await.unwrap();
+        assert_eq!(begins(1).await, BeginOutcome::Moved { seq: 3 });
         // Neither where it is taken from a process that is gone.
         begin(&store, id, &over("n")).await;
-        assert_eq!(begins(3).await, Began::Moved { seq: 4 });
+        assert_eq!(begins(3).await, BeginOutcome::Moved { seq: 4 });
         assert_eq!(store.log(id, 4, 9).await.unwrap(), [], "nothing was kept");
         let began = begins(4).await;
-        assert!(matches!(began, Began::Started(started) if started.seq == 5 && started.recovered));
+        assert!(matches!(began, BeginOutcome::Started(started) if started.seq == 5 && started.recovered));
         store.close().await;
     })
     .await;

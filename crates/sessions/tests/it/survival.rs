@@ -1,5 +1,4 @@
-//! What is left of sessions after a process was killed, a library was copied, and beside the
-//! library's own life.
+//! Sessions survive a killed process and a copy of the database, and leave the library's cache alone.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -8,8 +7,8 @@ use std::time::Duration;
 
 use agent::TurnBody;
 use database::Location;
-use persona::ErrorKind;
-use sessions::{Began, Parent, RunChange, SessionFilter};
+use persona::{AsReport as _, Code};
+use sessions::{BeginOutcome, Parent, RunChange, SessionFilter};
 use store::Change;
 use testkit::{Database, on_each_engine};
 use uuid::Uuid;
@@ -20,15 +19,22 @@ use super::{begin, created, lease, over, said, stock_sessions, user};
 use crate::open;
 use crate::samples::{change, keep, linking, name, sees, settle, tone};
 
-/// Where a child process of these tests finds the library that it is to write to.
+/// The variable that tells a child process the database to write to.
 const CHILD: &str = "MASQUE_TEST_CHILD_WRITES_SESSION";
 
 /// Every turn that was announced before the process was killed is there, and the session goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_process_leaves_every_turn_that_it_announced() {
+    if let Ok(location) = std::env::var(CHILD) {
+        return write_until_killed(&location).await;
+    }
     on_each_engine(async |database| {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "survival::as_a_process_that_is_killed", "--nocapture"])
+            .args([
+                "--exact",
+                "survival::a_killed_process_leaves_every_turn_that_it_announced",
+                "--nocapture",
+            ])
             .env(CHILD, &database.location)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -36,15 +42,15 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
             .unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         // A line that ends without a full stop was cut off when its writer was killed.
-        let mut told =
-            lines.filter_map(|line| Some(line.strip_prefix("told ")?.strip_suffix('.')?.to_owned()));
-        let id = Uuid::parse_str(&told.next().unwrap()).unwrap();
+        let mut stored =
+            lines.filter_map(|line| Some(line.strip_prefix("stored ")?.strip_suffix('.')?.to_owned()));
+        let id = Uuid::parse_str(&stored.next().unwrap()).unwrap();
         let mut announced = Vec::new();
         while announced.len() < 50 {
-            announced.push(told.next().unwrap());
+            announced.push(stored.next().unwrap());
         }
         child.kill().unwrap();
-        announced.extend(told);
+        announced.extend(stored);
         child.wait().unwrap();
 
         let store = open(database).await;
@@ -54,7 +60,7 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
             .begin_run(id, &lease("next"), after, &[user("still there?")], None, RunOptions::default())
             .await;
         let began = began.unwrap();
-        assert!(matches!(began, Began::Started(started) if started.recovered), "{began:?}");
+        assert!(matches!(began, BeginOutcome::Started(started) if started.recovered), "{began:?}");
         let mut kept: Vec<String> = store
             .turns(id)
             .await
@@ -66,7 +72,7 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
             })
             .collect();
         assert_eq!(kept.pop().unwrap(), "still there?");
-        // The last one may have been kept and not announced.
+        // The last turn may be stored and not announced.
         assert!(kept.len() - announced.len() <= 1, "{} and {}", kept.len(), announced.len());
         assert_eq!(kept[..announced.len()], announced);
         store.close().await;
@@ -74,19 +80,17 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
     .await;
 }
 
-/// What a child process of the test above does; on its own it does nothing.
-#[tokio::test(flavor = "multi_thread")]
-async fn as_a_process_that_is_killed() {
-    let Ok(location) = std::env::var(CHILD) else { return };
-    let store = open(&Database::at(&location)).await;
+/// The child process of the test above.
+async fn write_until_killed(location: &str) {
+    let store = open(&Database::at(location)).await;
     let id = created(&store).await;
-    eprintln!("told {id}.");
+    eprintln!("stored {id}.");
     store.begin_run(id, &over("killed"), 0, &[user("0")], None, RunOptions::default()).await.unwrap();
-    eprintln!("told 0.");
-    // The one who kills it comes long before the end.
+    eprintln!("stored 0.");
+    // The parent kills this process long before the end.
     for at in 1..100_000 {
         store.append(id, "killed", &[said(&at.to_string())], &RunChange::default()).await.unwrap();
-        eprintln!("told {at}.");
+        eprintln!("stored {at}.");
     }
 }
 
@@ -116,7 +120,7 @@ async fn a_copy_has_the_sessions_too() {
             assert_eq!(appended.unwrap().seq, 2);
             let occupied =
                 copied.library.copy_to(&Location::parse(&database.location).unwrap(), &mut |_| ()).await;
-            assert_eq!(occupied.unwrap_err().kind(), ErrorKind::Conflict, "sessions are something, too");
+            assert_eq!(occupied.unwrap_err().code(), Code::TargetNotEmpty);
             copied.close().await;
             target.remove().await;
         }
@@ -145,7 +149,7 @@ async fn turns_leave_the_cache_as_it_is() {
         }
         let news = tokio::time::timeout(Duration::from_millis(700), changes.recv()).await;
         assert!(news.is_err(), "{news:?}");
-        // What others write is seen between them as ever.
+        // Writes of other connections are still seen in between.
         let other = open(database).await;
         for at in 0..5 {
             let text = format!("Be warm, {at}.");

@@ -1,26 +1,26 @@
-//! JSON that is made once and sent many times.
+//! JSON that is rendered once and sent many times.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-/// Bytes that all kept trees of this process may take together, by estimate.
+/// The estimated bytes that all cached trees of this process may take.
 const TREE_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of a tree for each byte of its JSON: nodes have room for eleven fields, and keys are
 /// strings of their own.
 const TREE_FACTOR: usize = 4;
 
-/// Bytes that kept trees take now.
-static KEPT: AtomicUsize = AtomicUsize::new(0);
+/// The bytes of the trees that are cached now.
+static CACHED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// An answer in the form in which it is sent. Most fronts send the text; MCP also sends a tree,
-/// which costs ten times as much to parse as to clone. So the tree of an answer that is asked for
-/// repeatedly is kept, as long as there is room.
+/// An answer in the form in which it is sent. Most fronts send the text; MCP also sends a tree, which
+/// costs ten times as much to parse as to clone. So the tree of an answer that is requested repeatedly is
+/// cached, as long as there is room.
 #[derive(Debug)]
 pub struct Rendered {
     json: Box<str>,
-    /// Counts in [`KEPT`] while it is here.
+    /// Counts in [`CACHED_BYTES`] while it is here.
     tree: OnceLock<Value>,
     was_parsed: AtomicBool,
 }
@@ -51,9 +51,9 @@ impl Rendered {
     fn keep(&self, tree: &Value) {
         let bytes = self.tree_bytes();
         let has_room = |kept: usize| kept.checked_add(bytes).filter(|kept| *kept <= TREE_BYTES);
-        let reserved = KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_room);
+        let reserved = CACHED_BYTES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_room);
         if reserved.is_ok() && self.tree.set(tree.clone()).is_err() {
-            KEPT.fetch_sub(bytes, Ordering::Relaxed);
+            CACHED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 
@@ -65,7 +65,7 @@ impl Rendered {
 impl Drop for Rendered {
     fn drop(&mut self) {
         if self.tree.get().is_some() {
-            KEPT.fetch_sub(self.tree_bytes(), Ordering::Relaxed);
+            CACHED_BYTES.fetch_sub(self.tree_bytes(), Ordering::Relaxed);
         }
     }
 }
@@ -84,17 +84,17 @@ mod tests {
         assert!(small.tree.get().is_none(), "asked for once");
         assert_eq!((small.value(), small.value()), (expected.clone(), expected));
         assert!(small.tree.get().is_some());
-        assert_eq!(KEPT.load(Ordering::Relaxed), small.tree_bytes());
+        assert_eq!(CACHED_BYTES.load(Ordering::Relaxed), small.tree_bytes());
 
         let large = Rendered::new(json(TREE_BYTES / TREE_FACTOR - 20));
         let asked = || (large.value(), large.value());
         asked();
         assert!(large.tree.get().is_none(), "no room beside the small one");
         drop(small);
-        assert_eq!(KEPT.load(Ordering::Relaxed), 0);
+        assert_eq!(CACHED_BYTES.load(Ordering::Relaxed), 0);
         asked();
         assert!(large.tree.get().is_some());
         drop(large);
-        assert_eq!(KEPT.load(Ordering::Relaxed), 0);
+        assert_eq!(CACHED_BYTES.load(Ordering::Relaxed), 0);
     }
 }

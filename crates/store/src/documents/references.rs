@@ -1,4 +1,4 @@
-//! What refers to what: chains of bases, everything that a persona means, and who means something.
+//! References: chains of bases, everything that a persona refers to, and the users of an entity.
 
 use persona::Kind;
 use persona::field::{Inherit, Shape};
@@ -102,8 +102,8 @@ fn naming_columns(dialect: Dialect, kind: Kind, alias: &str) -> Vec<String> {
     columns
 }
 
-/// Whether the persona `p` has a parameter among its own columns: as the name of its base or of a
-/// preset, or of a piece that it takes away from its base. None for arcs, which only links name.
+/// True if the persona `p` has the name in its own columns: as its base, as a preset, or as a piece that it
+/// removes from its base. `None` for arcs, which only links name.
 pub(crate) fn naming_condition(dialect: Dialect, kind: Kind, name: &str) -> Option<String> {
     if kind == Kind::Persona {
         return Some(format!("p.extends IN ({name}, 'shared:' || {name})"));
@@ -119,7 +119,7 @@ pub(crate) fn naming_condition(dialect: Dialect, kind: Kind, name: &str) -> Opti
     Some(dialect.in_list(name, &dialect.list_in(&format!("p.{REMOVALS}"), removal.name)))
 }
 
-/// Who refers to the row `$1` of a kind, named `$2`.
+/// The users of the row `$1` of a kind, named `$2`.
 pub(crate) fn user_queries(dialect: Dialect, kind: Kind) -> Vec<String> {
     let user = |kind: Kind, name: &str| {
         dialect.text(&dialect.object(&[("kind", format!("'{kind}'")), ("name", name.to_owned())]))

@@ -2,7 +2,7 @@
 //!
 //! PostgreSQL has columns for the kind and the id of an entity. SQLite's index has a row id alone,
 //! which holds both. The first sixteen kinds share the positive row ids, as they always did; all
-//! further kinds share the negative ones, so that no index must be made anew.
+//! further kinds share the negative ones, so that no index must be rebuilt.
 
 use persona::Kind;
 

@@ -91,7 +91,7 @@ fn bases(dialect: Dialect) -> String {
         "chain JOIN agent_personas b ON b.id = chain.id WHERE chain.depth > 0",
         "chain.depth DESC",
     );
-    // The array is a subquery in parentheses; the chain that it reads stands in front of it.
+    // The array is a subquery in parentheses, after the chain that it reads.
     let list = format!("({chain} {})", &list[1..list.len() - 1]);
     let none = dialect.empty_list();
     format!("CASE WHEN p.extends IS NULL THEN {none} ELSE {list} END")
@@ -113,13 +113,13 @@ fn arc_parts(dialect: Dialect, alias: &str) -> String {
     dialect.array(&definition(dialect, Kind::Part, "y"), &rows, "y.name")
 }
 
-/// What is kept of personas named `$1` that have no row of their own, and of inherited arcs.
+/// The stored state of personas named `$1` without a row of their own, and of inherited arcs.
 fn states(dialect: Dialect) -> String {
     let rows = "persona_state z WHERE z.scope IN ('builtin', 'shared') AND z.origin = '' AND z.name = $1";
     dialect.nested(&dialect.array(&state(dialect), rows, "z.scope"))
 }
 
-/// The row `z` of what is kept.
+/// The row `z` of stored state.
 fn state(dialect: Dialect) -> String {
     dialect.object(&[
         ("scope", "z.scope".to_owned()),

@@ -1,4 +1,4 @@
-//! Forgetting old revisions.
+//! Forgets old revisions.
 
 use persona::Scope;
 
@@ -8,7 +8,7 @@ use crate::{Error, Result, Store};
 use database::Value;
 
 impl Store {
-    /// What tagged revisions refer to in a scope.
+    /// The references of tagged revisions to a scope.
     pub async fn tagged_refs(&self, scope: Scope) -> Result<Vec<Ref>> {
         let refs = self.engine().dialect().text("r.refs");
         let sql = format!("SELECT {refs} FROM agent_revision_tags t JOIN agent_revisions r ON {NAMED}");
@@ -21,20 +21,20 @@ impl Store {
         Ok(all)
     }
 
-    /// Forgets all but the newest `keep` revisions of each entity. The newest, also of each name that
-    /// it had, those that are tagged, and what tagged ones refer to stay. Returns how many went.
+    /// Forgets all but the newest `keep` revisions of each entity. The newest revision of an entity and of
+    /// each name it had, tagged revisions and their references stay. Returns the number of forgotten ones.
     pub async fn prune(&self, keep: usize) -> Result<u64> {
         self.prune_around(keep, &[]).await
     }
 
-    /// The same as [`Store::prune`], with more that stays.
+    /// The same as [`Store::prune`], but keeps the references in `also` too.
     pub async fn prune_around(&self, keep: usize, also: &[Ref]) -> Result<u64> {
         if keep == 0 {
-            return Err(Error::Invalid("at least the newest revision is kept; give 1 or more".to_owned()));
+            return Err(Error::KeepNothing);
         }
         let dialect = self.engine().dialect();
         let rank = "row_number() OVER (PARTITION BY guid ORDER BY revision DESC)";
-        // A name counts on from its newest revision, whoever has it by then.
+        // Revisions of a name continue from its newest one, whichever entity has the name then.
         let in_name = "row_number() OVER (PARTITION BY scope, origin, kind, name ORDER BY revision DESC)";
         let meant = meant(dialect);
         let (in_refs, in_list) = (elements(dialect, "r.refs"), elements(dialect, "$1"));

@@ -1,4 +1,4 @@
-//! What a revision refers to, as it was then.
+//! The references of a revision, frozen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use database::{Dialect, Value};
 use super::FullRevision;
 use crate::{Result, Store, documents};
 
-/// Something that a revision refers to, as it was then: by identity and number in the database, by
-/// the hash of its content in a file.
+/// A frozen reference of a revision: by identity and number in the database, by the hash of its content in
+/// a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ref {
     pub kind: Kind,
@@ -23,10 +23,10 @@ pub struct Ref {
     pub revision: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// None where that was not recorded yet: the name and the number say it then.
+    /// `None` in old records: then the name and the number identify it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guid: Option<Uuid>,
-    /// All of it, where the revision is tagged and this is kept in another database.
+    /// The whole entity, if the revision is tagged and the entity is in another database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<serde_json::Value>,
 }
@@ -36,7 +36,7 @@ fn shared() -> Scope {
 }
 
 impl Ref {
-    /// What was copied when the revision was tagged.
+    /// The copy that was made when the revision was tagged.
     pub fn copied(&self) -> Result<Option<AnyEntity>> {
         let copy = self.copy.clone().map(|copy| AnyEntity::from_json(self.kind, copy));
         Ok(copy.transpose()?)
@@ -51,7 +51,7 @@ pub(super) fn elements(dialect: Dialect, list: &str) -> String {
     }
 }
 
-/// That the reference `j.value` means the revision `q`.
+/// True if the reference `j.value` means the revision `q`.
 pub(super) fn meant(dialect: Dialect) -> String {
     let field = |key: &str| dialect.text_in("j.value", key);
     let (kind, name, revision) = (field("kind"), field("name"), field("revision"));
@@ -64,7 +64,7 @@ pub(super) fn meant(dialect: Dialect) -> String {
 }
 
 impl Store {
-    /// Shared entities of these names as they are now, each with all that it refers to.
+    /// Shared entities of these names as they are now, each with all its references.
     pub async fn shared_refs(
         &self,
         wanted: &BTreeSet<(Kind, Name)>,
@@ -106,7 +106,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The revision that another one referred to; `origin` is the file where it is one of a file.
+    /// The revision that another one referred to. `origin` is the file of an entity of a file.
     pub async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
         let placed = [Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
         let place = "r.scope = $1 AND r.origin = $2 AND r.name = $3";
@@ -127,14 +127,14 @@ impl Store {
         }
     }
 
-    /// The same content is the same, in whichever file of this machine it stood.
+    /// Equal content counts as the same, in any file of this machine.
     pub async fn referred_anywhere(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
         let Some(hash) = &wanted.hash else { return Ok(None) };
         let values = [Value::from(&wanted.name), Value::from(hash.as_str())];
         self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await
     }
 
-    /// A deletion records what it deleted; that it was there is what was referred to.
+    /// A deletion records the deleted entity, which is what the reference meant.
     async fn there(&self, condition: &str, kind: Kind, values: &[Value]) -> Result<Option<FullRevision>> {
         let here = format!("{condition} AND r.action <> 'delete'");
         match self.full_revision(&here, kind, values).await? {

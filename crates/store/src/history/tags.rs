@@ -1,7 +1,7 @@
-//! Tags: names of revisions that callers can ask for.
+//! Tags: names that callers give to revisions.
 //!
-//! A tag belongs to an entity, not to its name: what somebody makes under a name that was given up
-//! does not get it. What it names may be a revision of an earlier entity of the same name.
+//! A tag belongs to an entity, not to its name: a new entity under a freed name does not get it. A tag may
+//! name a revision of an earlier entity of the same name.
 
 use persona::{Kind, Name, Scope};
 use serde::Deserialize;
@@ -13,15 +13,15 @@ use crate::{Attribution, Error, Result, Store};
 use database::{Dialect, now};
 use database::{Transaction, Value};
 
-/// That a tag `t` names the revision `r`.
+/// True if a tag `t` names the revision `r`.
 pub(super) const NAMED: &str = "t.revision_guid = r.guid AND t.revision = r.revision";
 
-/// Tags may be given, but nothing is forgotten meanwhile.
+/// Allows other tags, but no pruning at the same time.
 const AGAINST_FORGETTING: &str = "ROW EXCLUSIVE";
-/// Nothing is tagged meanwhile: it would not be seen that its revision is to stay.
+/// Allows no tags at the same time: pruning would not see that their revisions must stay.
 pub(super) const AGAINST_TAGGING: &str = "SHARE ROW EXCLUSIVE";
 
-/// Holds the tags until the end of a transaction. SQLite has one writer anyway.
+/// Locks the tags until the end of a transaction. SQLite has one writer anyway.
 pub(super) async fn lock_tags(transaction: &mut Transaction, mode: &str) -> Result<()> {
     if transaction.dialect() == Dialect::Postgres {
         transaction.run(&format!("LOCK TABLE agent_revision_tags IN {mode} MODE"), &[]).await?;
@@ -30,8 +30,8 @@ pub(super) async fn lock_tags(transaction: &mut Transaction, mode: &str) -> Resu
 }
 
 impl Store {
-    /// Gives an entity a tag for a revision; one that names another revision is moved. `refs` is
-    /// what the revision refers to, with copies of what is kept elsewhere.
+    /// Tags a revision of an entity, or moves an existing tag. `refs` are the revision's references, with
+    /// copies of entities in other databases.
     pub async fn tag(
         &self,
         guid: Uuid,
@@ -75,7 +75,7 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// Takes a tag away; whether it was there.
+    /// Removes a tag. False if there was none.
     pub async fn untag(&self, guid: Uuid, tag: &str) -> Result<bool> {
         let mut transaction = self.engine().begin().await?;
         let sql = "DELETE FROM agent_revision_tags WHERE guid = $1 AND tag = $2";
@@ -85,7 +85,7 @@ impl Store {
     }
 }
 
-/// Something that a revision refers to, of which neither a copy nor a revision is there.
+/// A reference of a revision without a copy and without a revision.
 async fn lost_piece(
     transaction: &mut Transaction,
     revision: &[Value],

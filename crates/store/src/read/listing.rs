@@ -1,5 +1,4 @@
-//! Entities that are held in memory, the builtins and those of files, as lists and searches show
-//! them.
+//! Entities in memory, the builtins and those of files, as lists and searches show them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +10,7 @@ use super::{Filter, Found};
 use crate::words::{self, Searchable as _};
 use builtins::Builtins;
 
-/// An entity as a list shows it, and the words that it is found by.
+/// An entity as a list shows it, and its search words.
 #[derive(Debug)]
 pub struct Listed {
     pub found: Found,
@@ -69,7 +68,7 @@ impl Listed {
         self.words.matches(words)
     }
 
-    /// Whether one of the words is in its name; such hits come first.
+    /// True if its name has one of the words. Such hits come first.
     pub(super) fn is_named(&self, words: &[String]) -> bool {
         words.iter().any(|word| self.words.name.contains(word))
     }
@@ -80,7 +79,7 @@ impl Listed {
 pub struct Listings(BTreeMap<Kind, BTreeMap<Name, Arc<Listed>>>);
 
 impl Listings {
-    /// Adds an entity; one of the same name that is there already gives way.
+    /// Adds an entity, in place of one of the same name.
     pub fn add(&mut self, listed: Arc<Listed>) {
         let of_kind = self.0.entry(listed.found.kind).or_default();
         of_kind.insert(listed.found.name.clone(), listed);
@@ -94,7 +93,7 @@ impl Listings {
         self.0.get(&kind).into_iter().flat_map(BTreeMap::values).map(Arc::as_ref)
     }
 
-    /// Those in which all words occur, those that are named so first.
+    /// The entities that have all words, those with a match in the name first.
     pub(super) fn search(&self, words: &[String], kinds: &[Kind]) -> Vec<&Listed> {
         let mut found: Vec<&Listed> =
             kinds.iter().flat_map(|kind| self.of(*kind)).filter(|listed| listed.matches(words)).collect();

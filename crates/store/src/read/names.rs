@@ -1,4 +1,4 @@
-//! Names: completed, suggested for misspelt ones, and the recent ones of personas.
+//! Names: completions, suggestions for misspelt ones, and recently used personas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use crate::words;
 use crate::{Result, Store};
 use database::{Dialect, Value};
 
-/// Names on either side of a misspelt one that are looked at for suggestions.
+/// The number of neighbouring names that are considered as suggestions.
 const NEIGHBOURS: usize = 200;
-/// How long a word must be for names that share it to be near.
+/// The minimum length of a word for names that share it to count as near.
 const SHARED_WORD_BYTES: usize = 3;
 
 impl Store {
@@ -46,8 +46,8 @@ impl Store {
         Ok(names.into_iter().take(limit).collect())
     }
 
-    /// Names that a misspelt one may have meant: its neighbours in the alphabet, whatever shares
-    /// a word with it, and the builtins.
+    /// Suggestions for a misspelt name: its alphabetical neighbours, names that share a word with it, and the
+    /// builtins.
     pub async fn near_names(&self, kind: Kind, name: &str) -> Result<Vec<String>> {
         self.near_below(&Listings::default(), kind, name).await
     }

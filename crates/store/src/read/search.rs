@@ -6,13 +6,13 @@ use super::listing::{self, Listed, Listings};
 use super::{Found, Page, bad_cursor, page_size, query_words};
 use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
-use crate::{Error, Result, Store};
+use crate::{FilterError, Result, Store};
 use database::{Dialect, Value};
 
 /// Matches that a search ranks; a word that matches more is too common to rank them all.
 const RANKED: usize = 10_000;
 
-/// What a search goes through, one after the other; a cursor says where it stopped.
+/// The sections of a search, in order. A cursor names the section where it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     Files,
@@ -39,7 +39,7 @@ impl Section {
         Self::ALL.into_iter().find_map(at)
     }
 
-    /// Whether anything of a scope may be in this section.
+    /// True if this section may have entities of a scope.
     fn has(self, only: Option<Scope>) -> bool {
         only.is_none_or(|scope| match self {
             Self::Files => scope.is_file(),
@@ -73,8 +73,7 @@ impl Store {
         self.search_below(&Listings::default(), query, kinds, None, limit, cursor).await
     }
 
-    /// The same over this store and what stands above it: first what is in files, then what is
-    /// shared, then the builtins.
+    /// The same over this store and the entities above it: files, then shared entities, then builtins.
     pub async fn search_below(
         &self,
         above: &Listings,
@@ -86,13 +85,13 @@ impl Store {
     ) -> Result<Page> {
         let size = page_size(limit);
         let Some(words) = query_words(Some(query))? else {
-            return Err(Error::Invalid("the query is empty; give a few words to look for".to_owned()));
+            return Err(FilterError::EmptyQuery.into());
         };
         let wanted = |kind: &Kind| kinds.is_empty() || kinds.contains(kind);
         let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(wanted).collect();
         let (mut section, mut from) = match cursor {
             None => (Section::Files, 0),
-            Some(cursor) => Section::parse(cursor).ok_or_else(bad_cursor)?,
+            Some(cursor) => Section::parse(cursor).ok_or_else(|| bad_cursor(cursor))?,
         };
         let mut items: Vec<Found> = Vec::new();
         loop {

@@ -10,7 +10,7 @@ use database::{Column, Dialect, Location};
 
 use crate::Store;
 
-/// What no copy brings over: it is made anew on the other side.
+/// Tables that no copy includes: the target builds them itself.
 const MADE_ANEW: [&str; 3] = ["masque_migrations", "library_search", "agent_tags"];
 
 /// A table with its columns and their types, or with its key, in one line each.

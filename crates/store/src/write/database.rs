@@ -1,5 +1,4 @@
-//! Writing to the database: one transaction that keeps entities, their links, their history and
-//! their words.
+//! Writes to the database: one transaction for entities, their links, their history and their search words.
 
 use chrono::Utc;
 use persona::{Kind, Meta, Name, Scope, Stored};
@@ -22,7 +21,7 @@ pub struct DatabaseWrite {
     changes: Vec<Change>,
     /// Changes that make no revision, such as a persona's stage.
     state: Vec<Change>,
-    /// Set once a step has failed: what went before it must not be kept without it.
+    /// Set once a step has failed. The steps before it must not be committed without it.
     failed: bool,
 }
 
@@ -60,7 +59,7 @@ impl DatabaseWrite {
         self.state.push(Change::Everything);
     }
 
-    /// The shared entity of that name, held until the transaction ends: nobody else changes it.
+    /// The shared entity of that name, locked until the transaction ends.
     pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
         let dialect = self.transaction.dialect();
         let table = table(T::KIND);
@@ -87,7 +86,7 @@ impl DatabaseWrite {
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
     }
 
-    /// Whether the shared scope has this name.
+    /// True if the shared scope has this name.
     pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
         let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
         Ok(self.transaction.number(&sql, &[Value::from(name)]).await?.is_some())
@@ -194,7 +193,7 @@ impl DatabaseWrite {
         };
         if renamed {
             self.move_state(T::KIND, old.entity.name(), entity.name()).await?;
-            // Whoever holds the old name must look again.
+            // Subscribers of the old name must read again.
             self.changes.push(Change::Entity {
                 kind: T::KIND,
                 name: old.entity.name().clone(),
@@ -264,7 +263,7 @@ impl DatabaseWrite {
     /// Makes everything durable and visible.
     pub async fn commit(mut self) -> Result<()> {
         if self.failed {
-            return Err(Error::Invalid(super::STEP_FAILED.to_owned()));
+            return Err(Error::StepFailed);
         }
         if self.transaction.dialect() == Dialect::Postgres {
             let all = [self.changes.clone(), self.state.clone()].concat();
@@ -283,8 +282,8 @@ impl DatabaseWrite {
         Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
     }
 
-    /// The revision of a row that just took its name, once more: on PostgreSQL whoever held the
-    /// name may have given it up while this transaction waited for it, and counted on meanwhile.
+    /// Corrects the revision of a row that just took its name. On PostgreSQL the previous owner may have
+    /// given the name up, with a further revision, while this transaction waited for it.
     async fn count_on(&mut self, kind: Kind, name: &Name, id: i64, revision: i64) -> Result<i64> {
         if self.transaction.dialect() == Dialect::Sqlite {
             return Ok(revision);
@@ -299,7 +298,7 @@ impl DatabaseWrite {
     }
 
     async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
-        // What is linked may be deleted by somebody else in this very moment.
+        // A linked entity may be deleted at this very moment.
         let linked = links::of(self, id, &stored.entity.clone().into()).await;
         linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
         self.index(T::KIND, id, &stored.entity).await?;
@@ -379,7 +378,7 @@ impl DatabaseWrite {
     }
 }
 
-/// A database's refusal, told in terms of the entity that was written.
+/// A refusal by the database, as an error about the written entity.
 fn named(error: Error, kind: Kind, name: &Name) -> Error {
     let Error::Database(refusal) = &error else { return error };
     match refusal.violation() {

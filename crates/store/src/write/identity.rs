@@ -1,7 +1,7 @@
-//! Which entity a new definition is: one that was deleted and comes back, or one of its own.
+//! The identity of a new definition: that of a deleted entity that comes back, or a new one.
 //!
-//! Tags belong to an entity, not to its name. What somebody makes under a name that was given up is
-//! another entity, whose callers must not get what others tagged.
+//! Tags belong to an entity, not to its name. A new entity under a freed name is another one, whose callers
+//! must not get the tagged revisions of the old one.
 
 use persona::{Kind, Name};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::Result;
 use crate::history::GONE;
 use database::{Column, Transaction, Value};
 
-/// What was last recorded of a name of the database.
+/// The last record of a name of the database.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Last {
     pub(super) revision: i64,

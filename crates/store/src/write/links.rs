@@ -1,4 +1,4 @@
-//! Links and stages: the tables are brought in line with what a definition says.
+//! Links and stages: updates the tables to match a definition.
 
 use persona::field::{Described as _, View};
 use persona::{AnyEntity, CharacterArc, Kind, Name, Persona, Stage};
@@ -10,7 +10,7 @@ use database::{Dialect, now};
 use database::{Transaction, Value};
 
 fn missing(kind: Kind, name: &Name) -> Error {
-    Error::Invalid(format!("no {kind} is named {name:?} any more; somebody deleted it meanwhile"))
+    Error::Deleted { kind, name: name.clone() }
 }
 
 /// Brings the link tables in line with a definition.
@@ -50,7 +50,7 @@ async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Re
     of_persona_arc(transaction, id, persona.arc.as_ref()).await
 }
 
-/// The lists of names that are kept as links.
+/// The lists of names that are stored as links.
 fn linked(persona: &Persona) -> Vec<(Kind, Vec<Name>)> {
     let mut linked = Vec::new();
     for (field, value) in persona.values() {
@@ -104,7 +104,7 @@ async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Nam
     Ok(())
 }
 
-/// Brings an arc's stages in line. Stages keep their rows by name, since personas stand in them.
+/// Updates the stages of an arc. Stages keep their rows by name, because personas refer to them.
 async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Result<()> {
     let transaction = write.transaction();
     for stage in &arc.stages {

@@ -10,7 +10,7 @@ async fn stage_ids(database: &Database) -> Vec<String> {
     database.texts("SELECT name || ' ' || CAST(id AS text) FROM arc_stages ORDER BY name").await
 }
 
-/// Where a persona stands, as a transaction sees it and as a load shows it.
+/// The stage of a persona, as a transaction sees it and as a load shows it.
 async fn standing(store: &Store, of: &str) -> Option<ActiveStage> {
     let mut write = begin(store).await;
     let held = held::<Persona>(&mut write, of).await;
@@ -156,7 +156,7 @@ async fn personas_of_a_removed_stage_go_to_the_first() {
     .await;
 }
 
-/// Replacing an arc in the same transaction in which its stages were moved leaves nobody behind.
+/// Replacing an arc in the transaction that moved its stages loses no persona's stage.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_arc_and_its_personas_change_together() {
     on_each_engine(async |database| {

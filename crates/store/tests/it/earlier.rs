@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use persona::{AnyEntity, Kind, Part, Persona, with_kind};
 use serde_json::Value;
-use store::{Shelf, Store};
+use store::{HistoryKey, Store};
 use testkit::Database;
 
 use crate::samples::{change, name, open};
@@ -69,13 +69,13 @@ async fn history_tags_and_stages_are_as_they_were() {
     let (_database, store) = earlier().await;
     let history = |kind, of: &str| {
         let (store, of) = (store.clone(), name(of));
-        async move { store.history(Shelf::SHARED, kind, &of, 100).await.unwrap() }
+        async move { store.history(HistoryKey::SHARED, kind, &of, 100).await.unwrap() }
     };
     let full = history(Kind::Persona, "full").await;
-    let told: Vec<_> =
+    let recorded: Vec<_> =
         full.iter().map(|it| (it.revision, it.action.as_str(), it.message.as_deref())).collect();
     assert_eq!(
-        told,
+        recorded,
         [
             (4, "link", Some("late is lately now")),
             (3, "update", None),
@@ -118,7 +118,7 @@ async fn every_word_still_finds_what_it_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_changed_now_stands_beside_what_was() {
+async fn a_frozen_persona_ignores_later_changes() {
     let (_database, store) = earlier().await;
     change::<Part>(&store, "calm", |part| part.content = Some("Stay wnew".to_owned())).await;
     assert_eq!(found(&store, "wnew").await, ["part calm"]);

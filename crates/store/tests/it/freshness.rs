@@ -1,5 +1,5 @@
-//! Several handles on one library, as several processes and nodes have them: each sees what the
-//! others wrote, cached or not, and is told of it.
+//! Several handles on one library, like several processes and nodes: each sees the others' writes, cached or
+//! not, and is notified.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ async fn content(store: &Store) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_writes_the_other_reads() {
+async fn a_write_is_seen_by_the_other_handle() {
     on_each_engine(async |database| {
         let (one, two) = (open(database).await, open(database).await);
         keep(&one, &tone("warm")).await;
@@ -141,7 +141,7 @@ async fn lists_are_never_out_of_date() {
 
 /// The next change that is not about what was there before.
 async fn next(changes: &mut Receiver<Change>) -> Change {
-    tokio::time::timeout(Duration::from_secs(5), changes.recv()).await.expect("news in time").unwrap()
+    tokio::time::timeout(Duration::from_secs(60), changes.recv()).await.expect("news in time").unwrap()
 }
 
 fn entity(kind: Kind, of: &str, listed: bool) -> Change {
@@ -149,7 +149,7 @@ fn entity(kind: Kind, of: &str, listed: bool) -> Change {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_are_announced_to_everybody() {
+async fn changes_are_announced_to_every_handle() {
     on_each_engine(async |database| {
         let (one, two) = (open(database).await, open(database).await);
         let (mut here, mut there) = (one.changes(), two.changes());
@@ -241,7 +241,7 @@ async fn a_large_write_is_announced_whole() {
     .await;
 }
 
-/// Who subscribes late is not told of old news.
+/// A late subscriber gets no old changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn old_news_is_no_news() {
     on_each_engine(async |database| {

@@ -6,8 +6,8 @@ use store::{FullRevision, RevisionRef, Store};
 use testkit::{Database, on_each_engine};
 
 use crate::samples::{
-    arc, base, begin, change, full_persona, guardrail, held, keep, keep_pieces, linking, name, names, open,
-    part, persona, prompt, remove, skill, somebody, stage, trait_,
+    arc, attribution, base, begin, change, full_persona, guardrail, held, keep, keep_pieces, linking, name,
+    names, open, part, persona, prompt, remove, skill, stage, trait_,
 };
 
 async fn live(store: &Store, of: &str) -> Bundle {
@@ -23,7 +23,7 @@ async fn tagged(store: &Store, of: &str, wanted: &str) -> FullRevision {
 async fn tag_newest(store: &Store, of: &str, tag: &str) {
     let scopes = Scopes::of_database(store.clone());
     let newest = scopes.history(Scope::Shared, Kind::Persona, &name(of), 1).await.unwrap().remove(0);
-    scopes.tag(Scope::Shared, Kind::Persona, &name(of), &newest, tag, somebody()).await.unwrap();
+    scopes.tag(Scope::Shared, Kind::Persona, &name(of), &newest, tag, attribution()).await.unwrap();
 }
 
 async fn frozen(store: &Store, of: &str, wanted: &str) -> Bundle {
@@ -129,7 +129,7 @@ async fn deletions_do_not_reach_what_is_tagged() {
         remove::<Guardrail>(&store, "careful").await;
         assert_eq!(prompt(&frozen(&store, "leaf", "production").await), expected);
         // Others that take the names are others.
-        keep(&store, &part("aim", persona::PartType::Goal, "Somebody else's.")).await;
+        keep(&store, &part("aim", persona::PartType::Goal, "Of another author.")).await;
         keep(&store, &persona("root")).await;
         keep(&store, &Persona { system_prompt: Some("Not the builtin.".to_owned()), ..persona("critic") })
             .await;
@@ -143,7 +143,7 @@ async fn deletions_do_not_reach_what_is_tagged() {
     .await;
 }
 
-/// What a persona refers to now may be broken; what it referred to then is whole.
+/// A persona may refer to missing pieces now; its frozen revision is complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_chain_does_not_reach_what_is_tagged() {
     on_each_engine(async |database| {
@@ -158,10 +158,9 @@ async fn a_broken_chain_does_not_reach_what_is_tagged() {
     .await;
 }
 
-/// The stage is state: a frozen persona stands where the persona stands now, if that stage was
-/// there then.
+/// The stage is state: a frozen persona has the current stage, if the arc had it then.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_persona_stands_where_it_stands_now() {
+async fn a_frozen_persona_has_its_current_stage() {
     on_each_engine(async |database| {
         let store = open_with_leaf(database).await;
         tag_newest(&store, "leaf", "v1").await;

@@ -1,13 +1,14 @@
-//! What was: revisions by number and by tag, over renames and deletions, and forgetting old ones.
+//! History: revisions by number and by tag, over renames and deletions, and pruning.
 
-use persona::ErrorKind;
 use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope, Stored};
+use persona::{AsReport as _, Code};
 use scopes::Scopes;
 use store::{Action, FullRevision, Revision, RevisionRef, Store, Tag};
 use testkit::on_each_engine;
 
 use crate::samples::{
-    arc, begin, change, extending, keep, linking, name, open, persona, remove, skill, somebody, stage, tone,
+    arc, attribution, begin, change, extending, keep, linking, name, open, persona, remove, skill, stage,
+    tone,
 };
 
 const ALL: usize = 1_000;
@@ -29,7 +30,7 @@ async fn revision(store: &Store, kind: Kind, of: &str, wanted: &str) -> Option<F
 async fn tag(store: &Store, kind: Kind, of: &str, wanted: &str, tag: &str) {
     let found = revision(store, kind, of, wanted).await.unwrap();
     let scopes = Scopes::of_database(store.clone());
-    scopes.tag(Scope::Shared, kind, &name(of), &found.about, tag, somebody()).await.unwrap();
+    scopes.tag(Scope::Shared, kind, &name(of), &found.about, tag, attribution()).await.unwrap();
 }
 
 fn content(found: &FullRevision) -> &str {
@@ -65,10 +66,9 @@ async fn the_newest_comes_first() {
         assert_eq!(some, all[..2]);
         assert!(history(&store, Kind::Part, "nothing").await.is_empty());
         let builtin = scopes.history(Scope::Builtin, Kind::Persona, &name("critic"), 2).await.unwrap_err();
-        assert_eq!(builtin.kind(), ErrorKind::Invalid);
-        assert!(builtin.to_string().contains("builtins have no history"), "{builtin}");
+        assert_eq!(builtin.code(), Code::NoHistory);
         let project = scopes.history(Scope::Project, Kind::Part, &name("warm"), 2).await.unwrap_err();
-        assert!(project.to_string().contains("no project is open"), "{project}");
+        assert_eq!(project.code(), Code::ScopeNotOpen);
 
         for (number, text) in [("1", "Speak plainly."), ("2", "two"), ("3", "three")] {
             let found = revision(&store, Kind::Part, "warm", number).await.unwrap();
@@ -125,7 +125,7 @@ async fn restore(store: &Store, of: &str, content: &str) -> Stored<Part> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_back_has_its_tags() {
+async fn a_restored_entity_has_its_tags() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let tagged =
@@ -162,7 +162,7 @@ async fn what_comes_back_has_its_tags() {
 
 /// A deletion may be all that is left of a name whose entity came back and goes by another now.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_lives_under_another_name_does_not_come_back() {
+async fn an_entity_under_another_name_is_not_restored() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep(&store, &tone("warm")).await;
@@ -244,7 +244,7 @@ async fn old_revisions_are_forgotten_but_for_tagged_ones() {
         remove::<Part>(&store, "gone").await;
         keep(&store, &tone("single")).await;
         tag(&store, Kind::Part, "warm", "2", "good").await;
-        assert_eq!(scopes.prune(0).await.unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(scopes.prune(0).await.unwrap_err().code(), Code::OutOfRange);
         assert_eq!(scopes.prune(10).await.unwrap(), 0);
         assert_eq!(scopes.prune(3).await.unwrap(), 2, "1 and 3 of warm");
         assert_eq!(numbers(&store, Kind::Part, "warm").await, [6, 5, 4, 2]);
@@ -266,10 +266,9 @@ async fn old_revisions_are_forgotten_but_for_tagged_ones() {
     .await;
 }
 
-/// What a tagged revision refers to is kept as it was, however deep; what nothing tagged refers to
-/// is not.
+/// References of tagged revisions survive pruning at any depth; others do not.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_tagged_ones_refer_to_is_kept() {
+async fn references_of_tagged_revisions_stay() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let scopes = Scopes::of_database(store.clone());
@@ -323,7 +322,7 @@ async fn a_name_that_was_given_up_counts_on_after_forgetting() {
     .await;
 }
 
-/// What is tagged while old revisions are forgotten is there afterwards, or was not tagged.
+/// A revision that is tagged during pruning is there afterwards, or was not tagged.
 #[tokio::test(flavor = "multi_thread")]
 async fn tagging_and_forgetting_at_once_leaves_no_tag_of_nothing() {
     on_each_engine(async |database| {
@@ -336,11 +335,11 @@ async fn tagging_and_forgetting_at_once_leaves_no_tag_of_nothing() {
             edit(&store, "warm", &round.to_string()).await;
             change::<Persona>(&store, "guide", |guide| guide.summary = Some(round.to_string())).await;
             let guide = name("guide");
-            let tagging = scopes.tag(Scope::Shared, Kind::Persona, &guide, &newest, "good", somebody());
+            let tagging = scopes.tag(Scope::Shared, Kind::Persona, &guide, &newest, "good", attribution());
             let (tagged, forgotten) = tokio::join!(tagging, store.prune(1));
             forgotten.unwrap();
             match tagged {
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Missing, "{error}"),
+                Err(error) => assert_eq!(error.code(), Code::ForgottenRevision, "{error}"),
                 Ok(()) => {
                     let found = revision(&store, Kind::Persona, "guide", "good").await.unwrap();
                     scopes.frozen(Scope::Shared, &found).await.unwrap();

@@ -79,7 +79,7 @@ async fn the_stage_goes_with_the_persona() {
         change::<Persona>(&store, "leaf", |leaf| leaf.name = name("petal")).await;
         stands_in(&store, "petal", "adept").await;
         assert_eq!(kept(database).await, ["petal path adept", "twin path master"]);
-        // Onto a name that somebody had before: what that one left behind is not taken over.
+        // Onto a name that another persona had before: its stage is not taken over.
         remove::<Persona>(&store, "twin").await;
         assert_eq!(kept(database).await, ["petal path adept"]);
         keep(&store, &extending("twin", "root")).await;
@@ -122,7 +122,7 @@ async fn another_arc_begins_at_its_beginning() {
     .await;
 }
 
-/// Whoever is about to take a stage away is told of those who inherit the arc as well.
+/// The personas in a stage include those that inherit the arc.
 #[tokio::test(flavor = "multi_thread")]
 async fn heirs_are_among_those_in_a_stage() {
     on_each_engine(async |database| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{
     BiasProfile, CharacterArc, ContextEntry, ContextPreset, ContextView, Guardrail, Kind, Part, PartType,
     Persona, Scope, Severity, Skill, TestInput, ToolPreset, Trait, TraitType,
@@ -37,8 +37,7 @@ async fn live<T: Keep + Debug>(store: &Store, first: T, second: T) {
     let mut write = begin(store).await;
     assert!(write.has(kind, &born).await.unwrap());
     let again = write.insert(&first, Action::Create).await.unwrap_err();
-    assert_eq!(again.kind(), ErrorKind::Conflict, "{again}");
-    assert!(again.to_string().contains("exists already"), "{again}");
+    assert_eq!(again.code(), Code::AlreadyExists, "{again}");
     drop(write);
 
     let mut write = begin(store).await;
@@ -51,7 +50,7 @@ async fn live<T: Keep + Debug>(store: &Store, first: T, second: T) {
     assert_eq!(updated.meta.created_at, created.meta.created_at);
     assert!(updated.meta.updated_at >= created.meta.updated_at);
     let raced = write.replace(&found, &first, Action::Update).await.unwrap_err();
-    assert_eq!(raced.kind(), ErrorKind::Conflict, "what is held is out of date: {raced}");
+    assert_eq!(raced.code(), Code::ChangedMeanwhile, "the held row is out of date: {raced}");
     drop(write);
     assert_eq!(store.get::<T>(&born).await.unwrap().unwrap(), created, "nothing was committed");
 

@@ -1,11 +1,11 @@
-//! What a persona links: kept in order, replaced as a whole, gone with the persona.
+//! The links of a persona: stored in order, replaced as a whole, deleted with the persona.
 
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{
     BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Part, Persona, Skill, TestInput, ToolPreset,
     Trait,
 };
-use store::{Action, Keep};
+use store::{Action, Error, Keep};
 use testkit::on_each_engine;
 
 use crate::samples::{
@@ -135,7 +135,7 @@ async fn a_piece_knows_its_users() {
 
 /// Bases and presets are named rather than linked, and yet they know who names them.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_named_knows_its_users() {
+async fn an_entity_knows_its_users() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep(&store, &tool_preset("tools")).await;
@@ -171,13 +171,13 @@ async fn stays<T: Keep>(store: &store::Store, of: &str) {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     let refused = write.remove(&held).await.unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Conflict, "{} {of}: {refused}", T::KIND);
+    assert_eq!(refused.code(), Code::ChangedMeanwhile, "{} {of}: {refused}", T::KIND);
     drop(write);
     assert!(store.get::<T>(&name(of)).await.unwrap().is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_used_is_not_removed() {
+async fn a_used_entity_is_not_removed() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep_pieces(&store).await;
@@ -199,33 +199,33 @@ async fn what_is_used_is_not_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_cannot_be_linked() {
+async fn a_missing_entity_cannot_be_linked() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep_pieces(&store).await;
         type Edit = fn(&mut Persona);
-        let edits: [(&str, Edit); 6] = [
-            ("no part is named \"gone\"", |persona| persona.parts.push(link("gone", 9, 0))),
-            ("no trait is named \"gone\"", |persona| persona.traits.push(name("gone"))),
-            ("no skill is named \"gone\"", |persona| persona.skills.push(name("gone"))),
-            ("no guardrail is named \"gone\"", |persona| persona.guardrails.push(name("gone"))),
-            ("no test_input is named \"gone\"", |persona| persona.test_inputs.push(name("gone"))),
-            ("no arc is named \"gone\"", |persona| persona.arc = Some(name("gone"))),
+        let edits: [(Kind, Edit); 6] = [
+            (Kind::Part, |persona| persona.parts.push(link("gone", 9, 0))),
+            (Kind::Trait, |persona| persona.traits.push(name("gone"))),
+            (Kind::Skill, |persona| persona.skills.push(name("gone"))),
+            (Kind::Guardrail, |persona| persona.guardrails.push(name("gone"))),
+            (Kind::TestInput, |persona| persona.test_inputs.push(name("gone"))),
+            (Kind::Arc, |persona| persona.arc = Some(name("gone"))),
         ];
-        for (message, edit) in edits {
+        let is_gone = |error: &Error, of: Kind| matches!(error, Error::Deleted { kind, name } if *kind == of && name.as_str() == "gone");
+        for (of, edit) in edits {
             let mut broken = full_persona("broken");
             edit(&mut broken);
             let mut write = begin(&store).await;
             let error = write.insert(&broken, Action::Create).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
-            assert!(error.to_string().contains(message), "{error}");
+            assert!(is_gone(&error, of), "{error:?}");
             drop(write);
             assert!(store.get::<Persona>(&name("broken")).await.unwrap().is_none());
         }
         let mut write = begin(&store).await;
         let error =
             write.insert(&arc("broken", vec![stage("x", 1, &["gone"])]), Action::Create).await.unwrap_err();
-        assert!(error.to_string().contains("no part is named"), "{error}");
+        assert!(is_gone(&error, Kind::Part), "{error:?}");
         drop(write);
         for table in LINK_TABLES.into_iter().chain(["agent_personas"]) {
             assert_eq!(database.texts(&count(table)).await, ["0"], "{table}");

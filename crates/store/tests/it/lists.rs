@@ -1,7 +1,7 @@
 //! Lists: pages that fit together whatever their size, and filters that mean the same everywhere.
 
 use builtins::Builtins;
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{Kind, PartType, Persona, Scope, Trait, TraitType, limits};
 use store::{Filter, Found, Store};
 use testkit::on_each_engine;
@@ -61,7 +61,7 @@ async fn every_page_size_gives_the_same_list() {
         for limit in 1..=whole.len() + 1 {
             assert_eq!(all(&store, Kind::Persona, &Filter::default(), limit).await, whole, "{limit} a page");
         }
-        // What is written between two pages neither repeats nor hides what was there.
+        // Writes between two pages neither repeat nor hide other entries.
         let filter = Filter { limit: Some(5), ..Filter::default() };
         let first = store.list(Kind::Persona, &filter).await.unwrap();
         keep(&store, &persona("bbb")).await;
@@ -203,22 +203,23 @@ async fn entries_say_what_there_is_in_one_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_requests_are_told_so() {
+async fn bad_requests_are_refused() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep(&store, &tone("one")).await;
-        let invalid = async |filter: Filter| {
+        let refuses = async |filter: Filter, code: Code| {
             let error = store.list(Kind::Part, &filter).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Invalid, "{filter:?}: {error}");
+            assert_eq!(error.code(), code, "{filter:?}: {error}");
         };
         for cursor in ["", "x", "after:", "after:not a name", "after:../x", "at:1", "after:a\0"] {
-            invalid(Filter { cursor: Some(cursor.to_owned()), ..Filter::default() }).await;
+            let filter = Filter { cursor: Some(cursor.to_owned()), ..Filter::default() };
+            refuses(filter, Code::InvalidCursor).await;
         }
-        invalid(Filter { query: Some("!!!".to_owned()), ..Filter::default() }).await;
+        refuses(Filter { query: Some("!!!".to_owned()), ..Filter::default() }, Code::InvalidValue).await;
         let long = "x".repeat(limits::QUERY_BYTES + 1);
-        invalid(Filter { query: Some(long), ..Filter::default() }).await;
+        refuses(Filter { query: Some(long), ..Filter::default() }, Code::TooLong).await;
         let many = (0..5_000).map(|at| at.to_string()).collect();
-        invalid(Filter { tags: many, ..Filter::default() }).await;
+        refuses(Filter { tags: many, ..Filter::default() }, Code::TooLong).await;
         // A cursor may name what is gone, and any page size is brought within bounds.
         let gone = Filter { cursor: Some("after:gone".to_owned()), limit: Some(0), ..Filter::default() };
         assert_eq!(store.list(Kind::Part, &gone).await.unwrap().items.len(), 1);

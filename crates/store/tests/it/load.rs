@@ -39,11 +39,11 @@ async fn a_persona_comes_with_everything() {
         let bare = bundle(&store, "bare", &[]).await;
         assert_eq!(bare.persona, persona("bare"));
         assert!(bare.parts.is_empty() && bare.stage.is_none() && bare.compiled.is_none());
-        assert!(store.load(&name("nobody"), &[]).await.unwrap().is_none());
+        assert!(store.load(&name("missing"), &[]).await.unwrap().is_none());
         let stage = bundle(&store, "mentor", &[]).await.stage.unwrap();
         assert_eq!((stage.position, stage.of), (1, 3));
         assert!(!stage.parts.is_empty());
-        assert!(store.load(&name("nobody"), &[&name("warm")]).await.unwrap().is_none());
+        assert!(store.load(&name("missing"), &[&name("warm")]).await.unwrap().is_none());
         store.close().await;
     })
     .await;
@@ -59,7 +59,7 @@ async fn overrides_bring_their_parts() {
         let loaded = bundle(&store, "guide", &["warm", builtin.name.as_str(), "gone"]).await;
         assert_eq!(loaded.override_parts, [tone("warm"), builtin.clone()]);
         assert!(bundle(&store, "guide", &[]).await.override_parts.is_empty(), "nothing of it is cached");
-        // What hides a builtin part is what an override means.
+        // An override means the part that hides a builtin.
         let hiding = part(builtin.name.as_str(), PartType::Flaw, "Mine.");
         keep(&store, &hiding).await;
         assert_eq!(bundle(&store, "guide", &[builtin.name.as_str()]).await.override_parts, [hiding]);
@@ -120,7 +120,7 @@ async fn compiled_text_is_kept_and_goes_stale() {
         for (of, scope) in [("guide", Scope::Shared), ("critic", Scope::Builtin)] {
             let before = bundle(&store, of, &[]).await;
             assert!(before.compiled.is_none());
-            let kept = scopes.keep_compiled(scope, &name(of), &text(&before)).await.unwrap();
+            let kept = scopes.store_compiled(scope, &name(of), &text(&before)).await.unwrap();
             let after = bundle(&store, of, &[]).await;
             assert_eq!(after.compiled.as_ref(), Some(&kept), "the time to the microsecond too");
             assert!(!stale(&after));
@@ -132,7 +132,7 @@ async fn compiled_text_is_kept_and_goes_stale() {
             change::<Part>(&store, "cold", edit).await;
             let loaded = bundle(&store, "guide", &[]).await;
             assert!(stale(&loaded));
-            scopes.keep_compiled(Scope::Shared, &name("guide"), &text(&loaded)).await.unwrap();
+            scopes.store_compiled(Scope::Shared, &name("guide"), &text(&loaded)).await.unwrap();
             assert!(!stale(&bundle(&store, "guide", &[]).await));
         }
         keep(&store, &part("stern", PartType::Tone, "Be stern.")).await;
@@ -149,16 +149,16 @@ async fn compiled_text_is_kept_and_goes_stale() {
         remove::<Persona>(&store, "leader").await;
         keep(&store, &full_persona("leader")).await;
         assert!(bundle(&store, "leader", &[]).await.compiled.is_none());
-        let nobody =
+        let compiled =
             CompiledText { summary: String::new(), detail: String::new(), fingerprint: String::new() };
-        scopes.keep_compiled(Scope::Shared, &name("nobody"), &nobody).await.unwrap();
+        scopes.store_compiled(Scope::Shared, &name("missing"), &compiled).await.unwrap();
         store.close().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_did_not_change_comes_from_the_cache() {
+async fn an_unchanged_persona_comes_from_the_cache() {
     on_each_engine(async |database| {
         let store = open(database).await;
         keep(&store, &tone("warm")).await;

@@ -1,4 +1,4 @@
-//! What a store promises, on both engines: one suite, run against SQLite and a real PostgreSQL.
+//! The contract of a store: one suite, run against SQLite and a real PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use testkit::samples;

@@ -113,7 +113,7 @@ async fn the_last_used_comes_first() {
         let critic = store.recent_personas(50).await.unwrap();
         let critics: Vec<Scope> =
             critic.iter().filter(|found| found.name == name("critic")).map(|found| found.scope).collect();
-        assert_eq!(critics, [Scope::Shared], "what hides a builtin stands for it");
+        assert_eq!(critics, [Scope::Shared], "an entity that hides a builtin replaces it");
         assert!(recent(&store, 0).await.is_empty());
         store.close().await;
     })

@@ -99,8 +99,8 @@ async fn a_revision_says_who_what_and_why() {
         ];
         assert_eq!(row.refs, Value::from(expected.to_vec()), "the presets that it names are not there");
 
-        let nobody = Attribution { who: String::new(), front: "cli".to_owned(), message: None };
-        let mut write = store.write(nobody).await.unwrap();
+        let unnamed = Attribution { who: String::new(), front: "cli".to_owned(), message: None };
+        let mut write = store.write(unnamed).await.unwrap();
         let warm = held::<Part>(&mut write, "warm").await;
         write.remove(&warm).await.unwrap_err();
         drop(write);
@@ -262,7 +262,7 @@ async fn a_name_never_repeats_a_revision() {
         let all = seen.len();
         seen.sort();
         seen.dedup();
-        assert_eq!(seen.len(), all, "a number stands for one state of a name");
+        assert_eq!(seen.len(), all, "a number means one state of a name");
         store.close().await;
     })
     .await;
@@ -298,5 +298,5 @@ async fn state_makes_no_revision() {
 
 async fn compile(store: &Store, scope: Scope, of: &Name) {
     let text = CompiledText { summary: "s".to_owned(), detail: "d".to_owned(), fingerprint: "f".to_owned() };
-    Scopes::of_database(store.clone()).keep_compiled(scope, of, &text).await.unwrap();
+    Scopes::of_database(store.clone()).store_compiled(scope, of, &text).await.unwrap();
 }

@@ -8,7 +8,7 @@ use database::Location;
 use persona::{PartType, Scope};
 use scopes::{Overrides, Scopes};
 use store::Store;
-use testkit::{Files, postgres};
+use testkit::{Files, on_postgres};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -76,7 +76,7 @@ async fn hand_on(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, sent: Sent, nu
     }
 }
 
-/// What each connection sends while something is done, as far as it executes anything.
+/// The messages of each connection during an action, if it executes anything.
 async fn news(sent: &Sent, act: impl AsyncFn()) -> Vec<String> {
     let before = sent.lock().unwrap().clone();
     act().await;
@@ -109,72 +109,78 @@ async fn is_one_round_trip(sent: &Sent, act: impl AsyncFn()) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_is_one_round_trip() {
-    let Some(database) = postgres().await else { return };
-    let (location, sent) = watched(&database.location).await;
-    let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
-    keep_pieces(&store).await;
-    keep(&store, &full_persona("guide")).await;
-    keep(&store, &extending("heir", "guide")).await;
-    keep(&store, &extending("leaf", "heir")).await;
-    keep(&store, &tone("stern")).await;
-    // With an override, so that no cache answers.
-    let critic = Builtins::get().personas[&name("critic")].parts.len();
-    for (of, parts, bases) in [("guide", 2, 1), ("leaf", 0, 3), ("critic", critic, 0)] {
-        is_one_round_trip(&sent, async || {
-            let loaded = store.load(&name(of), &[&name("stern")]).await.unwrap().unwrap();
-            assert_eq!((loaded.bundle.parts.len(), loaded.bundle.override_parts.len()), (parts, 1), "{of}");
-            assert_eq!(loaded.bundle.bases.len(), bases, "{of}");
-        })
-        .await;
-    }
+    on_postgres(async |database| {
+        let (location, sent) = watched(&database.location).await;
+        let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("guide")).await;
+        keep(&store, &extending("heir", "guide")).await;
+        keep(&store, &extending("leaf", "heir")).await;
+        keep(&store, &tone("stern")).await;
+        // With an override, so that no cache answers.
+        let critic = Builtins::get().personas[&name("critic")].parts.len();
+        for (of, parts, bases) in [("guide", 2, 1), ("leaf", 0, 3), ("critic", critic, 0)] {
+            is_one_round_trip(&sent, async || {
+                let loaded = store.load(&name(of), &[&name("stern")]).await.unwrap().unwrap();
+                assert_eq!(
+                    (loaded.bundle.parts.len(), loaded.bundle.override_parts.len()),
+                    (parts, 1),
+                    "{of}"
+                );
+                assert_eq!(loaded.bundle.bases.len(), bases, "{of}");
+            })
+            .await;
+        }
 
-    // A cached persona costs none.
-    for of in ["guide", "leaf"] {
-        crate::samples::settle(&store, of).await;
-        let sent = news(&sent, async || {
-            for _ in 0..20 {
-                store.load(&name(of), &[]).await.unwrap().unwrap();
-            }
-        })
-        .await;
-        assert!(sent.is_empty(), "{of}: {sent:?}");
-    }
-    store.close().await;
-    database.remove().await;
+        // A cached persona costs none.
+        for of in ["guide", "leaf"] {
+            crate::samples::settle(&store, of).await;
+            let sent = news(&sent, async || {
+                for _ in 0..20 {
+                    store.load(&name(of), &[]).await.unwrap().unwrap();
+                }
+            })
+            .await;
+            assert!(sent.is_empty(), "{of}: {sent:?}");
+        }
+        store.close().await;
+    })
+    .await;
 }
 
 /// A persona of a file asks the server once for all that the files do not have, or not at all.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_from_a_file_is_one_round_trip() {
-    let Some(database) = postgres().await else { return };
-    let (location, sent) = watched(&database.location).await;
-    let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
-    keep_pieces(&store).await;
-    keep(&store, &full_persona("guide")).await;
-    keep(&store, &extending("heir", "guide")).await;
-    keep(&store, &tone("stern")).await;
-    let files = Files::new();
-    files.write(
-        Scope::Project,
-        "[personas.here]\nextends = \"heir\"\nparts = [\"own\", \"warm\"]\ntraits = [\"bold\"]\n\
-         [personas.alone]\nparts = [\"own\"]\n[parts.own]\npart_type = \"goal\"\ncontent = \"x\"\n",
-    );
-    let scopes = Scopes::open(store, files.scopes(&files.local_apart())).await.unwrap();
-    let overrides = Overrides::from([(PartType::Tone, name("stern"))]);
-    is_one_round_trip(&sent, async || {
-        let loaded = scopes.load(&name("here"), None, &overrides).await.unwrap().unwrap();
-        assert_eq!((loaded.bundle.parts.len(), loaded.bundle.traits.len()), (2, 1));
-        assert_eq!((loaded.bundle.bases.len(), loaded.bundle.override_parts.len()), (3, 1));
-        assert!(loaded.bundle.stage.is_some(), "inherited");
+    on_postgres(async |database| {
+        let (location, sent) = watched(&database.location).await;
+        let store = Store::open(Location::parse(&location).unwrap(), true).await.unwrap();
+        keep_pieces(&store).await;
+        keep(&store, &full_persona("guide")).await;
+        keep(&store, &extending("heir", "guide")).await;
+        keep(&store, &tone("stern")).await;
+        let files = Files::new();
+        files.write(
+            Scope::Project,
+            "[personas.here]\nextends = \"heir\"\nparts = [\"own\", \"warm\"]\ntraits = [\"bold\"]\n\
+             [personas.alone]\nparts = [\"own\"]\n[parts.own]\npart_type = \"goal\"\ncontent = \"x\"\n",
+        );
+        let scopes = Scopes::open(store, files.scopes(&files.local_apart())).await.unwrap();
+        let overrides = Overrides::from([(PartType::Tone, name("stern"))]);
+        is_one_round_trip(&sent, async || {
+            let loaded = scopes.load(&name("here"), None, &overrides).await.unwrap().unwrap();
+            assert_eq!((loaded.bundle.parts.len(), loaded.bundle.traits.len()), (2, 1));
+            assert_eq!((loaded.bundle.bases.len(), loaded.bundle.override_parts.len()), (3, 1));
+            assert!(loaded.bundle.stage.is_some(), "inherited");
+        })
+        .await;
+        let none = news(&sent, async || {
+            for _ in 0..5 {
+                scopes.load(&name("alone"), Some(Scope::Project), &Overrides::new()).await.unwrap().unwrap();
+            }
+        })
+        .await;
+        assert!(none.is_empty(), "{none:?}");
+        scopes.close().await;
     })
     .await;
-    let none = news(&sent, async || {
-        for _ in 0..5 {
-            scopes.load(&name("alone"), Some(Scope::Project), &Overrides::new()).await.unwrap().unwrap();
-        }
-    })
-    .await;
-    assert!(none.is_empty(), "{none:?}");
-    scopes.close().await;
-    database.remove().await;
 }

@@ -9,7 +9,7 @@ use crate::samples::open;
 mod catalog;
 mod document;
 
-/// What is true of a schema, a line each: columns, keys, references and indexes.
+/// The facts of a schema, one per line: columns, keys, references and indexes.
 type Facts = BTreeSet<String>;
 
 #[tokio::test(flavor = "multi_thread")]

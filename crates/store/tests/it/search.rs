@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{CharacterArc, Kind, Part, PartType, Persona, Scope, Skill, TestInput, ToolPreset};
 use store::{Found, Store};
 use testkit::on_each_engine;
@@ -110,7 +110,8 @@ async fn the_same_words_find_the_same_things() {
         for (query, expected) in cases {
             if !query.chars().any(char::is_alphanumeric) {
                 let error = store.search(query, &[], None, None).await.unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::Invalid, "{query}");
+                let expected = if query.trim().is_empty() { Code::Empty } else { Code::InvalidValue };
+                assert_eq!(error.code(), expected, "{query}");
                 continue;
             }
             let expected: BTreeSet<String> = expected.iter().map(|of| format!("part {of}")).collect();
@@ -234,20 +235,20 @@ async fn pages_of_a_search_fit_together() {
         }
         let nothing = store.search("zzzzzz", &[], None, None).await.unwrap();
         assert!(nothing.items.is_empty() && nothing.next.is_none());
-        let invalid = async |query: &str, cursor: Option<&str>| {
+        let refuses = async |query: &str, cursor: Option<&str>, code: Code| {
             let error = store.search(query, &[], None, cursor).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Invalid, "{query} {cursor:?}: {error}");
+            assert_eq!(error.code(), code, "{query} {cursor:?}: {error}");
         };
         for cursor in
             ["", "x", "at:", "at:-1", "at:x", "builtin:", "after:code", "at:1;", "at:18446744073709551615"]
         {
-            invalid("code", Some(cursor)).await;
+            refuses("code", Some(cursor), Code::InvalidCursor).await;
         }
-        invalid("builtin", Some("builtin:99999999999999999999")).await;
-        invalid("", None).await;
-        invalid(" \t", None).await;
-        invalid("?!", None).await;
-        invalid(&"x".repeat(513), None).await;
+        refuses("builtin", Some("builtin:99999999999999999999"), Code::InvalidCursor).await;
+        refuses("", None, Code::Empty).await;
+        refuses(" \t", None, Code::Empty).await;
+        refuses("?!", None, Code::InvalidValue).await;
+        refuses(&"x".repeat(513), None, Code::TooLong).await;
         store.search(&"x ".repeat(256), &[], None, None).await.unwrap();
         store.search(&"x".repeat(512), &[], None, None).await.unwrap();
         store.search("code", &[], None, Some("builtin:9999")).await.unwrap();
@@ -288,6 +289,26 @@ async fn the_index_follows() {
         change::<CharacterArc>(&store, "way", |arc| arc.stages[0].name = name("bilby")).await;
         check("numbat", &[]).await;
         check("bilby", &["arc way"]).await;
+        store.close().await;
+    })
+    .await;
+}
+
+/// Each search is dropped after its first poll, while the engine works on it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_is_cancelled_leaves_the_next_one_whole() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep_texts(&store).await;
+        let expected = found(&store, "code", &[], 50).await;
+        for _ in 0..20 {
+            let mut search = Box::pin(store.search("code", &[], Some(50), None));
+            let _ = futures::poll!(search.as_mut());
+            drop(search);
+        }
+        assert_eq!(found(&store, "code", &[], 50).await, expected);
+        keep(&store, &part("coded", PartType::Protocol, "code")).await;
+        assert_eq!(found(&store, "code", &[], 50).await.len(), expected.len() + 1, "writing goes on");
         store.close().await;
     })
     .await;

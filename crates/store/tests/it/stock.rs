@@ -85,12 +85,12 @@ async fn live(store: &Store, random: &mut StdRng) {
             detail: format!("detail {}", random.random::<u64>()),
             fingerprint: "f".repeat(64),
         };
-        Scopes::of_database(store.clone()).keep_compiled(scope, &name(of), &text).await.unwrap();
+        Scopes::of_database(store.clone()).store_compiled(scope, &name(of), &text).await.unwrap();
     }
 }
 
-/// What belongs to a personas.toml of one machine: history, state, what was last seen of it; and
-/// what the store writes only now and then.
+/// Rows of a personas.toml of one machine: its history, state and last seen text; and rows that the store
+/// writes only now and then.
 async fn remembered(database: &Database) {
     let when = "'2026-02-03T04:05:06.100000Z'";
     let guid = "'018f0000-0000-7000-8000-000000000063'";

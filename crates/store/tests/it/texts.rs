@@ -1,8 +1,8 @@
-//! What goes in comes out: any text, at any length that is allowed, any time, in the same order.
+//! Round trips: any text of any allowed length, any time, in the same order.
 
 use std::fmt::Debug;
 
-use persona::ErrorKind;
+use persona::{AsReport as _, Code};
 use persona::{
     BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Name, Part, PartLink, PartType, Persona,
     PreferredModel, Skill, TestInput, ToolPreset, Trait, limits,
@@ -264,14 +264,14 @@ async fn nul_is_refused_everywhere() {
         refuses(&store, &tools).await;
         refuses(&store, &Persona { remove_tags: vec!["a\0b".to_owned()], ..persona("odd") }).await;
 
-        let invalid = |error: store::Error| assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        let invalid = |error: store::Error| assert_eq!(error.code(), Code::NulCharacter, "{error}");
         let tagged = Filter { tags: words(&["a\0"]), ..Filter::default() };
         invalid(store.list(Kind::Part, &tagged).await.unwrap_err());
         assert!(store.names_with_prefix(Kind::Part, "a\0", 5).await.unwrap().is_empty());
         invalid(store.near_names(Kind::Part, "a\0").await.unwrap_err());
         // Words are split at it, as at everything that is no letter.
         store.search("a\0b", &[], None, None).await.unwrap();
-        // What only looks like it is text as any other.
+        // A lookalike is ordinary text.
         survives(&store, &part("fine", PartType::Goal, "\\u0000 and \\\\u0000")).await;
         let quoted = Guardrail { deny_tools: words(&["\\u0000"]), ..guardrail("fine") };
         survives(&store, &quoted).await;
@@ -283,8 +283,7 @@ async fn nul_is_refused_everywhere() {
 async fn refuses<T: Keep>(store: &Store, entity: &T) {
     let mut write = begin(store).await;
     let error = write.insert(entity, Action::Create).await.map(drop).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid, "{}: {error}", T::KIND);
-    assert!(error.to_string().contains("NUL"), "{error}");
+    assert_eq!(error.code(), Code::NulCharacter, "{}: {error}", T::KIND);
     drop(write);
     assert!(store.get::<T>(entity.name()).await.unwrap().is_none());
 }

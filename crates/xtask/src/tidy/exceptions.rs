@@ -10,9 +10,7 @@ use super::tree::Tree;
 pub(super) type Exception = (&'static str, &'static str, &'static str);
 
 pub(super) const EXCEPTIONS: &[Exception] = &[
-    ("crates/files/src/document.rs", "not_toml", "the TOML parser says what is wrong in its message only"),
-    ("crates/files/src/document/fault.rs", "split", "not yet a field"),
-    ("crates/files/src/hint.rs", "of_syntax", "the TOML parser says what is wrong in its message only"),
+    ("crates/files/src/hint.rs", "of", "the TOML parser says what is wrong in its message only"),
     ("crates/masque/src/commands/doctor/providers.rs", "advised", "not yet a field"),
     ("crates/masque/src/commands/models.rs", "print", "not yet a field"),
     (
@@ -45,7 +43,6 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         "malformed_call",
         "Gemini names the tool of a malformed call in a sentence only",
     ),
-    ("crates/scopes/src/scopes/reload.rs", "unreadable", "not yet a field"),
     ("crates/tools/src/mcp/server.rs", "hushed", "secrets are removed from a server's sentence"),
     ("crates/xtask/src/postgres/cluster.rs", "start", "PostgreSQL tells of a taken port in its log only"),
 ];

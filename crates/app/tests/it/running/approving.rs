@@ -6,7 +6,7 @@ use agent::{
 use app::running::{ApprovalPolicy, Decision, EventId, SendOptions};
 use app::{Code, ErrorKind, Remedy};
 use chrono::{TimeDelta, Utc};
-use sessions::{After, Lease, RunChange};
+use sessions::{AfterRun, Lease, RunChange};
 use uuid::Uuid;
 
 use super::stage::{
@@ -408,7 +408,7 @@ async fn leave_waiting(stage: &Stage<'_>, id: Uuid, policy: ApprovalPolicy) {
     let input = input.as_object().unwrap().clone();
     let call = ToolCall { id: "call_1".to_owned(), name: "write_file".to_owned(), input };
     let request = Approval { session: id, call: call.clone(), asked_at: Utc::now(), answer: None };
-    let change = RunChange { ask: vec![request], then: Some(After::Waiting), ..RunChange::default() };
+    let change = RunChange { ask: vec![request], then: Some(AfterRun::Waiting), ..RunChange::default() };
     let called = turn(TurnBody::ToolCall { call, malformed: None });
     store.append(id, "gone", &[called], &change).await.unwrap();
     store.close().await;

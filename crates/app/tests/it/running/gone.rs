@@ -4,7 +4,7 @@ use agent::{End, Entry, ErrorCode, Event, Mode, RunOptions, SessionStatus, ToolC
 use app::ErrorKind;
 use app::running::{EventId, SendOptions};
 use chrono::{TimeDelta, Utc};
-use sessions::{Began, Lease, RunChange};
+use sessions::{BeginOutcome, Lease, RunChange};
 use uuid::Uuid;
 
 use super::stage::{PATIENCE, Stage, assert_whole, end, hear, names, on_stage, results, to_the_end, turns};
@@ -31,7 +31,7 @@ async fn cut_off(stage: &Stage<'_>, id: Uuid, over_in: TimeDelta) {
     let last = store.session(id).await.unwrap().unwrap().last_seq;
     let began =
         store.begin_run(id, &lease, last, &[message], Some("work"), RunOptions::default()).await.unwrap();
-    assert!(matches!(began, Began::Started(_)), "{began:?}");
+    assert!(matches!(began, BeginOutcome::Started(_)), "{began:?}");
     let call = turn(TurnBody::ToolCall {
         call: ToolCall { id: "call_1".to_owned(), name: "run_command".to_owned(), ..ToolCall::default() },
         malformed: None,
@@ -161,7 +161,7 @@ async fn those_below_it_end_with_it() {
             title: None,
             ..above
         };
-        store.create_session(&below).await.unwrap();
+        store.create(&below).await.unwrap();
         store.close().await;
         cut_off(stage, below.id, TimeDelta::seconds(-1)).await;
         assert!(stage.runtime.cancel(id).await.unwrap());

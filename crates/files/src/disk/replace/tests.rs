@@ -14,7 +14,7 @@ fn files(names: &[&str]) -> (TempDir, Vec<PathBuf>) {
 }
 
 /// Wants every file to say `two` where it says `one`, and the last one to be made.
-fn wanted(paths: &[PathBuf]) -> Vec<Replacement> {
+fn replacements(paths: &[PathBuf]) -> Vec<Replacement> {
     let replacement = |(at, path): (usize, &PathBuf)| Replacement {
         path: path.clone(),
         expected: (at + 1 < paths.len()).then(|| b"one".to_vec()),
@@ -26,27 +26,27 @@ fn wanted(paths: &[PathBuf]) -> Vec<Replacement> {
 #[test]
 fn several_files_are_replaced_together_and_put_back_together() {
     let (home, paths) = files(&["a.md", "b.toml", "new.md"]);
-    let replaced = replace_all(wanted(&paths)).expect("they are replaced");
+    let replaced = replace_all(replacements(&paths)).expect("they are replaced");
     assert!(paths.iter().all(|path| text(path) == "two"));
     replaced.undo().expect("they are put back");
     assert_eq!((text(&paths[0]), text(&paths[1])), ("one".to_owned(), "one".to_owned()));
     assert_eq!(names(home.path()), ["a.md", "b.toml"], "what was made is gone, and nothing is left behind");
-    drop(replace_all(wanted(&paths)).expect("they are replaced"));
+    drop(replace_all(replacements(&paths)).expect("they are replaced"));
     assert_eq!(names(home.path()), ["a.md", "b.toml", "new.md"]);
 }
 
 #[test]
-fn where_one_file_cannot_be_replaced_none_is() {
+fn if_one_file_cannot_be_replaced_none_is() {
     let (home, paths) = files(&["a.md", "b.toml", "new.md"]);
     fs::write(&paths[1], "theirs").expect("it can be written");
-    let (path, error) = replace_all(wanted(&paths)).expect_err("it is refused");
+    let (path, error) = replace_all(replacements(&paths)).expect_err("it is refused");
     assert!(matches!(error, ReplaceError::Changed), "{error}");
     assert_eq!(path, paths[1]);
     assert_eq!((text(&paths[0]), text(&paths[1])), ("one".to_owned(), "theirs".to_owned()));
     fs::write(&paths[1], "one").expect("it can be written");
-    // The last one is made last, and somebody was faster.
+    // The last one is created last, and another program is faster.
     fs::write(&paths[2], "theirs").expect("it can be written");
-    let (path, error) = replace_all(wanted(&paths)).expect_err("it is refused");
+    let (path, error) = replace_all(replacements(&paths)).expect_err("it is refused");
     assert!(matches!(error, ReplaceError::Changed), "{error}");
     assert_eq!(path, paths[2]);
     assert_eq!(paths.iter().map(|path| text(path)).collect::<Vec<_>>(), ["one", "one", "theirs"]);
@@ -54,9 +54,9 @@ fn where_one_file_cannot_be_replaced_none_is() {
 }
 
 #[test]
-fn what_was_saved_since_is_not_undone() {
+fn a_later_save_is_not_undone() {
     let (home, paths) = files(&["a.md", "b.toml", "new.md"]);
-    let replaced = replace_all(wanted(&paths)).expect("they are replaced");
+    let replaced = replace_all(replacements(&paths)).expect("they are replaced");
     fs::write(&paths[0], "theirs").expect("it can be written");
     fs::write(&paths[2], "theirs").expect("it can be written");
     replaced.undo().expect("the rest is put back");

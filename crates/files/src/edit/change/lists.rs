@@ -3,14 +3,14 @@
 use super::*;
 
 impl Changes<'_> {
-    /// False where the elements changed their order, or none stays: then the list is written anew.
+    /// False if the elements changed their order, or none stays: then the list is written again.
     pub(super) fn tables(
         &mut self,
         entry: &Entry,
         tables: &[Table],
         path: &str,
-        old: &[Wanted],
-        new: &[Wanted],
+        old: &[FieldValue],
+        new: &[FieldValue],
     ) -> bool {
         if tables.len() != old.len() {
             return false;
@@ -21,7 +21,7 @@ impl Changes<'_> {
         for (index, table) in tables.iter().enumerate() {
             match pairs.next_if(|(i, _)| *i == index) {
                 Some((i, j)) => {
-                    if let (Wanted::Table(old), Wanted::Table(new)) = (&old[i], &new[j]) {
+                    if let (FieldValue::Table(old), FieldValue::Table(new)) = (&old[i], &new[j]) {
                         self.table(entry, table, path, Before { fields: Some(old), known: &[] }, new, false);
                     }
                 }
@@ -31,11 +31,11 @@ impl Changes<'_> {
         for table in removed {
             self.remove_table(entry, table);
         }
-        for (j, wanted) in new.iter().enumerate() {
+        for (j, value) in new.iter().enumerate() {
             if matched.iter().any(|(_, matched)| *matched == j) {
                 continue;
             }
-            let Wanted::Table(fields) = wanted else { continue };
+            let FieldValue::Table(fields) = value else { continue };
             let text = render::section(&format!("[[{path}]]"), fields, self.newline);
             let above = matched.iter().rev().find(|(_, matched)| *matched < j).map(|(i, _)| &tables[*i]);
             match above {
@@ -47,13 +47,13 @@ impl Changes<'_> {
     }
 }
 
-/// Which old element became which new one: by name, else by place. None where their order changed.
-fn matched(old: &[Wanted], new: &[Wanted]) -> Option<Vec<(usize, usize)>> {
-    let name = |wanted: &Wanted| match wanted {
-        Wanted::Table(fields) => fields.name().map(str::to_owned),
+/// Pairs old elements with new ones: by name, else by position. `None` if their order changed.
+fn matched(old: &[FieldValue], new: &[FieldValue]) -> Option<Vec<(usize, usize)>> {
+    let name = |value: &FieldValue| match value {
+        FieldValue::Table(fields) => fields.name().map(str::to_owned),
         _ => None,
     };
-    if old.iter().chain(new).any(|wanted| name(wanted).is_none()) {
+    if old.iter().chain(new).any(|value| name(value).is_none()) {
         return Some((0..old.len().min(new.len())).map(|index| (index, index)).collect());
     }
     let mut pairs: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Where lines and headers come and go.
+//! Adds and removes lines and headers.
 
 use super::*;
 use crate::edit::bracket::Bracketed;

@@ -4,7 +4,7 @@ use super::lists::longest_common;
 use super::*;
 use crate::edit::bracket::Bracketed;
 
-/// What becomes of an item of a list.
+/// The fate of a list item.
 #[derive(Debug)]
 enum Step {
     Keep,
@@ -19,14 +19,14 @@ impl Changes<'_> {
         &mut self,
         value: &Value,
         key: &str,
-        old: Option<&Wanted>,
-        new: &Wanted,
+        old: Option<&FieldValue>,
+        new: &FieldValue,
     ) -> String {
         let finer = self.finer(value, old, new);
         finer.unwrap_or_else(|| render::line_value(key, new, self.newline))
     }
 
-    fn inner_value(&mut self, value: &Value, old: Option<&Wanted>, new: &Wanted) -> String {
+    fn inner_value(&mut self, value: &Value, old: Option<&FieldValue>, new: &FieldValue) -> String {
         if old == Some(new) {
             return self.text[value.span.clone()].to_owned();
         }
@@ -34,11 +34,13 @@ impl Changes<'_> {
     }
 
     /// The text of a value that changes in places only.
-    fn finer(&mut self, value: &Value, old: Option<&Wanted>, new: &Wanted) -> Option<String> {
+    fn finer(&mut self, value: &Value, old: Option<&FieldValue>, new: &FieldValue) -> Option<String> {
         match (&value.shape, old?, new) {
             _ if self.coarse => None,
-            (Shape::List(items), Wanted::List(old), Wanted::List(new)) => self.list(value, items, old, new),
-            (Shape::Table(_), Wanted::Table(old), Wanted::Table(new)) => {
+            (Shape::List(items), FieldValue::List(old), FieldValue::List(new)) => {
+                self.list(value, items, old, new)
+            }
+            (Shape::Table(_), FieldValue::Table(old), FieldValue::Table(new)) => {
                 self.inline_table(value, Before { fields: Some(old), known: &[] }, new, None)
             }
             _ => None,
@@ -51,17 +53,17 @@ impl Changes<'_> {
         value: &Value,
         name: &str,
         before: Before<'_>,
-        wanted: &Fields,
+        new: &Fields,
     ) -> String {
-        let finer = self.inline_table(value, before, wanted, Some(name));
-        finer.unwrap_or_else(|| render::inline_table(wanted))
+        let finer = self.inline_table(value, before, new, Some(name));
+        finer.unwrap_or_else(|| render::inline_table(new))
     }
 
     fn inline_table(
         &mut self,
         value: &Value,
         before: Before<'_>,
-        wanted: &Fields,
+        new: &Fields,
         name: Option<&str>,
     ) -> Option<String> {
         let Shape::Table(assigns) = &value.shape else { return None };
@@ -75,16 +77,16 @@ impl Changes<'_> {
         for assign in assigns {
             let key = assign.keys[0].text.as_str();
             if let (Some(name), "name") = (name, key) {
-                items.replace(at, render::inline_field("name", &Wanted::Text(name.to_owned())));
+                items.replace(at, render::inline_field("name", &FieldValue::Text(name.to_owned())));
                 at += 1;
                 continue;
             }
             let (field, is_file) = match field_of_file_key(key) {
-                Some(field) if before.owns(field) || wanted.get(field).is_some() => (field, true),
+                Some(field) if before.owns(field) || new.get(field).is_some() => (field, true),
                 _ => (key, false),
             };
             let old = before.value(field);
-            match wanted.get(field) {
+            match new.get(field) {
                 Some(new) if written.contains(&field) || new.implied && old != Some(&new.value) => {
                     items.delete(at);
                 }
@@ -106,14 +108,20 @@ impl Changes<'_> {
                 None => at += 1,
             }
         }
-        for field in wanted.written().filter(|field| !written.contains(&field.key.as_str())) {
+        for field in new.written().filter(|field| !written.contains(&field.key.as_str())) {
             items.insert(at, render::inline_field(&field.key, &field.value));
             at += 1;
         }
         if items.is_empty() { Some("{}".to_owned()) } else { Some(items.render()) }
     }
 
-    fn list(&mut self, value: &Value, items: &[Value], old: &[Wanted], new: &[Wanted]) -> Option<String> {
+    fn list(
+        &mut self,
+        value: &Value,
+        items: &[Value],
+        old: &[FieldValue],
+        new: &[FieldValue],
+    ) -> Option<String> {
         if items.len() != old.len() || items.is_empty() || new.is_empty() {
             return None;
         }
@@ -139,11 +147,10 @@ impl Changes<'_> {
         (!list.is_empty()).then(|| list.render())
     }
 
-    /// What becomes of each item: the longest run of items that stay, and between them items that
-    /// change, go or come.
-    fn steps(&mut self, items: &[Value], old: &[Wanted], new: &[Wanted]) -> Vec<Step> {
+    /// The fate of each item: the longest run of items stays, and between them items change, go or come.
+    fn steps(&mut self, items: &[Value], old: &[FieldValue], new: &[FieldValue]) -> Vec<Step> {
         let stays = |i: usize, j: usize| match (&old[i], &new[j]) {
-            (Wanted::Table(old), Wanted::Table(new)) => old.equals_at(new, writes_order(&items[i])),
+            (FieldValue::Table(old), FieldValue::Table(new)) => old.equals_at(new, writes_order(&items[i])),
             (old, new) => old == new,
         };
         let kept = longest_common(old.len(), new.len(), stays);
@@ -165,10 +172,10 @@ impl Changes<'_> {
     }
 
     /// An item that becomes another one.
-    fn inner_item(&mut self, item: &Value, old: &Wanted, new: &Wanted) -> String {
+    fn inner_item(&mut self, item: &Value, old: &FieldValue, new: &FieldValue) -> String {
         match (old, new) {
             // The same thing with other fields keeps what else is written about it.
-            (Wanted::Table(before), Wanted::Table(after)) if before.name() == after.name() => {
+            (FieldValue::Table(before), FieldValue::Table(after)) if before.name() == after.name() => {
                 self.finer(item, Some(old), new).unwrap_or_else(|| render::inline(new))
             }
             _ => render::inline(new),
@@ -176,7 +183,7 @@ impl Changes<'_> {
     }
 }
 
-/// Whether an item of a list writes its order down.
+/// True if a list item writes its order.
 fn writes_order(item: &Value) -> bool {
     match &item.shape {
         Shape::Table(assigns) => assigns.iter().any(|assign| assign.keys[0].text == "order"),

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use persona::Code;
+
 use super::*;
 
 struct Place(tempfile::TempDir);
@@ -107,10 +109,7 @@ fn a_personas_toml_is_no_text_of_an_entry() {
         let document = document::read(&place.path(), &text).expect("it is TOML");
         let problem = &document.problems[0];
         assert_eq!((problem.line, problem.column, document.problems.len()), (2, 16, 1), "{problem}");
-        assert_eq!(
-            problem.message,
-            format!("content_file: \"{written}\" is a personas.toml, not a text of its own")
-        );
+        assert_eq!(problem.cause, Code::IncludeNotAllowed, "{problem}");
         assert_eq!(document.all().count(), 1);
         let edited = place.put(json!({ "name": "x", "content": "new" }));
         assert!(edited.files.is_empty(), "{written}");
@@ -124,7 +123,7 @@ fn a_personas_toml_is_no_text_of_an_entry() {
     symlink("mine.toml", place.path()).expect("linked");
     for path in [place.path(), place.0.path().join("mine.toml")] {
         let document = document::read(&path, text).expect("it is TOML");
-        assert!(document.problems[0].message.contains("is a personas.toml"), "{}", document.problems[0]);
+        assert_eq!(document.problems[0].cause, Code::IncludeNotAllowed, "{}", document.problems[0]);
     }
 }
 

@@ -52,7 +52,7 @@ fn an_item_changes_within_its_braces() {
 
 #[test]
 fn an_order_that_follows_from_the_place_is_spelled_out_when_the_place_changes() {
-    // The orders stay 0, 1 and 2, but a new item stands in front.
+    // The orders stay 0, 1 and 2, but a new item comes first.
     assert_eq!(
         with_parts(&json!([
             { "name": "z", "order": 5 }, { "name": "a", "order": 0 },

@@ -1,8 +1,8 @@
-//! Odd ways of writing an entry: whatever stands around it stays as it is, to the byte.
+//! Odd ways of writing an entry: the text around it stays as it is, to the byte.
 
 use super::*;
 
-/// What stands above an entry, the entry itself, and what stands below it.
+/// The text above an entry, the entry, and the text below it.
 const ODD: [(&str, &str, &str); 17] = [
     ("\t# mine\n\n", "\t[skills.x]\t# t\n\tcontent\t=\t'a'\t# c\n", "\n\t[skills.y]\n\t\tcontent = 'y'\n"),
     ("[ \"skills\" . 'a' ]\n", "[ \"skills\" . 'x' ]\n\"content\" = 'a'\n", "[ 'skills'.\"y\" ] # y\n"),
@@ -18,7 +18,7 @@ const ODD: [(&str, &str, &str); 17] = [
     ),
     ("\u{feff}# only a comment\n\n", "[skills.x]\ncontent = 'a'\n", ""),
     ("\u{feff}", "[skills.x]\ncontent = 'a'", ""),
-    // What looks like the entry is the text of another one, or a comment.
+    // Lookalikes of the entry in the text of another one, or in a comment.
     (
         "[skills.a]\ncontent = '''\n[skills.x]\ncontent = 'no'\n'''\n# [skills.x]\n# content = 'no'\n\n",
         "[skills.x]\ncontent = 'a'\n",
@@ -27,7 +27,7 @@ const ODD: [(&str, &str, &str); 17] = [
     ("#:schema ./personas.schema.json\n", "# on x\n[skills.x]\ncontent = 'a'\n", "[skills.y]\n"),
     // The table above is named below.
     ("[parts]\n", "[skills.x]\ncontent = 'a'\n", "\n[skills] # late\ny = {}\n"),
-    // Names and tables that nobody here knows.
+    // Unknown names and tables.
     (
         "[skills.\"é\"]\ncontent = 'ü'\n\n[skills.'no name']\n\n",
         "[skills.x]\ncontent = 'a'\n",
@@ -46,7 +46,7 @@ const ODD: [(&str, &str, &str); 17] = [
     ("[skills.a]\ncontent = ''\n   \n\t\n", "[skills.x]\ncontent = 'a'\n", "\t\n[skills.y]\n \n"),
 ];
 
-/// Whether a text is what stood above and below an entry; of the blank lines between, some may go.
+/// True if a text is what was above and below an entry. Some blank lines between may go.
 fn is_joined(text: &str, above: &str, below: &str) -> bool {
     let (head, tail) = (above.trim_end(), below.trim_start());
     let Some(between) = text.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)) else {

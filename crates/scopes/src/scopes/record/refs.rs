@@ -1,4 +1,4 @@
-//! What an entity of a file refers to, so that its revision freezes all of it.
+//! The references of an entity of a file, so that its revision freezes all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use super::{ScopeFile, Scopes};
 use files::{Document, Entry};
 use store::Ref;
 
-/// Takes kind, scope and name of what was found, and the entry where it is in a file.
+/// Receives kind, scope and name of a found entity, and its entry if it is in a file.
 type Visit<'a> = dyn FnMut(Kind, Scope, &Name, Option<&Entry>) + 'a;
 
-/// Goes over everything that an entity of a file refers to, through the files, and hands over what
-/// it finds there and, once, what must be looked up in shared.
+/// Visits every entity that an entity of a file refers to, through the files. Passes on those in files
+/// and, once each, those to look up in the shared scope.
 pub(super) fn closure(
     scopes: &Scopes,
     file: &ScopeFile,
@@ -29,7 +29,7 @@ pub(super) fn closure(
     let mut pending = vec![(file.scope, entity.clone())];
     while let Some((from, entity)) = pending.pop() {
         for reference in entity.references() {
-            // The database is asked for what no file has, so it counts as found there.
+            // The database is asked for entities that no file has, so they count as found there.
             let meant = resolve(from, reference.scope, |scope| match scope.is_file() {
                 true => entry(scope, reference.kind, &reference.name).map(Some),
                 false => Some(None),

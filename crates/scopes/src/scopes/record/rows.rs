@@ -1,4 +1,4 @@
-//! Revisions of a file's entries as rows, many at a time.
+//! Revisions of a file's entries as rows, inserted in batches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,29 +7,29 @@ use persona::{Kind, Name};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{HEAD, Head, Recorded, ScopeFile, shelf};
+use super::{HEAD, Head, Recorded, ScopeFile, history_key};
 use crate::Result;
 use database::{Transaction, Value, now};
 use store::{Action, Attribution, GONE, Ref};
 
-/// What was recorded of the entries that change.
+/// The recorded history of the entries that change.
 pub(super) struct Known {
     heads: BTreeMap<(Kind, Name), Head>,
     last: BTreeMap<(Kind, Name), Last>,
 }
 
-/// What was last recorded of a name.
+/// The last record of a name.
 #[derive(Debug, Default, Deserialize)]
 struct Last {
     revision: i64,
     hash: Option<String>,
-    /// The entry, where it is gone.
+    /// The entry, if it was deleted.
     gone: Option<Uuid>,
 }
 
 impl Last {
-    /// The entry that a change brings back: it is rolled back, or made again just as it was, or a hand
-    /// put it there again, as when somebody goes to another branch and returns.
+    /// The deleted entry that a change brings back: by a rollback, by creating it exactly as it was, or by
+    /// hand, for example by returning to a branch.
     fn brought_back(&self, change: &Recorded, by_hand: bool) -> Option<Uuid> {
         let same = self.hash.as_ref() == Some(&change.hash);
         self.gone.filter(|_| change.action == Action::Restore || same || by_hand)
@@ -56,7 +56,7 @@ impl Known {
                 names.into_iter().flatten().map(|name| (change.entity.kind(), name))
             })
             .collect();
-        let mut values = shelf(file).to_vec();
+        let mut values = history_key(file).to_vec();
         values.push(Value::Json(serde_json::to_string(&names)?));
         let (kind, name) = ("(j.value ->> 0)", "(j.value ->> 1)");
         let sql = format!(
@@ -79,12 +79,12 @@ impl Known {
     }
 }
 
-/// A revision that is about to be recorded, as one row of a list.
+/// A revision to record, as one row of a list.
 #[derive(Debug, Serialize)]
 pub(super) struct NewRevision {
     kind: Kind,
     name: Name,
-    /// The name of the entry that this goes on from.
+    /// The name of the entry that it continues.
     before: Name,
     guid: Uuid,
     revision: i64,
@@ -93,7 +93,7 @@ pub(super) struct NewRevision {
     refs: String,
     hash: String,
     created_at: Option<String>,
-    /// Whether nothing before it is the same entity.
+    /// True if no earlier revision belongs to the same entity.
     #[serde(skip)]
     is_new: bool,
 }
@@ -127,7 +127,7 @@ impl NewRevision {
         self.action == Action::Delete.as_str()
     }
 
-    /// Whether a persona has a name from now on that another one may have had.
+    /// True if a persona takes a name that another one may have had.
     fn takes_name(&self) -> bool {
         self.kind == Kind::Persona && (self.is_new || self.before != self.name)
     }
@@ -141,7 +141,7 @@ pub(super) async fn insert(
 ) -> Result<()> {
     let with = |rows: &[&NewRevision], more: &[Value]| -> Result<Vec<Value>> {
         let list = Value::Json(serde_json::to_string(rows)?);
-        Ok([&shelf(file)[..], &[list], more].concat())
+        Ok([&history_key(file)[..], &[list], more].concat())
     };
     let all: Vec<&NewRevision> = rows.iter().collect();
     let attributed = [
@@ -159,7 +159,7 @@ pub(super) async fn insert(
             &with(&all, &attributed)?,
         )
         .await?;
-    // Where a persona stands waits for it, should it come back, and for nobody else.
+    // The stage of a deleted persona is kept for that persona alone, should it return.
     let others: Vec<&NewRevision> = rows.iter().filter(|row| row.takes_name()).collect();
     if !others.is_empty() {
         let sql = "DELETE FROM persona_state WHERE (scope, origin, name) IN \
@@ -173,13 +173,15 @@ pub(super) async fn insert(
         transaction.run(sql, &with(&left, &[])?).await?;
         for row in left.iter().filter(|row| row.kind == Kind::Persona && !row.is_gone()) {
             let sql = "UPDATE persona_state SET name = $4 WHERE scope = $1 AND origin = $2 AND name = $3";
-            let values = [&shelf(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
+            let values =
+                [&history_key(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
             transaction.run(sql, &values).await?;
         }
-        // Whoever stands in an arc stands in it under its new name.
+        // Stages in an arc follow its new name.
         for row in left.iter().filter(|row| row.kind == Kind::Arc && !row.is_gone()) {
             let sql = "UPDATE persona_state SET arc = $4 WHERE scope = $1 AND origin = $2 AND arc = $3";
-            let values = [&shelf(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
+            let values =
+                [&history_key(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
             transaction.run(sql, &values).await?;
         }
     }

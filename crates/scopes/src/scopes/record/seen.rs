@@ -1,4 +1,4 @@
-//! What somebody changed in a file by hand, entry by entry.
+//! Changes that were made to a file by hand, entry by entry.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::Result;
 use files::{Document, Entry};
 use store::Action;
 
-/// An entry that is not there under its name any more.
+/// An entry that is no longer there under its name.
 struct Gone {
     entity: AnyEntity,
     hash: String,
-    /// What it would be by now, had it followed the renames that are known so far.
+    /// Its content with the renames applied that are known so far.
     followed: Entry,
 }
 
-/// Entries by kind and name, in an order that is always the same.
+/// Entries by kind and name, in a stable order.
 type ByName<T> = BTreeMap<(Kind, Name), T>;
 
 impl Scopes {
@@ -56,7 +56,7 @@ impl Scopes {
         Ok(changes)
     }
 
-    /// What is gone, as it was last recorded.
+    /// Entries that are gone, as last recorded.
     async fn gone(&self, file: &ScopeFile, heads: ByName<Head>) -> Result<ByName<Gone>> {
         if heads.is_empty() {
             return Ok(BTreeMap::new());
@@ -76,9 +76,9 @@ fn recorded(action: Action, entry: &Entry, renamed_from: Option<Name>) -> Record
     Recorded { action, entity: entry.entity.clone(), hash: entry.hash.clone(), renamed_from }
 }
 
-/// Takes out of `gone` what stands in the file under another name: its history goes on. It is known
-/// by its content; and what refers to something that was renamed has the new name in its content, so
-/// that one rename shows the next. No name is both old and new, so their order does not matter.
+/// Removes entries from `gone` that the file has under another name: their history continues. An entry is
+/// recognized by its content. References to a renamed entry have the new name in their content, so one
+/// rename reveals the next. No name is both old and new, so the order does not matter.
 fn renames(scope: Scope, gone: &mut ByName<Gone>, new: &ByName<&Entry>) -> Vec<((Kind, Name), Name)> {
     let mut free: BTreeMap<(Kind, String), Vec<&Name>> = BTreeMap::new();
     for ((kind, name), entry) in new {

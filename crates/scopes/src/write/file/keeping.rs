@@ -1,4 +1,4 @@
-//! Making a change of a file last: its history and its text, together or not at all.
+//! Commits a write to a file: its history and its text, both or neither.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use persona::{Kind, Scope};
 
 use super::{FileWrite, Step};
-use crate::scopes::{Snapshot, is_still, put_origin};
+use crate::scopes::{Snapshot, is_current, put_origin};
 use files::disk::{Replaced, Replacement};
 use files::{Document, Edit, Edited, ReplaceError, canonical, disk, document, edit};
-use store::{Change, STEP_FAILED, put_stage};
+use store::{Change, put_stage};
 
 use crate::{Error, Result};
 
 impl FileWrite {
     pub(crate) async fn commit(self) -> Result<()> {
         if self.failed {
-            return Err(Error::Invalid(STEP_FAILED.to_owned()));
+            return Err(store::Error::StepFailed.into());
         }
         let edited = self.edited()?;
-        // Where the editor cannot say what reading the new text gives, it is read below.
+        // If the editor does not know the document of the new text, it is read below.
         let known = edited.as_ref().and_then(|edited| edited.document.clone());
         let document = known.clone().unwrap_or_else(|| self.after());
         let mut transaction = self.scopes.local().engine().begin().await?;
@@ -55,19 +55,20 @@ impl FileWrite {
         Ok(())
     }
 
-    /// The new text, where the file changes at all.
+    /// The new text, if the file changes.
     fn edited(&self) -> Result<Option<Edited>> {
         if self.steps.is_empty() {
             return Ok(None);
         }
         let steps: Vec<Edit<'_>> = self.steps.iter().map(Step::edit).collect();
         let text = self.text.as_deref().unwrap_or_default();
-        let path = self.file.path.display();
         let edited = edit::apply(text, &steps, &self.as_written());
-        edited.map(Some).map_err(|error| Error::Invalid(format!("{path}: {error}")))
+        edited
+            .map(Some)
+            .map_err(|source| Error::Unwritable { path: self.file.path.display().to_string(), source })
     }
 
-    /// What the text itself says: without the earlier states that are in force for bad entries.
+    /// The document of the text alone, without the earlier versions in force for entries with errors.
     fn as_written(&self) -> Cow<'_, Document> {
         let mut document = Cow::Borrowed(&self.snapshot.document);
         for (kind, name) in &self.snapshot.document.broken {
@@ -95,7 +96,7 @@ impl FileWrite {
         document
     }
 
-    /// Puts the new texts in place: of the file and of those that it includes, or of none.
+    /// Replaces the file and those that it includes, or none of them.
     async fn replace_files(&self, edited: Edited) -> Result<Replaced> {
         let (path, expected) = (self.file.path.clone(), self.text.clone().map(String::into_bytes));
         let Edited { text, files, document: _ } = edited;
@@ -107,9 +108,9 @@ impl FileWrite {
             self.scopes.files().map(|file| (file.scope, file.path.clone())).collect();
         let (directory, file) = (document::directory_of(&path).to_owned(), path.clone());
         let read = tokio::task::spawn_blocking(move || included(&file, &directory, files, &scopes)).await;
-        let mut replacements = read.map_err(|error| interrupted(&error))??;
-        // What is expected of an included file was read just now, not when the change was made.
-        if !is_still(&path, &self.snapshot.document).await? {
+        let mut replacements = read.map_err(interrupted)??;
+        // The expected content of an included file was read just now, not when the write began.
+        if !is_current(&path, &self.snapshot.document).await? {
             return Err(failed(&path, ReplaceError::Changed));
         }
         replacements.push(whole);
@@ -117,8 +118,7 @@ impl FileWrite {
     }
 }
 
-/// The texts that a file includes and that change. None takes the place of the file of a scope, by
-/// whatever name that goes.
+/// The included texts that change. None may replace the file of a scope, whatever its name.
 fn included(
     file: &Path,
     directory: &Path,
@@ -130,11 +130,11 @@ fn included(
         let path = directory.join(relative);
         let real = canonical(&path);
         if let Some((scope, _)) = scopes.iter().find(|(_, scope)| canonical(scope) == real) {
-            return Err(Error::Invalid(format!(
-                "{} has the entries of the {scope} scope, and is not written over with a text; name another file for that in {}",
-                path.display(),
-                file.display()
-            )));
+            return Err(Error::IncludesScope {
+                file: file.display().to_string(),
+                path: path.display().to_string(),
+                scope: *scope,
+            });
         }
         let expected = disk::read_bytes(&path)?;
         replacements.push(Replacement { path, expected, new: text.into_bytes() });
@@ -144,16 +144,16 @@ fn included(
 
 async fn in_place(replacements: Vec<Replacement>) -> Result<Replaced> {
     let replaced = tokio::task::spawn_blocking(|| disk::replace_all(replacements)).await;
-    let replaced = replaced.map_err(|error| interrupted(&error))?;
+    let replaced = replaced.map_err(interrupted)?;
     replaced.map_err(|(path, error)| failed(&path, error))
 }
 
-/// What is told of a change that could not be recorded, once its files are what they were before it.
+/// The error of a change that could not be recorded, after its files are restored.
 async fn undone(path: &Path, replaced: Replaced, error: Error) -> Error {
     match tokio::task::spawn_blocking(|| replaced.undo()).await {
         Ok(Ok(())) => error,
         Ok(Err(left)) => half_done(path, format!("{error}; {left}")),
-        Err(left) => half_done(path, format!("{error}; {}", interrupted(&left))),
+        Err(left) => half_done(path, format!("{error}; {}", interrupted(left))),
     }
 }
 
@@ -161,8 +161,8 @@ fn half_done(path: &Path, message: String) -> Error {
     files::Error::File { path: path.display().to_string(), source: io::Error::other(message) }.into()
 }
 
-fn interrupted(error: &tokio::task::JoinError) -> Error {
-    Error::Invalid(format!("writing was interrupted: {error}"))
+fn interrupted(source: tokio::task::JoinError) -> Error {
+    Error::Interrupted { doing: "writing the file", source }
 }
 
 fn failed(path: &Path, error: ReplaceError) -> Error {

@@ -49,7 +49,7 @@ async fn a_mistake_in_a_file_is_told_with_every_answer() {
     let opened = open(running.port, "PUT", "/api/library/persona/guide", &[], Some(&body)).await;
     assert_eq!((opened.status, opened.header("masque-problem")), (409, Some(said)), "{}", opened.head);
     let problem = opened.json().await;
-    for words in ["end the heading with ]", "its last good state of 2", "nothing is written to it"] {
+    for words in ["end the heading with ]", "its last valid state of 2", "does not write to it"] {
         assert!(detail(&problem).contains(words), "{problem}");
     }
     let (status, answer) = ask(running.port, "GET", "/api/personas/guide", None).await;

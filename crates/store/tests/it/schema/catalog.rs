@@ -1,4 +1,4 @@
-//! What an engine itself says about its tables.
+//! The tables of a database, from the engine's own catalog.
 
 use testkit::Database;
 

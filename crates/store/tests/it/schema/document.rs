@@ -3,7 +3,7 @@
 use super::Facts;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.dbml");
-/// What only one engine has, or has in a shape of its own.
+/// Elements that only one engine has, or has in another form.
 const SQLITE_ONLY: &str = "agent_tags";
 const SHAPED_BY_ENGINE: &str = "library_search";
 
@@ -85,7 +85,7 @@ pub(super) fn read() -> Document {
     document
 }
 
-/// What stands before the brackets at the end of a line, and the settings within.
+/// The text before the brackets at the end of a line, and the settings in them.
 fn settings(line: &str) -> (&str, Vec<String>) {
     let Some((before, within)) = line.split_once(" [") else { return (line, Vec::new()) };
     let within = within.strip_suffix(']').unwrap_or_else(|| panic!("{line}: no closing bracket"));

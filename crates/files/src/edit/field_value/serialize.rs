@@ -1,14 +1,14 @@
-//! Builds what is wanted out of a type of the library: its serde form tells fields, their order
-//! and the names of the types.
+//! Builds field values from an entity. Its serde form provides the fields, their order and the names of
+//! the types.
 
 use std::fmt::Display;
 
 use persona::field::{Item, Shape};
 use serde::ser::{self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
-use super::{Field, Fields, Wanted};
+use super::{Field, FieldValue, Fields};
 
-/// Something that no definition contains.
+/// A value that no definition contains.
 #[derive(Debug, Clone, Default, thiserror::Error)]
 #[error("cannot be written as TOML: {0}")]
 pub(crate) struct Never(String);
@@ -23,12 +23,12 @@ fn never<T>(what: impl Display) -> Result<T, Never> {
     Err(Never(what.to_string()))
 }
 
-type Built = Result<Option<Wanted>, Never>;
+type Built = Result<Option<FieldValue>, Never>;
 
-/// None is what is absent.
+/// The serializer. An absent value becomes `None`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Build {
-    /// Which element of a list it is.
+    /// The index in a list.
     pub(crate) position: usize,
 }
 
@@ -36,7 +36,7 @@ macro_rules! integers {
     ($($method:ident($type:ty)),+ $(,)?) => {
         $(fn $method(self, value: $type) -> Built {
             match i64::try_from(value) {
-                Ok(value) => Ok(Some(Wanted::Integer(value))),
+                Ok(value) => Ok(Some(FieldValue::Integer(value))),
                 Err(_) => never(value),
             }
         })+
@@ -44,15 +44,15 @@ macro_rules! integers {
 }
 
 impl Serializer for Build {
-    type Ok = Option<Wanted>;
+    type Ok = Option<FieldValue>;
     type Error = Never;
     type SerializeSeq = List;
-    type SerializeTuple = Impossible<Option<Wanted>, Never>;
-    type SerializeTupleStruct = Impossible<Option<Wanted>, Never>;
-    type SerializeTupleVariant = Impossible<Option<Wanted>, Never>;
+    type SerializeTuple = Impossible<Option<FieldValue>, Never>;
+    type SerializeTupleStruct = Impossible<Option<FieldValue>, Never>;
+    type SerializeTupleVariant = Impossible<Option<FieldValue>, Never>;
     type SerializeMap = Map;
     type SerializeStruct = Struct;
-    type SerializeStructVariant = Impossible<Option<Wanted>, Never>;
+    type SerializeStructVariant = Impossible<Option<FieldValue>, Never>;
 
     integers!(
         serialize_i8(i8),
@@ -66,7 +66,7 @@ impl Serializer for Build {
     );
 
     fn serialize_bool(self, value: bool) -> Built {
-        Ok(Some(Wanted::Boolean(value)))
+        Ok(Some(FieldValue::Boolean(value)))
     }
 
     fn serialize_f32(self, value: f32) -> Built {
@@ -74,15 +74,15 @@ impl Serializer for Build {
     }
 
     fn serialize_f64(self, value: f64) -> Built {
-        Ok(Some(Wanted::Float(value)))
+        Ok(Some(FieldValue::Float(value)))
     }
 
     fn serialize_char(self, value: char) -> Built {
-        Ok(Some(Wanted::Text(value.to_string())))
+        Ok(Some(FieldValue::Text(value.to_string())))
     }
 
     fn serialize_str(self, value: &str) -> Built {
-        Ok(Some(Wanted::Text(value.to_owned())))
+        Ok(Some(FieldValue::Text(value.to_owned())))
     }
 
     fn serialize_bytes(self, _: &[u8]) -> Built {
@@ -106,7 +106,7 @@ impl Serializer for Build {
     }
 
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Built {
-        Ok(Some(Wanted::Text(variant.to_owned())))
+        Ok(Some(FieldValue::Text(variant.to_owned())))
     }
 
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Built {
@@ -168,10 +168,10 @@ impl Serializer for Build {
     }
 }
 
-pub(crate) struct List(Vec<Wanted>);
+pub(crate) struct List(Vec<FieldValue>);
 
 impl SerializeSeq for List {
-    type Ok = Option<Wanted>;
+    type Ok = Option<FieldValue>;
     type Error = Never;
 
     fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
@@ -180,7 +180,7 @@ impl SerializeSeq for List {
     }
 
     fn end(self) -> Built {
-        Ok(Some(Wanted::List(self.0)))
+        Ok(Some(FieldValue::List(self.0)))
     }
 }
 
@@ -191,12 +191,12 @@ pub(crate) struct Map {
 }
 
 impl SerializeMap for Map {
-    type Ok = Option<Wanted>;
+    type Ok = Option<FieldValue>;
     type Error = Never;
 
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Never> {
         match key.serialize(Build { position: 0 })? {
-            Some(Wanted::Text(key)) => self.key = Some(key),
+            Some(FieldValue::Text(key)) => self.key = Some(key),
             _ => return never("a key that is no text"),
         }
         Ok(())
@@ -211,7 +211,7 @@ impl SerializeMap for Map {
 
     fn end(self) -> Built {
         let fields = Fields { fields: self.fields, positional: false, may_be_bare: false };
-        Ok(Some(Wanted::Table(fields)))
+        Ok(Some(FieldValue::Table(fields)))
     }
 }
 
@@ -222,21 +222,21 @@ pub(crate) struct Struct {
 }
 
 impl Struct {
-    /// Whether reading gives a field this value where the file does not have it.
-    fn is_implied(&self, key: &str, value: &Wanted) -> bool {
+    /// True if a field has this value when the file leaves it out.
+    fn is_implied(&self, key: &str, value: &FieldValue) -> bool {
         if key == "order"
             && let Some(first) = self.item().and_then(|item| item.first_order)
         {
             let position = i64::try_from(self.position).unwrap_or(i64::MAX);
-            return *value == Wanted::Integer(position.saturating_add(first.into()));
+            return *value == FieldValue::Integer(position.saturating_add(first.into()));
         }
         let fields = persona::fields_of_type(self.type_name).unwrap_or_default();
         let shape = fields.iter().find(|field| field.name == key).map(|field| field.shape);
         match (shape, value) {
-            (_, Wanted::List(list)) => list.is_empty(),
-            (Some(Shape::Word(word)), Wanted::Text(given)) => word.implied == Some(given),
-            (Some(Shape::Whole { implied, .. }), Wanted::Integer(given)) => implied == Some(*given),
-            (Some(Shape::Map { .. }), Wanted::Table(map)) => map.fields.is_empty(),
+            (_, FieldValue::List(list)) => list.is_empty(),
+            (Some(Shape::Word(word)), FieldValue::Text(given)) => word.implied == Some(given),
+            (Some(Shape::Whole { implied, .. }), FieldValue::Integer(given)) => implied == Some(*given),
+            (Some(Shape::Map { .. }), FieldValue::Table(map)) => map.fields.is_empty(),
             _ => false,
         }
     }
@@ -247,7 +247,7 @@ impl Struct {
 }
 
 impl SerializeStruct for Struct {
-    type Ok = Option<Wanted>;
+    type Ok = Option<FieldValue>;
     type Error = Never;
 
     fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
@@ -261,6 +261,6 @@ impl SerializeStruct for Struct {
     fn end(self) -> Built {
         let positional = self.item().is_some_and(|item| item.first_order.is_some());
         let may_be_bare = self.item().is_some_and(|item| item.may_be_bare);
-        Ok(Some(Wanted::Table(Fields { fields: self.fields, positional, may_be_bare })))
+        Ok(Some(FieldValue::Table(Fields { fields: self.fields, positional, may_be_bare })))
     }
 }

@@ -1,5 +1,4 @@
-//! An entity as it would be written in a file: what must stand there, and what goes without
-//! saying.
+//! An entity as a file writes it: the fields that must be written, and those that are implied.
 
 use persona::{AnyEntity, with_entity};
 use serde::Serialize;
@@ -8,31 +7,31 @@ mod serialize;
 
 use serialize::{Build, Never};
 
-/// A value of a file. Two are equal where they say the same, however they are written.
+/// A value of a field. Two are equal if they mean the same, however they are written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum FieldValue {
     Text(String),
     Integer(i64),
     Float(f64),
     Boolean(bool),
-    List(Vec<Wanted>),
+    List(Vec<FieldValue>),
     Table(Fields),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     pub(crate) fields: Vec<Field>,
-    /// Whether the order of an element follows from its position where it is not written.
+    /// True if the position of an element implies its order.
     pub(crate) positional: bool,
-    /// Whether it may be written as its bare name where nothing else needs to be said.
+    /// True if it may be written as its bare name when its other fields are implied.
     pub(crate) may_be_bare: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) key: String,
-    pub(crate) value: Wanted,
-    /// Whether it means the same where it is not written.
+    pub(crate) value: FieldValue,
+    /// True if leaving it out means the same.
     pub(crate) implied: bool,
 }
 
@@ -48,12 +47,12 @@ impl Fields {
         self.fields.iter().find(|field| field.key == key)
     }
 
-    /// What has to be written.
+    /// The fields that have to be written.
     pub(crate) fn written(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(|field| !field.implied)
     }
 
-    /// The name alone, where that says everything.
+    /// The name, if every other field is implied.
     pub(crate) fn bare_name(&self) -> Option<&str> {
         let only_name = self.may_be_bare && self.written().all(|field| field.key == "name");
         only_name.then(|| self.name()).flatten()
@@ -61,13 +60,12 @@ impl Fields {
 
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.get("name")?.value {
-            Wanted::Text(name) => Some(name),
+            FieldValue::Text(name) => Some(name),
             _ => None,
         }
     }
 
-    /// Whether an element that is written without (or with) its order says the same at another
-    /// position as this one.
+    /// True if an element, written with or without its order, means the same at another position.
     pub(crate) fn equals_at(&self, other: &Self, order_is_written: bool) -> bool {
         if !self.positional || order_is_written {
             return self == other;
@@ -84,9 +82,9 @@ impl Fields {
 }
 
 /// The fields of an entity, in the order of its type, without its name.
-pub(crate) fn wanted(entity: &AnyEntity) -> Result<Fields, Never> {
+pub(crate) fn fields_of(entity: &AnyEntity) -> Result<Fields, Never> {
     let built = with_entity!(entity, entity => entity.serialize(Build { position: 0 }))?;
-    let Some(Wanted::Table(mut fields)) = built else { return Err(Never::default()) };
+    let Some(FieldValue::Table(mut fields)) = built else { return Err(Never::default()) };
     fields.fields.retain(|field| field.key != "name");
     Ok(fields)
 }
