@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn who_can_be_asked_later() {
+    fn policies_of_resumed_and_unattended_runs() {
         let resumed: Vec<_> = ApprovalPolicy::ALL.iter().map(|policy| policy.resumed().as_str()).collect();
         assert_eq!(resumed, ["ask", "ask", "refuse", "read", "all"]);
         let unattended: Vec<_> =

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_told() {
+    fn an_invalid_list_fails() {
         for body in ["", "<html>", "[]", "{}", r#"{"data":7}"#] {
             assert!(read(Kind::OpenaiChat, body.as_bytes()).is_err(), "{body}");
         }

@@ -48,30 +48,31 @@ impl Piece {
 impl RenderedReply {
     pub(crate) fn new(
         reply: &Reply,
-        heard: &RequestContent,
+        received: &RequestContent,
         body_bytes: usize,
         stamp: String,
         created: u64,
     ) -> Self {
-        let results = match &heard.results[..] {
+        let results = match &received.results[..] {
             [only] => only.text.clone(),
             several => several.iter().map(|result| result.text.as_str()).collect::<Vec<_>>().join("\n"),
         };
         let words = TemplateValues {
-            last_user: &heard.last_user,
+            last_user: &received.last_user,
             tool_result: &results,
-            model: &heard.model,
-            call: heard.call,
+            model: &received.model,
+            call: received.call,
         };
         let malformed = reply.fault.as_ref().is_some_and(|fault| fault.malformed_tool_json);
-        let pieces: Vec<Piece> = reply.pieces.iter().map(|said| piece(said, &words, malformed)).collect();
+        let pieces: Vec<Piece> =
+            reply.pieces.iter().map(|scripted| piece(scripted, &words, malformed)).collect();
         let calls = pieces.iter().any(|piece| matches!(piece, Piece::Tool { .. }));
         let usual = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
         let (usage, reasoning_tokens) = usage(reply.usage, body_bytes, &pieces);
         Self {
             stamp,
             created,
-            model: heard.model.clone(),
+            model: received.model.clone(),
             pieces,
             stop: reply.stop.unwrap_or(usual),
             usage,
@@ -86,11 +87,11 @@ impl RenderedReply {
     }
 
     /// The id of a call: the script's, or one of our own.
-    pub(crate) fn call_id(&self, prefix: &str, index: usize, said: Option<&String>) -> String {
-        said.cloned().unwrap_or_else(|| self.piece_id(prefix, index))
+    pub(crate) fn call_id(&self, prefix: &str, index: usize, scripted: Option<&String>) -> String {
+        scripted.cloned().unwrap_or_else(|| self.piece_id(prefix, index))
     }
 
-    pub(crate) fn said_bytes(&self) -> usize {
+    pub(crate) fn text_bytes(&self) -> usize {
         self.pieces.iter().map(|piece| piece.text().len()).sum()
     }
 
@@ -99,8 +100,8 @@ impl RenderedReply {
     }
 }
 
-fn piece(said: &ScriptPiece, words: &TemplateValues<'_>, malformed: bool) -> Piece {
-    match said {
+fn piece(scripted: &ScriptPiece, words: &TemplateValues<'_>, malformed: bool) -> Piece {
+    match scripted {
         ScriptPiece::Reasoning(text) => Piece::Reasoning(text.render(words)),
         ScriptPiece::Text(text) => Piece::Text(text.render(words)),
         ScriptPiece::Tool { name, id, input } => {
@@ -122,7 +123,7 @@ fn halve(input: &mut String) {
     input.truncate(end);
 }
 
-fn usage(said: ScriptUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
+fn usage(scripted: ScriptUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
     let (mut output, mut reasoning) = (0, 0);
     for piece in pieces {
         match piece {
@@ -132,12 +133,15 @@ fn usage(said: ScriptUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64)
         }
     }
     let estimate = (body_bytes as u64).div_ceil(BYTES_PER_TOKEN).max(1);
-    let output_tokens = said.output.unwrap_or_else(|| (output + reasoning).div_ceil(BYTES_PER_TOKEN).max(1));
+    let output_tokens =
+        scripted.output.unwrap_or_else(|| (output + reasoning).div_ceil(BYTES_PER_TOKEN).max(1));
     let usage = Usage {
-        input_tokens: said.input.unwrap_or_else(|| estimate.max(said.cache_read + said.cache_write)),
+        input_tokens: scripted
+            .input
+            .unwrap_or_else(|| estimate.max(scripted.cache_read + scripted.cache_write)),
         output_tokens,
-        cache_read_tokens: said.cache_read,
-        cache_write_tokens: said.cache_write,
+        cache_read_tokens: scripted.cache_read,
+        cache_write_tokens: scripted.cache_write,
     };
     (usage, reasoning.div_ceil(BYTES_PER_TOKEN).min(output_tokens))
 }

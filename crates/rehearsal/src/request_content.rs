@@ -70,7 +70,7 @@ pub(crate) fn read(call: &ReplyCall, body: &Value) -> ReadResult<RequestContent>
 /// Follows a conversation and collects the inputs of `When`.
 #[derive(Debug)]
 struct ContentReader {
-    heard: RequestContent,
+    received: RequestContent,
     /// Calls that still need a result: id and name.
     open: Vec<(String, String)>,
     assistant_speaks: bool,
@@ -84,7 +84,7 @@ impl ContentReader {
             Framing::AsRequested => Framing::Whole,
             known => known,
         };
-        let heard = RequestContent {
+        let received = RequestContent {
             protocol: call.protocol,
             model: call.model.clone().unwrap_or_default(),
             system: String::new(),
@@ -98,13 +98,13 @@ impl ContentReader {
             wants_usage: false,
             wants_encrypted: false,
         };
-        Self { heard, open: Vec::new(), assistant_speaks: false, said_anything: false }
+        Self { received, open: Vec::new(), assistant_speaks: false, said_anything: false }
     }
 
     fn model(&mut self, body: &Value) -> ReadResult<()> {
         match body["model"].as_str() {
             Some(model) if !model.is_empty() => {
-                model.clone_into(&mut self.heard.model);
+                model.clone_into(&mut self.received.model);
                 Ok(())
             }
             _ => rejected("model: Field required"),
@@ -112,21 +112,21 @@ impl ContentReader {
     }
 
     fn system(&mut self, text: &str) {
-        if !self.heard.system.is_empty() {
-            self.heard.system.push_str("\n\n");
+        if !self.received.system.is_empty() {
+            self.received.system.push_str("\n\n");
         }
-        self.heard.system.push_str(text);
+        self.received.system.push_str(text);
     }
 
     fn user(&mut self, text: &str) {
         self.leave_assistant();
-        if self.heard.user_speaks {
-            self.heard.last_user.push('\n');
+        if self.received.user_speaks {
+            self.received.last_user.push('\n');
         } else {
-            self.heard.last_user.clear();
+            self.received.last_user.clear();
         }
-        self.heard.last_user.push_str(text);
-        self.heard.user_speaks = true;
+        self.received.last_user.push_str(text);
+        self.received.user_speaks = true;
     }
 
     /// Adds the assistant's text: a new turn, unless its turn has begun already.
@@ -137,9 +137,9 @@ impl ContentReader {
         }
         self.all_answered()?;
         self.assistant_speaks = true;
-        self.heard.call = self.heard.call.saturating_add(1);
-        self.heard.user_speaks = false;
-        self.heard.results.clear();
+        self.received.call = self.received.call.saturating_add(1);
+        self.received.user_speaks = false;
+        self.received.results.clear();
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl ContentReader {
             return rejected(format!("there is a result for the tool call {id:?}, which is not open"));
         };
         let (_, tool) = self.open.remove(position);
-        self.heard.results.push(ResultContent { tool, text });
+        self.received.results.push(ResultContent { tool, text });
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl ContentReader {
         if !self.said_anything {
             return rejected("the conversation is empty: at least one message is required");
         }
-        Ok(self.heard)
+        Ok(self.received)
     }
 }
 

@@ -22,22 +22,22 @@ const EVENT_BYTES: usize = 32;
 const OPENING_BYTES: usize = 4 * 1024;
 
 /// The answer as a stream of events.
-pub(crate) fn stream(heard: &RequestContent, answer: &RenderedReply) -> Score {
-    let mut score = Score::with_capacity(OPENING_BYTES + answer.said_bytes() * EVENT_BYTES);
-    match heard.protocol {
+pub(crate) fn stream(received: &RequestContent, answer: &RenderedReply) -> Score {
+    let mut score = Score::with_capacity(OPENING_BYTES + answer.text_bytes() * EVENT_BYTES);
+    match received.protocol {
         Protocol::Anthropic => anthropic::stream(answer, &mut score),
-        Protocol::OpenaiResponses => responses::stream(heard, answer, &mut score),
-        Protocol::OpenaiChat => chat::stream(heard, answer, &mut score),
-        Protocol::Gemini => gemini::stream(heard, answer, &mut score),
+        Protocol::OpenaiResponses => responses::stream(received, answer, &mut score),
+        Protocol::OpenaiChat => chat::stream(received, answer, &mut score),
+        Protocol::Gemini => gemini::stream(received, answer, &mut score),
     }
     score
 }
 
 /// The answer as one JSON value.
-pub(crate) fn whole(heard: &RequestContent, answer: &RenderedReply) -> Value {
-    match heard.protocol {
+pub(crate) fn whole(received: &RequestContent, answer: &RenderedReply) -> Value {
+    match received.protocol {
         Protocol::Anthropic => anthropic::whole(answer),
-        Protocol::OpenaiResponses => responses::whole(heard, answer),
+        Protocol::OpenaiResponses => responses::whole(received, answer),
         Protocol::OpenaiChat => chat::whole(answer),
         Protocol::Gemini => gemini::whole(answer),
     }
@@ -45,7 +45,7 @@ pub(crate) fn whole(heard: &RequestContent, answer: &RenderedReply) -> Value {
 
 /// Ends a stream with an error after so many tokens.
 pub(crate) fn fail(
-    heard: &RequestContent,
+    received: &RequestContent,
     answer: &RenderedReply,
     score: &mut Score,
     after: usize,
@@ -53,10 +53,10 @@ pub(crate) fn fail(
 ) {
     score.reopen(after);
     let message = error::in_stream(code);
-    match heard.protocol {
+    match received.protocol {
         Protocol::Anthropic => anthropic::fail(score, code, &message),
-        Protocol::OpenaiResponses => responses::fail(heard, answer, score, code, &message),
+        Protocol::OpenaiResponses => responses::fail(received, answer, score, code, &message),
         Protocol::OpenaiChat => chat::fail(score, code, &message),
-        Protocol::Gemini => gemini::fail(heard, score, code, &message),
+        Protocol::Gemini => gemini::fail(received, score, code, &message),
     }
 }

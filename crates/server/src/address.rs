@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do() {
+    fn a_refusal_names_the_remedy() {
         let address = "0.0.0.0:9000".parse().expect("an address");
         let message = check_address(address).expect_err("refused").to_string();
         assert!(message.contains("keys") && message.contains("127.0.0.1:9000"), "{message}");

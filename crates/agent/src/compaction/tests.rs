@@ -103,7 +103,7 @@ fn longer_turns_make_more_room() {
 }
 
 #[test]
-fn a_transcript_says_who_said_what() {
+fn a_transcript_names_the_speakers() {
     let turns = turns("u:old s1:short u:hi t:hello c:1 r:1 c:2 e:2 u:later");
     let expected = "Summary of what came before: short\n\nUser: hi\n\nAssistant: hello\n\n\
                     Assistant calls look: {}\n\nTool answered: ok\n\n\

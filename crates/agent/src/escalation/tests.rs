@@ -81,7 +81,7 @@ fn only_the_last_is_waited_for() {
 }
 
 #[test]
-fn it_begins_where_it_is_told_to() {
+fn it_begins_with_the_given_model() {
     check(3, 1, "rejected rejected rejected", "1 2 0 give-up");
     check(3, 2, "rejected rejected rejected", "2 0 1 give-up");
     check(3, 9, "rejected", "2 0");

@@ -55,7 +55,7 @@ fn turns_that_belong_together_become_one_message() {
 }
 
 #[test]
-fn results_come_before_what_the_user_says_next() {
+fn results_come_before_the_next_user_text() {
     check("u:hi c:a r:a u:bye", "user(hi) assistant(a?) user(a=ok, bye)");
     check("u:hi u:there", "user(hi, there)");
 }
@@ -95,7 +95,7 @@ fn ids_may_come_again() {
 }
 
 #[test]
-fn a_summary_stands_for_what_it_covers() {
+fn a_summary_replaces_the_turns_it_covers() {
     check("u:one t:two u:three s2:short", "user(short:short, three)");
     check("u:one c:a r:a t:two s3:short", "user(short:short) assistant(two)");
     check("u:one t:two s1:old u:three s4:new t:on", "user(short:new) assistant(on)");
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_turns_nothing_said_is_lost(turns in any_turns()) {
+    fn no_text_is_lost_whatever_the_turns(turns in any_turns()) {
         let made = messages(&turns);
         let said = |turn: &&Turn| !matches!(turn.body, TurnBody::ToolResult { .. });
         let expected = in_force(&turns).filter(said).count();

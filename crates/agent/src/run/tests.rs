@@ -191,7 +191,7 @@ fn a_reply_becomes_flat_turns() {
 }
 
 #[test]
-fn a_reply_without_calls_ends_as_the_model_says() {
+fn a_reply_without_calls_ends_with_the_models_reason() {
     check("text end", "text => end_turn");
     check("text calls", "text => end_turn");
     check("text limit", "text => max_tokens");
@@ -367,7 +367,7 @@ fn arguments_that_cannot_be_read_are_a_call_too() {
 }
 
 #[test]
-fn what_is_kept_is_what_was_said() {
+fn the_stored_text_is_the_streamed_text() {
     let mut driver = Driver::new(50);
     driver.text("hello world");
     assert_eq!(driver.run.text_bytes(), 11);

@@ -241,7 +241,7 @@ fn first(words: &str, preset: &ToolPreset, bias: Option<&BiasProfile>) -> Select
 }
 
 #[test]
-fn the_most_exact_entry_says_how_much_the_persona_leans_to_it() {
+fn the_most_exact_entry_sets_the_lean() {
     let check = |script: &str, category: &str, lean: Lean| {
         let selected = first("files/read_file", &preset(script), None);
         assert_eq!((selected.category.as_str(), selected.lean), (category, lean), "{script}");
@@ -255,7 +255,7 @@ fn the_most_exact_entry_says_how_much_the_persona_leans_to_it() {
 }
 
 #[test]
-fn a_lean_is_told_before_the_description() {
+fn a_lean_precedes_the_description() {
     let described = |weight: u8| {
         first("files/read_file", &preset(&format!("read: read_file/{weight}")), None).spec.description
     };

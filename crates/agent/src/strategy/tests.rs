@@ -75,7 +75,7 @@ fn there_is_a_strategy_only_with_a_preset_and_a_bias() {
 }
 
 #[test]
-fn what_is_not_offered_is_not_spoken_of() {
+fn tools_that_are_not_offered_are_not_mentioned() {
     let (preset, bias) = (preset(FULL), bias(EXECUTION_FOCUSED));
     let offered = selected(Some(&preset), Some(&bias), Mode::Plan);
     let text = strategy(Some(&preset), Some(&bias), &offered).expect("both are set");

@@ -144,7 +144,7 @@ fn what_cannot_be_done_is_told() {
     let name = ["rehearse", "--record", "a.txt", "--upstream", "http://127.0.0.1:1"];
     contains(&home.fails(2, &name), &[".toml or .json"]);
     let upstream = ["rehearse", "--record", "a.toml", "--upstream", "mine"];
-    contains(&home.fails(2, &upstream), &["no address of a provider"]);
+    contains(&home.fails(2, &upstream), &["invalid provider address"]);
     contains(&home.fails(3, &["rehearse", "--replay", "none.json"]), &["none.json"]);
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_touches_all() {
+    fn missed_changes_touch_every_address() {
         let news = News(vec![Change::Everything]);
         assert!(news.names(Kind::Part, &name("x")) && news.prompts() && news.resources());
     }

@@ -52,7 +52,7 @@ async fn wear_takes_any_name_and_overrides() {
         (json!({ "name": "mentor", "overrides": "tone=no-such-part" }), "no-such-part"),
         (
             json!({ "name": "mentor", "overrides": "tone=dry-tone-x, tone=plain-tone" }),
-            "overrides names tone twice; once is enough",
+            "overrides names tone twice",
         ),
     ] {
         let error = wire

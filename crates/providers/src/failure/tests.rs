@@ -43,7 +43,7 @@ fn statuses() {
 }
 
 #[test]
-fn a_context_that_is_exceeded_is_told_by_code_or_sentence() {
+fn an_exceeded_context_is_found_by_code_or_message() {
     for (status, body) in [
         (400, r#"{"error":{"message":"…","type":"invalid_request_error","code":"context_length_exceeded"}}"#),
         (400, r#"{"error":{"code":400,"message":"…","type":"exceed_context_size_error","n_ctx":4096}}"#),
@@ -126,7 +126,7 @@ fn how_long_to_wait() {
 }
 
 #[test]
-fn events_in_mid_stream_are_told_apart_by_code() {
+fn events_in_mid_stream_are_classified_by_code() {
     let kind = |code: &str| ErrorBody::of(&json!({"type": code, "message": "…"})).in_stream().kind;
     assert_eq!(kind("overloaded_error"), Transport);
     assert_eq!(kind("api_error"), Transport);

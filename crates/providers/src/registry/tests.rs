@@ -75,7 +75,7 @@ fn nothing_shows_a_key() {
 }
 
 #[test]
-fn a_setting_that_cannot_work_is_told_with_its_place() {
+fn an_invalid_setting_fails_with_its_place() {
     let bad = settings(Kind::Gemini, "nonsense");
     let error = Providers::build([("g".to_owned(), bad)].into(), &|_| None).expect_err("no URL");
     assert_eq!(error.place, "providers.g.base_url");
@@ -103,7 +103,7 @@ async fn serve(path: &'static str, server: &'static str, body: &'static str) -> 
 }
 
 #[tokio::test]
-async fn what_answers_on_this_machine_is_found() {
+async fn local_servers_are_found() {
     let ollama = serve("/api/tags", "", r#"{"models":[]}"#).await;
     let llamacpp = serve("/v1/models", "llama.cpp", r#"{"data":[{"id":"m"}]}"#).await;
     let mut providers = build(&[], &[]);
@@ -115,7 +115,7 @@ async fn what_answers_on_this_machine_is_found() {
 }
 
 #[tokio::test]
-async fn what_does_not_say_who_it_is_is_not_taken_for_a_model() {
+async fn an_unidentified_server_is_not_a_model() {
     let other = serve("/v1/models", "nginx", r#"{"data":[{"id":"m","owned_by":"me"}]}"#).await;
     let web = serve("/", "nginx", "<html>").await;
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -132,7 +132,7 @@ async fn what_does_not_say_who_it_is_is_not_taken_for_a_model() {
 }
 
 #[test]
-fn everything_that_is_missing_is_told_and_the_key_comes_first() {
+fn all_missing_variables_are_named_the_key_first() {
     let mut named = settings(Kind::OpenaiChat, "http://127.0.0.1:1");
     named.api_key_env = Some("THREE".into());
     named.headers_env.insert("x-two".into(), "TWO".into());

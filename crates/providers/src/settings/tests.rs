@@ -52,7 +52,7 @@ fn problems_say_what_to_write() {
         ("max_concurrent = 0", "from 1 to 10000"),
         ("context_tokens = 0", "above 0"),
         ("max_output_tokens = 0", "above 0"),
-        ("headers = { \"a b\" = \"c\" }", "no name of a header"),
+        ("headers = { \"a b\" = \"c\" }", "invalid header name"),
         ("headers = { a = \"c\\nd\" }", "characters that no header can carry"),
         ("headers_env = { a = \"\" }", "name of an environment variable"),
         ("proxy = \"proxy\"", "this is no proxy"),

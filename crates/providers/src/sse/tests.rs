@@ -50,7 +50,7 @@ fn bodies() {
 }
 
 #[test]
-fn what_is_left_at_the_end_is_an_event_too() {
+fn an_unterminated_last_event_counts() {
     check("data: a", &[("", "a")]);
     check("event: e\ndata: a\n", &[("e", "a")]);
     check("data: a\r", &[("", "a")]);

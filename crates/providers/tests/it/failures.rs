@@ -39,7 +39,7 @@ async fn statuses_of_every_kind() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_told_without_a_request() {
+async fn a_missing_key_fails_without_a_request() {
     let server = Server::start(|_| events(hello(Kind::Anthropic))).await;
     let mut settings = server.settings(Kind::Anthropic);
     settings.api_key_env = Some("MY_KEY".into());
@@ -134,7 +134,7 @@ async fn a_silent_stream_fails_after_the_idle_timeout() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_the_request_and_says_nothing() {
+async fn a_silent_server_fails() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let settings =

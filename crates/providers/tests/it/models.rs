@@ -29,7 +29,7 @@ async fn every_kind_is_asked_for_its_list() {
 }
 
 #[tokio::test]
-async fn what_a_list_says_of_a_model_is_remembered() {
+async fn context_sizes_of_a_list_are_remembered() {
     let server =
         server(200, json!({"data": [{"id": "m", "meta": {"n_ctx": 4096}}, {"id": "gpt-4.1"}]})).await;
     let provider = provider(server.settings(Kind::OpenaiChat), &[]);

@@ -19,11 +19,11 @@ pub(crate) struct Difference {
 impl Difference {
     /// One sentence for people.
     pub(crate) fn sentence(&self) -> String {
-        let told = |value: &Option<Value>| {
+        let worded = |value: &Option<Value>| {
             value.as_ref().map_or("nothing".to_owned(), |value| shown(value).to_string())
         };
         let at = if self.at.is_empty() { "the body" } else { &self.at };
-        format!("{at} differs: recorded {}, sent {}", told(&self.recorded), told(&self.sent))
+        format!("{at} differs: recorded {}, sent {}", worded(&self.recorded), worded(&self.sent))
     }
 
     pub(crate) fn json(&self) -> Value {

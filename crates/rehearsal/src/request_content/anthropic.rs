@@ -13,7 +13,7 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         Value::Null => {}
         system => reader.system(&text_of(system)),
     }
-    reader.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
+    reader.received.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
     for (index, message) in items(&body["messages"]).enumerate() {
         let content = &message["content"];
         match message["role"].as_str() {

@@ -6,8 +6,8 @@ use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
 pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     reader.model(body)?;
-    reader.heard.wants_usage = body["stream_options"]["include_usage"] == true;
-    reader.heard.tools =
+    reader.received.wants_usage = body["stream_options"]["include_usage"] == true;
+    reader.received.tools =
         items(&body["tools"]).map(|tool| text(&tool["function"]["name"]).to_owned()).collect();
     for (index, message) in items(&body["messages"]).enumerate() {
         match message["role"].as_str() {

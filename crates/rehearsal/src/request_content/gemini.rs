@@ -10,7 +10,7 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         reader.system(&text_of(&system["parts"]));
     }
     let declared = |tool| items(either(tool, "functionDeclarations", "function_declarations"));
-    reader.heard.tools =
+    reader.received.tools =
         items(&body["tools"]).flat_map(declared).map(|tool| text(&tool["name"]).to_owned()).collect();
     for content in items(&body["contents"]) {
         match content["role"].as_str() {

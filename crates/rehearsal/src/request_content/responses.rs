@@ -9,8 +9,8 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     if let Some(instructions) = body["instructions"].as_str() {
         reader.system(instructions);
     }
-    reader.heard.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
-    reader.heard.wants_encrypted =
+    reader.received.tools = items(&body["tools"]).map(|tool| text(&tool["name"]).to_owned()).collect();
+    reader.received.wants_encrypted =
         items(&body["include"]).any(|included| included == "reasoning.encrypted_content");
     if let Some(input) = body["input"].as_str() {
         reader.user(input);

@@ -89,15 +89,19 @@ fn conversation(protocol: Protocol) -> Value {
 }
 
 #[test]
-fn one_conversation_is_heard_alike_in_every_protocol() {
+fn a_conversation_reads_alike_in_every_protocol() {
     for protocol in Protocol::ALL {
-        let heard = read(&call(protocol), &conversation(protocol)).expect("a request");
-        assert_eq!((heard.model.as_str(), heard.call, heard.streams), ("m", 2, true), "{protocol}");
-        assert_eq!(heard.system.split_whitespace().collect::<Vec<_>>(), ["one", "two"], "{protocol}");
-        assert_eq!((heard.last_user.as_str(), heard.user_speaks), ("second\nthird", true), "{protocol}");
-        assert_eq!(heard.tools, ["a", "b"], "{protocol}");
+        let received = read(&call(protocol), &conversation(protocol)).expect("a request");
+        assert_eq!((received.model.as_str(), received.call, received.streams), ("m", 2, true), "{protocol}");
+        assert_eq!(received.system.split_whitespace().collect::<Vec<_>>(), ["one", "two"], "{protocol}");
+        assert_eq!(
+            (received.last_user.as_str(), received.user_speaks),
+            ("second\nthird", true),
+            "{protocol}"
+        );
+        assert_eq!(received.tools, ["a", "b"], "{protocol}");
         let results: Vec<_> =
-            heard.results.iter().map(|one| (one.tool.as_str(), one.text.as_str())).collect();
+            received.results.iter().map(|one| (one.tool.as_str(), one.text.as_str())).collect();
         assert_eq!(results, [("a", "ra"), ("b", "rb")], "{protocol}");
     }
 }
@@ -106,7 +110,7 @@ fn one_conversation_is_heard_alike_in_every_protocol() {
 fn refused(protocol: Protocol, body: &Value, words: &str) {
     match read(&call(protocol), body) {
         Err(Rejected(message)) => assert!(message.contains(words), "{protocol}: {message}"),
-        Ok(heard) => panic!("{protocol} took {heard:?}"),
+        Ok(received) => panic!("{protocol} took {received:?}"),
     }
 }
 
@@ -141,7 +145,7 @@ fn a_call_needs_its_result_and_a_result_its_call() {
 }
 
 #[test]
-fn what_real_providers_check_first_is_checked_here() {
+fn invalid_conversations_are_rejected() {
     let with = |protocol: Protocol, pointer: &str, value: Value| {
         let mut body = conversation(protocol);
         *body.pointer_mut(pointer).expect("a place") = value;
@@ -169,9 +173,9 @@ fn what_real_providers_check_first_is_checked_here() {
 
 #[test]
 fn a_text_alone_is_a_users() {
-    let heard = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": "hello" }));
-    let heard = heard.expect("a request");
-    assert_eq!((heard.last_user.as_str(), heard.call, heard.streams), ("hello", 1, false));
+    let received = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": "hello" }));
+    let received = received.expect("a request");
+    assert_eq!((received.last_user.as_str(), received.call, received.streams), ("hello", 1, false));
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn turns_of_the_assistant_are_counted_however_they_are_written() {
     for n in 0..3 {
         input.extend(turn(n).as_array().cloned().unwrap_or_default());
     }
-    let heard = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": input }));
-    let heard = heard.expect("a request");
-    assert_eq!((heard.call, heard.results.len(), heard.user_speaks), (4, 1, false));
+    let received = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": input }));
+    let received = received.expect("a request");
+    assert_eq!((received.call, received.results.len(), received.user_speaks), (4, 1, false));
 }

@@ -14,7 +14,7 @@ fn wrong(text: &str, place: (usize, usize), words: &str) {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn errors_have_positions() {
     wrong("[[reply]]\ntxt = 'a'", (2, 1), "unknown field `txt`");
     wrong("[[reply]]\ntext = 'a'\nwhen = { lastuser = 'a' }", (3, 10), "unknown field `lastuser`");
     wrong("strickt = true", (1, 1), "unknown field `strickt`");
@@ -43,7 +43,7 @@ fn mistakes_are_told_with_their_place() {
 }
 
 #[test]
-fn faults_that_make_no_sense_are_told() {
+fn invalid_faults_are_rejected() {
     let fault = |fault: &str, words: &str| wrong(&format!("[[reply]]\nfault = {fault}"), (2, 9), words);
     fault("{}", "does nothing");
     fault("{ status = 429, cut_after = 1 }", "the whole answer");
@@ -76,7 +76,7 @@ fn scripts_have_limits() {
     );
 }
 
-fn heard(messages: &serde_json::Value) -> RequestContent {
+fn received(messages: &serde_json::Value) -> RequestContent {
     let call = ReplyCall { protocol: Protocol::Anthropic, model: None, framing: Framing::AsRequested };
     let body = json!({
         "model": "claude-9",
@@ -90,11 +90,11 @@ fn heard(messages: &serde_json::Value) -> RequestContent {
 }
 
 fn first() -> RequestContent {
-    heard(&json!([{ "role": "user", "content": "list the files" }]))
+    received(&json!([{ "role": "user", "content": "list the files" }]))
 }
 
 fn after_a_tool() -> RequestContent {
-    heard(&json!([
+    received(&json!([
         { "role": "user", "content": "list the files" },
         { "role": "assistant", "content": [
             { "type": "tool_use", "id": "1", "name": "list_files", "input": {} },
@@ -108,14 +108,14 @@ fn after_a_tool() -> RequestContent {
 }
 
 #[track_caller]
-fn holds(when: &str, heard: &RequestContent, expected: bool) {
+fn holds(when: &str, received: &RequestContent, expected: bool) {
     let script = Script::parse(&format!("[[reply]]\ntext = 'a'\nwhen = {when}")).expect("a script");
-    assert_eq!(script.replies[0].when.holds(heard, 7), expected, "{when}");
+    assert_eq!(script.replies[0].when.holds(received, 7), expected, "{when}");
 }
 
 #[test]
-fn a_reply_answers_what_it_says() {
-    let heard = first();
+fn replies_match_their_conditions() {
+    let received = first();
     for (when, expected) in [
         ("{}", true),
         ("{ last_user = 'the files' }", true),
@@ -147,13 +147,13 @@ fn a_reply_answers_what_it_says() {
         ("{ tool_result_of = 'list_files' }", false),
         ("{ last_user = 'files', call = 2 }", false),
     ] {
-        holds(when, &heard, expected);
+        holds(when, &received, expected);
     }
 }
 
 #[test]
-fn what_tools_answered_goes_before_what_the_user_said() {
-    let heard = after_a_tool();
+fn tool_results_take_precedence_over_the_users_text() {
+    let received = after_a_tool();
     for (when, expected) in [
         ("{ last_user = 'files' }", false),
         ("{ last_user = 'files', tool_result = 'a.rs' }", true),
@@ -164,13 +164,13 @@ fn what_tools_answered_goes_before_what_the_user_said() {
         ("{ tool_result = '/^fn/', tool_result_of = 'read_file' }", true),
         ("{ tool_result_of = 'write_file' }", false),
     ] {
-        holds(when, &heard, expected);
+        holds(when, &received, expected);
     }
 }
 
-fn answered(script: &str, heard: &RequestContent) -> RenderedReply {
+fn answered(script: &str, received: &RequestContent) -> RenderedReply {
     let script = Script::parse(script).expect("a script");
-    RenderedReply::new(&script.replies[0], heard, 400, "s".to_owned(), 1)
+    RenderedReply::new(&script.replies[0], received, 400, "s".to_owned(), 1)
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn malformed_input_is_no_json_whatever_it_was() {
 }
 
 #[test]
-fn the_shipped_script_always_says_that_it_is_a_rehearsal() {
+fn the_shipped_script_always_names_itself() {
     let script = Script::parse(include_str!("../builtin.toml")).expect("the shipped script");
     for reply in &script.replies {
         let answer = RenderedReply::new(reply, &first(), 10, String::new(), 0);
@@ -249,9 +249,9 @@ fn the_shipped_script_always_says_that_it_is_a_rehearsal() {
 #[test]
 fn the_shipped_script_shows_a_tool_call_where_there_are_tools() {
     let script = Script::builtin();
-    let chosen = |heard: &RequestContent| {
-        let reply = script.replies.iter().find(|reply| reply.when.holds(heard, 1)).expect("a reply");
-        RenderedReply::new(reply, heard, 10, String::new(), 0)
+    let chosen = |received: &RequestContent| {
+        let reply = script.replies.iter().find(|reply| reply.when.holds(received, 1)).expect("a reply");
+        RenderedReply::new(reply, received, 10, String::new(), 0)
     };
     let call = chosen(&first());
     assert_eq!(call.stop, StopReason::ToolUse);

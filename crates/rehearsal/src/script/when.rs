@@ -46,53 +46,53 @@ pub(crate) enum PromptMode {
 const REMINDER: &str = "<system-reminder>";
 
 impl When {
-    pub(crate) fn holds(&self, heard: &RequestContent, request: u64) -> bool {
-        self.cheap(heard, request) && self.tools_offered(heard) && self.said(heard)
+    pub(crate) fn holds(&self, received: &RequestContent, request: u64) -> bool {
+        self.cheap(received, request) && self.tools_offered(received) && self.said(received)
     }
 
-    fn cheap(&self, heard: &RequestContent, request: u64) -> bool {
-        self.call.is_none_or(|call| call == heard.call)
+    fn cheap(&self, received: &RequestContent, request: u64) -> bool {
+        self.call.is_none_or(|call| call == received.call)
             && self.request.is_none_or(|wanted| wanted == request)
-            && self.protocol.is_none_or(|protocol| protocol == heard.protocol)
-            && self.stream.is_none_or(|stream| stream == heard.streams)
+            && self.protocol.is_none_or(|protocol| protocol == received.protocol)
+            && self.stream.is_none_or(|stream| stream == received.streams)
     }
 
-    fn tools_offered(&self, heard: &RequestContent) -> bool {
-        let offered = |name: &String| heard.tools.contains(name);
+    fn tools_offered(&self, received: &RequestContent) -> bool {
+        let offered = |name: &String| received.tools.contains(name);
         self.tools.iter().all(offered)
             && match &self.no_tools {
                 None => true,
-                Some(NoTools::AtAll(none)) => heard.tools.is_empty() == *none,
+                Some(NoTools::AtAll(none)) => received.tools.is_empty() == *none,
                 Some(NoTools::Of(names)) => !names.iter().any(offered),
             }
     }
 
-    fn said(&self, heard: &RequestContent) -> bool {
+    fn said(&self, received: &RequestContent) -> bool {
         let found = |pattern: &Option<Pattern>, text: &str| {
             pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
         };
-        self.answers_user(heard)
-            && self.answers_result(heard)
-            && found(&self.system, &heard.system)
-            && found(&self.model, &heard.model)
-            && self.mode.is_none_or(|mode| (mode == PromptMode::Plan) == heard.system.contains(REMINDER))
+        self.answers_user(received)
+            && self.answers_result(received)
+            && found(&self.system, &received.system)
+            && found(&self.model, &received.model)
+            && self.mode.is_none_or(|mode| (mode == PromptMode::Plan) == received.system.contains(REMINDER))
     }
 
     /// A user's message counts as answered once tools have answered: a reply that matches it
     /// alone would otherwise call the same tools forever.
-    fn answers_user(&self, heard: &RequestContent) -> bool {
+    fn answers_user(&self, received: &RequestContent) -> bool {
         let Some(pattern) = &self.last_user else { return true };
-        let is_answered = !heard.user_speaks && !heard.results.is_empty();
+        let is_answered = !received.user_speaks && !received.results.is_empty();
         let looks_on = self.tool_result.is_some() || self.tool_result_of.is_some() || self.call.is_some();
-        (looks_on || !is_answered) && pattern.matches(&heard.last_user)
+        (looks_on || !is_answered) && pattern.matches(&received.last_user)
     }
 
     /// One result must fulfil both conditions.
-    fn answers_result(&self, heard: &RequestContent) -> bool {
+    fn answers_result(&self, received: &RequestContent) -> bool {
         if self.tool_result.is_none() && self.tool_result_of.is_none() {
             return true;
         }
-        heard.results.iter().any(|result| {
+        received.results.iter().any(|result| {
             self.tool_result_of.as_ref().is_none_or(|name| *name == result.tool)
                 && self.tool_result.as_ref().is_none_or(|pattern| pattern.matches(&result.text))
         })

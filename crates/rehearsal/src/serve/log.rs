@@ -42,7 +42,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 pub(super) fn headers_without_secrets(headers: &HeaderMap) -> Vec<(String, String)> {
-    let told = headers.iter().map(|(name, value)| {
+    let shown = headers.iter().map(|(name, value)| {
         let value = if is_secret(name.as_str()) {
             HIDDEN.to_owned()
         } else {
@@ -50,15 +50,15 @@ pub(super) fn headers_without_secrets(headers: &HeaderMap) -> Vec<(String, Strin
         };
         (name.as_str().to_owned(), value)
     });
-    told.collect()
+    shown.collect()
 }
 
 pub(crate) fn query_without_secrets(query: &str) -> String {
-    let told = query.split('&').map(|pair| match pair.split_once('=') {
+    let shown = query.split('&').map(|pair| match pair.split_once('=') {
         Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
         _ => pair.to_owned(),
     });
-    told.collect::<Vec<_>>().join("&")
+    shown.collect::<Vec<_>>().join("&")
 }
 
 /// The newest requests, bounded by number and size.
@@ -151,10 +151,10 @@ mod tests {
         ] {
             headers.insert(name, value.parse().expect("a value"));
         }
-        let told = headers_without_secrets(&headers);
-        let hidden = told.iter().filter(|(_, value)| value == HIDDEN).count();
+        let shown = headers_without_secrets(&headers);
+        let hidden = shown.iter().filter(|(_, value)| value == HIDDEN).count();
         assert_eq!(hidden, 3);
-        assert!(told.contains(&("anthropic-version".to_owned(), "2023-06-01".to_owned())));
+        assert!(shown.contains(&("anthropic-version".to_owned(), "2023-06-01".to_owned())));
         assert_eq!(query_without_secrets("alt=sse&key=sk-4"), "alt=sse&key=[hidden]");
     }
 }

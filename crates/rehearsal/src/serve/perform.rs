@@ -23,7 +23,7 @@ const EVENTS: &str = "text/event-stream; charset=utf-8";
 
 pub(super) async fn perform(
     reply: &Reply,
-    heard: &RequestContent,
+    received: &RequestContent,
     answer: &RenderedReply,
     streams: &Arc<Streams>,
 ) -> Response {
@@ -34,16 +34,16 @@ pub(super) async fn perform(
         tokio::time::sleep(stall.wait).await;
     }
     let mut response = if let Some(refused) = &fault.refused {
-        refusal(heard.protocol, refused, fault.body.as_deref(), &answer.stamp)
+        refusal(received.protocol, refused, fault.body.as_deref(), &answer.stamp)
     } else if let Some(body) = &fault.body {
-        let kind = if heard.framing == Framing::Events { EVENTS } else { JSON };
+        let kind = if received.framing == Framing::Events { EVENTS } else { JSON };
         response(StatusCode::OK, kind, Body::from(body.clone()))
-    } else if heard.framing == Framing::Whole {
-        whole(reply, fault, heard, answer).await
+    } else if received.framing == Framing::Whole {
+        whole(reply, fault, received, answer).await
     } else {
-        stream(reply, fault, heard, answer, streams)
+        stream(reply, fault, received, answer, streams)
     };
-    name(&mut response, heard.protocol, &answer.stamp);
+    name(&mut response, received.protocol, &answer.stamp);
     if let Some(kind) = fault.content_type.as_deref().and_then(|kind| HeaderValue::from_str(kind).ok()) {
         response.headers_mut().insert(CONTENT_TYPE, kind);
     }
@@ -53,14 +53,14 @@ pub(super) async fn perform(
 fn stream(
     reply: &Reply,
     fault: &Fault,
-    heard: &RequestContent,
+    received: &RequestContent,
     answer: &RenderedReply,
     streams: &Arc<Streams>,
 ) -> Response {
-    let mut score = wire::stream(heard, answer);
+    let mut score = wire::stream(received, answer);
     let middle = score.tokens() / 2;
     if let Some(error) = &fault.error_event {
-        wire::fail(heard, answer, &mut score, error.after.unwrap_or(middle), &error.code);
+        wire::fail(received, answer, &mut score, error.after.unwrap_or(middle), &error.code);
     }
     let (limit, ending) = match fault.cut {
         None => (score.bytes.len(), Ending::Whole),
@@ -72,7 +72,7 @@ fn stream(
     let stall = fault.stall.and_then(|stall| Some((stall.after?, stall.wait)));
     let steps = steps(&score, reply.pace, stall, limit);
     let player = Player::new(score.bytes, steps, ending, Arc::clone(streams));
-    let kind = match (heard.framing, heard.protocol) {
+    let kind = match (received.framing, received.protocol) {
         (Framing::Array, _) => "application/json; charset=UTF-8",
         (_, Protocol::Gemini) => "text/event-stream",
         _ => EVENTS,
@@ -93,7 +93,7 @@ fn cut_at(score: &Score, cut: Cut) -> usize {
     start + length.div_ceil(2)
 }
 
-async fn whole(reply: &Reply, fault: &Fault, heard: &RequestContent, answer: &RenderedReply) -> Response {
+async fn whole(reply: &Reply, fault: &Fault, received: &RequestContent, answer: &RenderedReply) -> Response {
     let count: usize = answer.pieces.iter().map(|piece| tokens(piece.text()).count()).sum();
     let later = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
     let mut wait = reply.pace.first_token + reply.pace.token.saturating_mul(later);
@@ -105,15 +105,15 @@ async fn whole(reply: &Reply, fault: &Fault, heard: &RequestContent, answer: &Re
     }
     if let Some(error) = &fault.error_event {
         let status = match error.code.as_str() {
-            "overloaded_error" if heard.protocol == Protocol::Anthropic => 529,
+            "overloaded_error" if received.protocol == Protocol::Anthropic => 529,
             "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => 429,
             _ => 503,
         };
         let refused =
             HttpError { status, retry_after_s: None, code: None, message: None, context_exceeded: false };
-        return refusal(heard.protocol, &refused, None, &answer.stamp);
+        return refusal(received.protocol, &refused, None, &answer.stamp);
     }
-    let mut text = wire::whole(heard, answer).to_string();
+    let mut text = wire::whole(received, answer).to_string();
     let Some(cut) = fault.cut else { return response(StatusCode::OK, JSON, Body::from(text)) };
     let announced = text.len();
     let mut half = text.len() / 2;

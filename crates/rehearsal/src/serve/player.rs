@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_together_is_sent_together() {
+    fn steps_that_are_due_together_are_one() {
         check(0, 0, None, 10, &[(0, 10)]);
         check(5, 0, None, 10, &[(0, 2), (5, 10)]);
         check(0, 3, None, 10, &[(0, 4), (3, 6), (6, 10)]);

@@ -97,9 +97,9 @@ impl Stage {
     }
 
     /// The first reply that holds and may still be used.
-    fn choose(&self, heard: &RequestContent, number: u64) -> Option<&Reply> {
+    fn choose(&self, received: &RequestContent, number: u64) -> Option<&Reply> {
         let mut numbered = self.script.replies.iter().zip(&self.used);
-        let found = numbered.find(|(reply, used)| reply.when.holds(heard, number) && may_use(reply, used));
+        let found = numbered.find(|(reply, used)| reply.when.holds(received, number) && may_use(reply, used));
         match found {
             Some((reply, _)) => Some(reply),
             None if self.script.strict => None,
@@ -175,28 +175,34 @@ impl Stage {
                 return refuse(400, &format!("the body is not JSON: {error}"));
             }
         };
-        let heard = match request_content::read(call, &value) {
-            Ok(heard) => heard,
+        let received = match request_content::read(call, &value) {
+            Ok(received) => received,
             Err(Rejected(message)) => {
                 self.record(head, bytes.len(), value, None);
                 return refuse(400, &message);
             }
         };
-        let Some(reply) = self.choose(&heard, number) else {
+        let Some(reply) = self.choose(&received, number) else {
             self.record(head, bytes.len(), value, None);
-            let said: String = heard.last_user.chars().take(200).collect();
+            let text: String = received.last_user.chars().take(200).collect();
             let message = format!(
-                "the rehearsal's script is strict and has no reply for this (call {}, last user text {said:?})",
-                heard.call
+                "the rehearsal's script is strict and has no reply for this (call {}, last user text {text:?})",
+                received.call
             );
             return refuse(400, &message);
         };
         self.record(head, bytes.len(), value, Some(reply.line));
-        self.perform(reply, &heard, &bytes, stamp).await
+        self.perform(reply, &received, &bytes, stamp).await
     }
 
-    async fn perform(&self, reply: &Reply, heard: &RequestContent, body: &Bytes, stamp: String) -> Response {
-        let answer = RenderedReply::new(reply, heard, body.len(), stamp, self.created());
-        perform::perform(reply, heard, &answer, &self.streams).await
+    async fn perform(
+        &self,
+        reply: &Reply,
+        received: &RequestContent,
+        body: &Bytes,
+        stamp: String,
+    ) -> Response {
+        let answer = RenderedReply::new(reply, received, body.len(), stamp, self.created());
+        perform::perform(reply, received, &answer, &self.streams).await
     }
 }

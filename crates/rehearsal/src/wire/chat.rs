@@ -9,8 +9,8 @@ use crate::score::{Score, tokens};
 
 const CALL: &str = "call_";
 
-pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
-    let chunk = Chunk::new(heard, answer);
+pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &mut Score) {
+    let chunk = Chunk::new(received, answer);
     chunk.delta(score, |score| {
         score.raw("{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}");
     });
@@ -39,7 +39,7 @@ pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut
     }
     score.close();
     chunk.last(score, finish(answer.stop));
-    if heard.wants_usage {
+    if received.wants_usage {
         score.raw(&chunk.head).raw(",\"choices\":[],\"usage\":").json(&usage(answer)).raw("}\n\n");
     }
     score.raw("data: [DONE]\n\n");
@@ -54,7 +54,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(heard: &RequestContent, answer: &RenderedReply) -> Self {
+    fn new(received: &RequestContent, answer: &RenderedReply) -> Self {
         let head = format!(
             "data: {{\"id\":\"chatcmpl-{}\",\"object\":\"chat.completion.chunk\",\"created\":{},\"model\":{},\
              \"system_fingerprint\":\"fp_rehearsal\"",
@@ -63,7 +63,7 @@ impl Chunk {
             Value::from(answer.model.as_str()),
         );
         // With usage requested, every chunk has the field and the last one a value.
-        let tail = if heard.wants_usage { "],\"usage\":null}\n\n" } else { "]}\n\n" };
+        let tail = if received.wants_usage { "],\"usage\":null}\n\n" } else { "]}\n\n" };
         Self { head, tail }
     }
 

@@ -8,8 +8,8 @@ use crate::rendered_reply::{Piece, RenderedReply};
 use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
-pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
-    let chunk = Chunk::new(heard, answer);
+pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &mut Score) {
+    let chunk = Chunk::new(received, answer);
     let mut signature = signature(answer);
     for piece in &answer.pieces {
         match piece {
@@ -37,7 +37,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(heard: &RequestContent, answer: &RenderedReply) -> Self {
+    fn new(received: &RequestContent, answer: &RenderedReply) -> Self {
         let input = answer.usage.input_tokens;
         let tail = format!(
             "],\"role\":\"model\"}},\"index\":0}}],\"usageMetadata\":{{\"promptTokenCount\":{input},\
@@ -45,7 +45,7 @@ impl Chunk {
             Value::from(answer.model.as_str()),
             answer.stamp,
         );
-        Self { framing: heard.framing, tail }
+        Self { framing: received.framing, tail }
     }
 
     fn open(&self, score: &mut Score) {
@@ -111,12 +111,12 @@ pub(super) fn whole(answer: &RenderedReply) -> Value {
     response(answer, &parts)
 }
 
-pub(super) fn fail(heard: &RequestContent, score: &mut Score, code: &str, message: &str) {
+pub(super) fn fail(received: &RequestContent, score: &mut Score, code: &str, message: &str) {
     let status = if code == "overloaded_error" { "UNAVAILABLE" } else { code };
-    begin(heard.framing, score);
+    begin(received.framing, score);
     score.json(&json!({ "error": { "code": 503, "message": message, "status": status } }));
-    end(heard.framing, score);
-    if heard.framing == Framing::Array {
+    end(received.framing, score);
+    if received.framing == Framing::Array {
         score.raw("]");
     }
 }

@@ -9,7 +9,7 @@ use crate::score::{Score, tokens};
 
 const CALL: &str = "call_";
 
-pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut Score) {
+pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &mut Score) {
     let mut events = Events { score, sequence: 0 };
     let opening = response(answer, "in_progress", &[]);
     for name in ["response.created", "response.in_progress"] {
@@ -17,14 +17,14 @@ pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut
     }
     let mut done = Vec::with_capacity(answer.pieces.len());
     for (index, piece) in answer.pieces.iter().enumerate() {
-        let added = item(heard, answer, index, piece, Fill::Empty);
+        let added = item(received, answer, index, piece, Fill::Empty);
         events.item("response.output_item.added", index, &added);
         match piece {
             Piece::Reasoning(text) => summary(&mut events, answer, index, text),
             Piece::Text(text) => message(&mut events, answer, index, text),
             Piece::Tool { name, input, .. } => arguments(&mut events, answer, index, name, input),
         }
-        let finished = item(heard, answer, index, piece, Fill::Whole);
+        let finished = item(received, answer, index, piece, Fill::Whole);
         events.item("response.output_item.done", index, &finished);
         done.push(finished);
     }
@@ -33,16 +33,16 @@ pub(super) fn stream(heard: &RequestContent, answer: &RenderedReply, score: &mut
     events.open(name).raw(",\"response\":").json(&response(answer, status, &done)).raw(END);
 }
 
-pub(super) fn whole(heard: &RequestContent, answer: &RenderedReply) -> Value {
+pub(super) fn whole(received: &RequestContent, answer: &RenderedReply) -> Value {
     let pieces = answer.pieces.iter().enumerate();
     let items: Vec<Value> =
-        pieces.map(|(index, piece)| item(heard, answer, index, piece, Fill::Whole)).collect();
+        pieces.map(|(index, piece)| item(received, answer, index, piece, Fill::Whole)).collect();
     response(answer, end(answer).1, &items)
 }
 
 /// An error event and the failed response. Some servers send only one of them.
 pub(super) fn fail(
-    heard: &RequestContent,
+    received: &RequestContent,
     answer: &RenderedReply,
     score: &mut Score,
     code: &str,
@@ -56,7 +56,7 @@ pub(super) fn fail(
     events.score.raw(",\"param\":null").raw(END);
     let mut failed = response(&RenderedReply { pieces: Vec::new(), ..answer.clone() }, "failed", &[]);
     failed["error"] = json!({ "code": code, "message": message });
-    failed["model"] = heard.model.as_str().into();
+    failed["model"] = received.model.as_str().into();
     events.open("response.failed").raw(",\"response\":").json(&failed).raw(END);
 }
 
@@ -141,7 +141,7 @@ enum Fill {
     Whole,
 }
 
-fn item(heard: &RequestContent, answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
+fn item(received: &RequestContent, answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
     let whole = fill == Fill::Whole;
     let status = match answer.stop {
         _ if !whole => "in_progress",
@@ -153,7 +153,7 @@ fn item(heard: &RequestContent, answer: &RenderedReply, index: usize, piece: &Pi
             let summary = if whole { json!([{ "type": "summary_text", "text": text }]) } else { json!([]) };
             let mut item =
                 json!({ "id": answer.piece_id("rs_", index), "type": "reasoning", "summary": summary });
-            if heard.wants_encrypted {
+            if received.wants_encrypted {
                 item["encrypted_content"] = answer.piece_id("rehearsal-encrypted-", index).into();
             }
             item

@@ -83,7 +83,7 @@ async fn a_status_may_have_a_body_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_told_in_the_protocols_words() {
+async fn a_request_that_is_too_long_fails_in_the_protocols_form() {
     let rehearsal = with("{ context_exceeded = true }").await;
     for (protocol, words) in Protocol::ALL.into_iter().zip([
         "prompt is too long",
@@ -243,7 +243,7 @@ async fn before_a_stall_the_tokens_have_arrived() {
 }
 
 #[tokio::test]
-async fn a_fault_that_is_used_once_lets_the_next_attempt_pass() {
+async fn a_fault_with_one_use_spares_the_next_attempt() {
     let rehearsal =
         rehearse("[[reply]]\nfault = { status = 503 }\ntimes = 1\n[[reply]]\ntext = 'now'\n").await;
     let mut statuses = Vec::new();

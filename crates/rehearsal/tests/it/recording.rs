@@ -28,7 +28,7 @@ async fn replay(cassette: &Path) -> Replay {
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_played_back_the_same() {
+async fn a_recording_plays_back_unchanged() {
     let directory = tempfile::tempdir().expect("a directory");
     for name in ["tape.toml", "tape.json"] {
         let cassette = directory.path().join(name);
@@ -67,7 +67,7 @@ async fn what_was_recorded_is_played_back_the_same() {
 }
 
 #[tokio::test]
-async fn a_request_that_differs_is_told_with_its_place_and_both_values() {
+async fn a_difference_has_its_place_and_both_values() {
     let directory = tempfile::tempdir().expect("a directory");
     let cassette = directory.path().join("tape.toml");
     let upstream = rehearse(SCRIPT).await;
@@ -113,7 +113,7 @@ async fn keys_reach_the_provider_and_other_kinds_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_still_being_said_when_the_recorder_stops_is_kept() {
+async fn an_answer_cut_by_the_recorders_stop_is_recorded() {
     let directory = tempfile::tempdir().expect("a directory");
     let cassette = directory.path().join("tape.json");
     let upstream = rehearse("[[reply]]\ntext = 'one two'\nfault = { stall_ms = 60000, after = 1 }\n").await;
@@ -133,11 +133,11 @@ async fn what_is_still_being_said_when_the_recorder_stops_is_kept() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_recorded_is_told_at_the_start() {
+async fn invalid_recording_options_fail_at_the_start() {
     let directory = tempfile::tempdir().expect("a directory");
     for (upstream, name, words) in [
         ("ftp://example.com", "a.toml", "https://"),
-        ("example", "a.toml", "no address of a provider"),
+        ("example", "a.toml", "invalid provider address"),
         ("http://example.com/?key=1", "a.toml", "it has a ? or a #"),
         ("http://example.com", "a.txt", ".toml or .json"),
         ("http://example.com", "none/a.toml", "cannot write"),
@@ -150,7 +150,7 @@ async fn what_cannot_be_recorded_is_told_at_the_start() {
 }
 
 #[test]
-fn a_file_that_is_no_cassette_is_told() {
+fn an_invalid_cassette_fails() {
     let directory = tempfile::tempdir().expect("a directory");
     let good = json!({ "version": 1, "exchange": [{
         "request": { "method": "POST", "path": "/v1/messages", "body": "{}" },

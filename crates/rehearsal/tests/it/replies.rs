@@ -144,7 +144,7 @@ async fn calls_and_results_must_fit() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_in_the_words_of_the_protocol() {
+async fn invalid_requests_are_refused_in_the_protocols_form() {
     let rehearsal = rehearse("[[reply]]\ntext = 'a'\n").await;
     let address = rehearsal.address();
     for protocol in Protocol::ALL {

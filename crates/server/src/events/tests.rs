@@ -63,7 +63,7 @@ fn ids_are_understood_again() {
 }
 
 #[test]
-fn what_came_after_a_place_is_kept_for_a_while() {
+fn recent_events_after_a_place_are_kept() {
     let log = log(6);
     assert_eq!(shown(&log.after(6)), [""; 0]);
     assert_eq!(shown(&log.after(4)), ["5 change", "6 change"]);
@@ -73,7 +73,7 @@ fn what_came_after_a_place_is_kept_for_a_while() {
 }
 
 #[test]
-fn problems_are_told_when_they_are_others() {
+fn problems_are_logged_only_when_they_change() {
     let log = log(0);
     log.note_problems(|| "one".to_owned());
     log.note_problems(|| "one".to_owned());
@@ -83,7 +83,7 @@ fn problems_are_told_when_they_are_others() {
 }
 
 #[test]
-fn a_problem_says_where_it_is() {
+fn a_problem_has_its_position() {
     let whole =
         app::Problem::of_file(std::path::Path::new("a/personas.toml"), Code::FileTooLarge, "too large", None);
     let placed = app::Problem {
@@ -142,7 +142,7 @@ async fn next(stream: &mut axum::body::BodyDataStream) -> String {
 }
 
 #[tokio::test]
-async fn a_silent_stream_says_that_it_is_still_there() {
+async fn a_silent_stream_sends_comments() {
     let (log, stopping) = (log(1), CancellationToken::new());
     let mut stream = sent(&log, None, &stopping);
     assert!(next(&mut stream).await.contains("event: problems"));

@@ -30,7 +30,7 @@ async fn next(pieces: &mut (impl Stream<Item = Result<Bytes, Infallible>> + Unpi
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn what_is_ready_goes_out_as_one_piece() {
+async fn ready_events_are_sent_as_one_piece() {
     let (sender, mut pieces) = pieces(LONG, Opening::Plain);
     for (number, content) in ["one", "two\nlines", "\u{2028}"].into_iter().enumerate() {
         sender.unbounded_send(delta(number as u32, content)).expect("heard");
@@ -82,7 +82,7 @@ async fn only_silence_is_filled_with_comments() {
 }
 
 #[tokio::test]
-async fn a_failure_ends_the_stream_and_says_so() {
+async fn a_failure_ends_the_stream_with_an_error() {
     let (sender, mut pieces) = pieces(LONG, Opening::Plain);
     sender.unbounded_send(delta(1, "one")).expect("heard");
     sender.unbounded_send(Err(app::SessionError::NoProject.into())).expect("heard");

@@ -112,7 +112,7 @@ async fn a_page_is_fetched_as_text() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_fails_or_is_too_long_is_told() {
+async fn binary_failed_and_long_pages_are_reported() {
     let port = serve(router()).await;
     let tool = tool(port, &[]);
     for (path, expected) in [

@@ -217,7 +217,7 @@ mod tests {
             (json!({ "command": " " }), "command is empty"),
             (json!({ "command": "a", "startup_timeout_s": 0 }), "between 1 and 3600"),
             (json!({ "command": "a", "comand": "b" }), "unknown field `comand`"),
-            (json!({ "url": "http://b", "headers": { "a b": "c" } }), "no name of a header"),
+            (json!({ "url": "http://b", "headers": { "a b": "c" } }), "invalid header name"),
         ] {
             let error = parsed(value).expect_err(expected);
             assert!(error.contains(expected), "{error}");

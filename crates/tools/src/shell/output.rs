@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole() {
+    fn output_that_fits_is_whole() {
         assert_eq!(text(&[]), "");
         assert_eq!(text(&[b"gr\xc3", b"\xbc\xc3\x9fe"]), "grüße");
         let full = vec![b'x'; OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES];

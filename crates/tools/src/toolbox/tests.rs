@@ -71,7 +71,7 @@ async fn call(name: &str, value: Value) -> Outcome {
 }
 
 #[tokio::test]
-async fn what_passes_the_schema_reaches_the_handler() {
+async fn valid_input_reaches_the_handler() {
     assert_eq!(call("obey", json!({ "do": "it" })).await, Outcome::text("did it"));
 }
 
@@ -99,7 +99,7 @@ async fn a_violation_does_not_repeat_a_huge_input() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_own_schema_is_broken_says_so() {
+async fn a_tool_with_a_broken_schema_fails() {
     let answer = call("broken", json!({})).await;
     assert!(answer.is_error && answer.text.contains("its own input schema is not valid"), "{}", answer.text);
 }

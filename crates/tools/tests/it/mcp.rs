@@ -127,7 +127,7 @@ async fn a_server_over_http_is_usable() {
 }
 
 #[tokio::test]
-async fn a_header_may_come_from_the_environment_and_its_value_is_never_told() {
+async fn a_header_from_the_environment_stays_secret() {
     let url = http_server(Server::new(false)).await;
     let (tools, problems) = one(over_http(url.clone(), "s3cret")).list().await;
     assert!(tools.is_empty() && problems.len() == 1, "{problems:?}");
@@ -180,7 +180,7 @@ async fn one_odd_tool_takes_no_other_away() {
 }
 
 #[tokio::test]
-async fn an_address_is_told_without_what_may_be_a_key() {
+async fn an_address_is_shown_without_its_query() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let place = listener.local_addr().expect("an address");
     drop(listener);
@@ -192,7 +192,7 @@ async fn an_address_is_told_without_what_may_be_a_key() {
 }
 
 #[tokio::test]
-async fn a_server_that_lists_nothing_says_so() {
+async fn a_server_without_tools_is_reported() {
     let servers = one(edited_as("legacy", r#"s/"tools":\[/"tolls":[/"#));
     let (tools, problems) = servers.list().await;
     assert!(tools.is_empty());
@@ -280,7 +280,7 @@ async fn a_server_over_http_that_was_gone_is_used_again_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn what_a_server_asks_for_is_declined() {
+async fn requests_of_a_server_are_declined() {
     let servers = one(started_as("legacy"));
     assert_eq!(say(&toolbox(&servers).await, "ask").await, "declined");
     let servers = one(started_as("modern"));

@@ -16,7 +16,7 @@ async fn a_file_is_read_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_says_which_part_it_is() {
+async fn a_part_of_a_file_has_its_line_numbers() {
     let project = Project::new();
     let lines: String = (1..=5_000).map(|number| format!("line {number}\n")).collect();
     project.put("long", &lines);
@@ -34,7 +34,7 @@ async fn a_part_of_a_file_says_which_part_it_is() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_an_answer_is_left_to_the_next_call() {
+async fn a_long_file_is_read_in_several_calls() {
     let project = Project::new();
     project.put("wide", format!("{}\n", "x".repeat(999)).repeat(100)).put("one", "y".repeat(100_000));
     let text = project.ok("read_file", json!({ "path": "wide" })).await;
@@ -45,7 +45,7 @@ async fn what_does_not_fit_an_answer_is_left_to_the_next_call() {
 }
 
 #[tokio::test]
-async fn a_wrong_path_is_told_what_was_probably_meant() {
+async fn a_wrong_path_fails_with_a_suggestion() {
     let project = Project::new();
     project.put("src/main.rs", "");
     let text = project.fails("read_file", json!({ "path": "src/mian.rs" })).await;
@@ -97,7 +97,7 @@ async fn a_list_honours_ignore_rules_and_depth() {
 }
 
 #[tokio::test]
-async fn a_list_without_entries_and_a_wrong_glob_are_told() {
+async fn an_empty_list_and_an_invalid_glob_are_reported() {
     let project = tree();
     let text = project.ok("list_files", json!({ "glob": "*.py" })).await;
     assert_eq!(text, "[no file below . matches *.py; ignored and hidden files are left out]");
@@ -109,7 +109,7 @@ async fn a_list_without_entries_and_a_wrong_glob_are_told() {
 }
 
 #[tokio::test]
-async fn a_long_list_is_cut_and_says_so() {
+async fn a_long_list_is_cut_with_a_note() {
     let project = Project::new();
     for number in 0..1_100 {
         project.put(&format!("f{number:04}"), "");

@@ -98,7 +98,7 @@ async fn a_time_out_kills_all_descendants() {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_running_ends_with_it() {
+async fn processes_left_by_a_command_end_with_it() {
     let project = Project::new();
     let text = project.ok("run_command", json!({ "command": FAMILY })).await;
     assert!(text.starts_with("exit code 0 (what it had left running was ended)"), "{text}");

@@ -35,7 +35,7 @@ async fn permissions_are_kept() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_is_told() {
+async fn failed_writes_are_reported() {
     let project = Project::new();
     project.put("dir/x", "").put(".git/config", "old");
     for (path, expected) in [
@@ -79,7 +79,7 @@ async fn several_occurrences_need_to_be_meant() {
 }
 
 #[tokio::test]
-async fn a_miss_is_told_what_is_near() {
+async fn a_miss_fails_with_the_nearest_text() {
     let project = Project::new();
     project.put("a", "fn main() {\n\tlet value = compute(1);\n\tprint(value);\n}\n");
     let text = project

@@ -65,7 +65,7 @@ async fn a_call_waits_as_a_row_and_runs_when_it_is_approved() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_tells_the_model_why() {
+async fn a_rejection_reaches_the_model_with_its_reason() {
     on_stage(WRITE, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_refusal_tells_the_model_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_remembered_holds_for_the_session_alone() {
+async fn remembered_answers_hold_for_one_session() {
     on_stage(WRITE, async |stage| {
         for remembered in [true, false] {
             let _ = std::fs::remove_file(stage.file("a.txt"));
@@ -107,7 +107,7 @@ async fn what_is_remembered_holds_for_the_session_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_in_another_process_goes_on_and_the_first_ones_viewer_hears_it() {
+async fn an_answer_in_another_process_resumes_the_run_for_all_viewers() {
     on_stage(WRITE, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "write it".to_owned(), Default::default()).await.unwrap();
@@ -157,7 +157,7 @@ async fn two_requests_are_both_waited_for_and_what_is_allowed_runs_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_anybody_there_a_request_is_a_refusal_that_says_so() {
+async fn without_a_user_a_request_is_refused() {
     on_stage(WRITE, async |stage| {
         for policy in [ApprovalPolicy::Refuse, ApprovalPolicy::Read] {
             let id = stage.session(Mode::Build).await;

@@ -112,7 +112,7 @@ async fn several_tools_in_one_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_remembered_and_a_fresh_session_knows_nothing() {
+async fn a_session_remembers_and_a_fresh_one_knows_nothing() {
     on_stage(READ, async |stage| {
         let id = stage.session(Mode::Build).await;
         stage.say(id, "my name is Bo").await;
@@ -207,7 +207,7 @@ async fn every_end_has_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cancelling_stops_at_once_and_keeps_what_was_said() {
+async fn cancelling_stops_at_once_and_keeps_the_text() {
     let script = r#"
         [[reply]]
         text = "one two three four five six seven eight nine ten eleven twelve"

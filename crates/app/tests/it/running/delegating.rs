@@ -189,7 +189,7 @@ async fn a_persona_that_is_not_there_is_a_result_and_leaves_no_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_delegate_asks_for_is_shown_above_and_its_answer_has_both_go_on() {
+async fn a_delegates_request_is_shown_above_and_its_answer_resumes_both() {
     on_stage(SCRIPT, async |stage| {
         cast(stage, json!({})).await;
         for elsewhere in [false, true] {
@@ -242,7 +242,7 @@ async fn a_request_from_two_below_comes_all_the_way_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_delegates_that_ask_are_both_waited_for_and_told_once() {
+async fn a_run_waits_for_two_delegates_that_ask() {
     on_stage(SCRIPT, async |stage| {
         cast(stage, json!({})).await;
         let id = stage.session_of("boss", Mode::Build).await;
@@ -267,7 +267,7 @@ async fn two_delegates_that_ask_are_both_waited_for_and_told_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_remembered_above_holds_below() {
+async fn remembered_answers_hold_for_delegates() {
     let script = r#"
         [[reply]]
         when = { system = "You are Boss", last_user = "write" }
@@ -332,7 +332,7 @@ async fn cancelling_a_session_cancels_what_works_for_it() {
 
 /// A waiting session lists its open requests, those of delegates included.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_delegate_asks_for_is_among_the_approvals_above() {
+async fn a_delegates_request_is_among_the_approvals_above() {
     on_stage(SCRIPT, async |stage| {
         cast(stage, json!({})).await;
         let id = stage.session_of("boss", Mode::Build).await;
@@ -354,7 +354,7 @@ async fn what_a_delegate_asks_for_is_among_the_approvals_above() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn why_a_delegate_failed_is_told() {
+async fn a_delegates_failure_is_reported() {
     on_stage(SCRIPT, async |stage| {
         cast(stage, json!({})).await;
         let id = stage.session_of("boss", Mode::Build).await;

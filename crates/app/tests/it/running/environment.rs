@@ -94,7 +94,7 @@ async fn an_allowed_value_reaches_the_model_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
+async fn unset_or_forbidden_placeholders_stay_and_are_reported() {
     on_stage_with(PROJECT, SCRIPT, async |stage| {
         let runtime = runtime(stage).await;
         let create: CreateSession = input(json!({ "persona": "forgetful" }));
@@ -119,7 +119,7 @@ async fn what_is_unset_or_not_allowed_stays_and_is_told_with_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_unset_in_the_instruction_for_plans_is_told_while_planning_alone() {
+async fn placeholders_of_the_plan_instruction_are_reported_in_plan_mode_only() {
     on_stage_with(PROJECT, SCRIPT, async |stage| {
         let runtime = runtime(stage).await;
         let id = stage.session_of("planless", Mode::Build).await;
@@ -176,7 +176,7 @@ multipliers = { read = 2.0 }
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_presets_say_to_a_model_is_filled_in() {
+async fn texts_of_presets_are_filled_in() {
     on_stage_with(PRESET, SCRIPT, async |stage| {
         let runtime = runtime(stage).await;
         for (mode, hint, errors) in [

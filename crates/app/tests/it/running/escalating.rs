@@ -312,7 +312,7 @@ async fn the_model_that_answered_is_kept_for_a_while() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_all_fail_the_run_does_and_says_why() {
+async fn a_run_fails_with_its_last_model() {
     let script = r#"
         [[reply]]
         when = { last_user = "/hello$/" }
@@ -369,7 +369,7 @@ async fn providers_that_are_not_configured_are_passed_over_and_a_requested_model
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_any_provider_a_rehearsal_answers_and_says_so() {
+async fn without_any_provider_a_rehearsal_answers() {
     on_stage("[[reply]]\ntext = \"unused\"", async |stage| {
         let mut options = RuntimeOptions::new(Providers::build(BTreeMap::new(), &|_| None).unwrap());
         options.environment = Arc::new(|name| (name == "OLLAMA_HOST").then(|| "127.0.0.1:1".to_owned()));

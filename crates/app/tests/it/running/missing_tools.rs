@@ -37,7 +37,7 @@ fn told(events: &[Event]) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_does_not_start_is_told_once_a_run() {
+async fn a_server_that_does_not_start_is_reported_once_per_run() {
     on_stage(WRITES, async |stage| {
         let runtime = stage.restarted_with(|options| options.mcp_servers = broken()).await;
         let id = stage.session(Mode::Build).await;
@@ -61,7 +61,7 @@ async fn a_server_that_does_not_start_is_told_once_a_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_directory_that_is_gone_is_told() {
+async fn a_missing_directory_is_reported() {
     on_stage(WRITES, async |stage| {
         let directory = stage.file("inside");
         std::fs::create_dir(&directory).unwrap();

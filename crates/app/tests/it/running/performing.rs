@@ -124,7 +124,7 @@ async fn tools_of_a_source_run_by_the_policy_and_their_events_are_noted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_performance_keeps_what_was_said() {
+async fn a_cancelled_performance_keeps_its_text() {
     on_stage(GAME, async |stage| {
         for (message, expected) in [("slowly", "user assistant_text"), ("wait", "user tool_call tool_result")]
         {

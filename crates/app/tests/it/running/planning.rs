@@ -228,7 +228,7 @@ async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_cannot_be_taken_is_told_to_the_model() {
+async fn a_rejected_plan_is_reported_to_the_model() {
     let script = r#"
         [[reply]]
         when = { tool_result_of = "plan_exit" }

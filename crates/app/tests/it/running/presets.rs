@@ -60,7 +60,7 @@ async fn a_preset_selects_and_denies_before_it_asks_before_it_allows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_preset_allows_runs_without_a_question() {
+async fn a_preset_approves_calls() {
     on_stage(ACTS, async |stage| {
         equip(stage, json!([{ "name": "write_file", "approval": "auto" }])).await;
         let id = stage.session_of("worker", Mode::Build).await;
@@ -82,7 +82,7 @@ async fn without_a_preset_what_reads_is_allowed_and_all_else_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_guardrail_denies_no_preset_and_no_script_allows() {
+async fn a_guardrail_overrides_presets_and_scripts() {
     on_stage(ACTS, async |stage| {
         let preset = json!({ "name": "kit", "categories": { "work": [{ "name": "*", "approval": "auto" }] } });
         stage.world.create(Kind::ToolPreset, Scope::Shared, preset).await;
@@ -229,7 +229,7 @@ async fn a_skill_is_named_in_the_prompt_and_loaded_on_demand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_project_approves_counts_only_where_the_project_is_trusted() {
+async fn a_projects_approvals_count_only_if_it_is_trusted() {
     let project = r#"
         [personas.helper]
         system_prompt = "You help."

@@ -69,7 +69,7 @@ async fn a_second_viewer_sees_everything_the_text_on_its_way_included() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_comes_back_misses_nothing_and_hears_nothing_twice() {
+async fn a_viewer_that_reconnects_gets_every_event_once() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut steady = stage.runtime.events(id, None).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_viewer_in_another_process_follows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_taken_back_is_told() {
+async fn discarded_turns_are_reported() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         stage.say(id, "long: one").await;
@@ -207,7 +207,7 @@ async fn what_is_taken_back_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_deleted_is_watched_no_longer() {
+async fn deleting_a_session_ends_its_streams() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut here = stage.runtime.events(id, None).await.unwrap();
@@ -225,7 +225,7 @@ async fn what_is_deleted_is_watched_no_longer() {
 
 /// Viewers here get the entries of another process in their place.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_happens_elsewhere_is_heard_in_its_place() {
+async fn entries_of_other_processes_arrive_in_order() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
         let other = stage.restarted().await;

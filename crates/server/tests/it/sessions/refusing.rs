@@ -62,7 +62,7 @@ async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
         ("PATCH", &mode, json!({ "mode": "dream" }), "unknown mode \"dream\" (expected plan or build)"),
         ("PATCH", &mode, json!({}), "\"mode\" is missing"),
         ("PATCH", &mode, json!({ "mode": "plan", "now": true }), "unknown field \"now\""),
-        ("POST", &messages, json!(["Hello"]), "no object"),
+        ("POST", &messages, json!(["Hello"]), "not a JSON object"),
     ] {
         let (status, problem) = world.ask(method, path, Some(&body)).await;
         let shown: String = body.to_string().chars().take(80).collect();
