@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Add Masque to the configuration of an MCP client
     Connect(ConnectArgs),
-    /// Trust a project: let its files start MCP servers, name providers and approve tools
+    /// Trust a project: let its files start MCP servers, add providers and approve tools
     Trust(TrustArgs),
     /// Check the configuration, the database, providers and MCP servers
     Doctor(DoctorArgs),

@@ -44,7 +44,7 @@ pub(crate) struct CreateKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Name
+    /// Name of the entity
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
     /// Fail unless it is at this revision
@@ -201,7 +201,7 @@ pub(crate) struct DeleteArgs {
     /// Kind
     #[arg(value_enum)]
     pub(crate) kind: KindWord,
-    /// Name
+    /// Name of the entity
     #[arg(value_parser = name_to_change)]
     pub(crate) name: Name,
     /// Delete it even if personas use it or its entry has an error

@@ -18,7 +18,7 @@ that others still use stay in the source scope too.
   masque promote reviewer --from shared --to project --copy
   masque promote calm-tone --kind part --to global")]
 pub(crate) struct PromoteArgs {
-    /// Name
+    /// Name of the entity
     #[arg(value_parser = name_to_carry)]
     pub(crate) name: Name,
     /// Kind [default: persona]

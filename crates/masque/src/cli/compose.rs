@@ -11,8 +11,8 @@ use crate::failure::{Failure, Result};
 #[command(override_usage = "masque edit [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
 Opens it as TOML in $VISUAL or $EDITOR and checks it before saving. After an error the editor opens
-again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments are not
-kept.
+again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments that
+you add are not kept.
 
   masque edit reviewer
   masque edit part calm-tone --scope project

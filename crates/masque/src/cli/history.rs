@@ -57,8 +57,8 @@ impl DiffArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque rollback [OPTIONS] [KIND] <NAME> <REV>")]
 #[command(after_help = "\
-A rollback creates a new revision, so nothing is lost. It also restores deleted entities. Pieces that
-have changed since are listed; --with-pieces rolls back those in the same scope too.
+A rollback creates a new revision, so nothing is lost. It also restores deleted entities. Pieces
+that have changed since are listed; --with-pieces rolls back those in the same scope too.
 
   masque rollback reviewer 3 --message \"the shorter one was better\"
   masque rollback reviewer production --with-pieces

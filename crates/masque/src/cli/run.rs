@@ -60,7 +60,7 @@ impl SessionOptions {
 Type a message and press Enter; end a line with \\ to continue on the next. Ctrl-C interrupts an
 answer, Ctrl-D quits. /help lists commands such as /mode, /plan, /undo and /history.
 
-Without a terminal, each line of standard input is a message, and calls that need approval are refused.
+Without a terminal, each line of standard input is a message. Calls that need approval are refused.
 
   masque chat mentor
   masque chat code_reviewer --plan

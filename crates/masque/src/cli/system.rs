@@ -24,8 +24,8 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-MCP clients start this command; `masque connect CLIENT` configures them. Standard output carries only
-the protocol; logs go to standard error.")]
+MCP clients start this command; `masque connect CLIENT` configures them. Standard output carries
+only the protocol; logs go to standard error.")]
 pub(crate) struct McpArgs {
     /// Tools to offer: load (read-only, fewest tokens), author, all, or tool names separated by commas
     #[arg(long, value_name = "SET|TOOL,…", default_value = "all")]
@@ -88,8 +88,8 @@ no provider, approves no tool and reads no file outside the project.
   masque trust --list
   masque trust --revoke ~/work/shop
 
-Trust covers this directory only, and its MCP servers, providers and tool presets as they are now. If
-they change, masque asks again. A running server checks when it starts.")]
+Trust covers this directory only, and its MCP servers, providers and tool presets as they are now.
+If they change, masque asks again. A running server checks when it starts.")]
 pub(crate) struct TrustArgs {
     /// Project directory [default: the project of the working directory]
     #[arg(value_name = "DIR")]

@@ -112,7 +112,7 @@ fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
         }
     }
     if !plan.copied.is_empty() {
-        output.line(format!("copied from the builtins with it: {}", list(&plan.copied)))?;
+        output.line(format!("copied from the builtins: {}", list(&plan.copied)))?;
     }
     plan.warnings.iter().try_for_each(|warning| output.line(format!("warning: {warning}")))
 }

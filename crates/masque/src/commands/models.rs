@@ -69,10 +69,9 @@ fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {
         let name = &found.provider.name;
         match &found.error {
             Some(error) => {
-                let mark = output.styled(Style::Bad, format!("{name} does not answer:"));
-                // The line already names the provider.
-                let why = error.strip_prefix(&format!("{name}: ")).unwrap_or(error);
-                output.styled_line(&format!("{mark} {}", output.styled(Style::Plain, one_line(why))))?;
+                let title = output.styled(Style::Bad, format!("{name} does not answer"));
+                output.styled_line(&title)?;
+                output.paragraph(2, &one_line(error))?;
                 output.paragraph(2, "`masque doctor` shows its settings and checks it.")?;
             }
             None if found.models.is_empty() => {

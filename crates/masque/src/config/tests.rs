@@ -24,7 +24,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn what_is_set_is_read() {
+fn settings_are_read() {
     let config = parse(
         "[env]\nallow = [\"TEAM\", \"USER\"]\n[providers.anthropic]\nkind = 'anthropic'\n\
          [providers.local]\nkind = 'openai-chat'\nbase_url = 'http://127.0.0.1:1/v1'\n\
@@ -43,19 +43,19 @@ fn what_is_set_is_read() {
 }
 
 #[test]
-fn nothing_needs_to_be_set() {
+fn all_settings_are_optional() {
     assert_eq!(parse(""), Config::default());
     let missing = Config::read(Path::new("/nowhere/at/all/config.toml"));
     assert_eq!(missing.expect("a missing file sets nothing"), Config::default());
 }
 
 #[test]
-fn what_is_switched_off_is_as_if_it_were_not_set() {
+fn a_disabled_tool_is_not_set() {
     assert_eq!(parse("[tools.fetch]\nenabled = false\n"), Config::default());
 }
 
 #[test]
-fn a_misspelt_key_is_told_with_its_place() {
+fn an_unknown_key_is_a_warning_with_its_place() {
     assert_eq!(
         parse("[env]\nallow = []\n[providers_.x]\n[histroy]\nkeep = 3\n").warnings,
         [
@@ -85,7 +85,7 @@ fn a_misspelt_key_is_told_with_its_place() {
 }
 
 #[test]
-fn a_broken_file_is_refused_with_its_place() {
+fn a_broken_file_is_an_error_with_its_place() {
     let message = refusal("[env]\nallow = [\"A\"\n");
     assert!(message.starts_with("config.toml:"), "{message}");
     let message = refusal("[history]\nkeep = \"many\"\n");
@@ -98,8 +98,8 @@ fn a_broken_file_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_mistake_is_told_in_plain_words_with_its_line_and_what_to_do() {
-    for (text, told) in [
+fn an_error_has_its_line_and_a_hint() {
+    for (text, expected) in [
         (
             "[env]\nallow = \"TEAM\"\n",
             "config.toml:2:9: expected a list, found a text\n  2 | allow = …\n    |         ^ put it in brackets: [\"…\"]",
@@ -135,12 +135,12 @@ fn a_mistake_is_told_in_plain_words_with_its_line_and_what_to_do() {
             "config.toml:1:9: not valid TOML: unclosed table, expected `]`\n  1 | [history\n    |         ^",
         ),
     ] {
-        assert_eq!(refusal(text), told);
+        assert_eq!(refusal(text), expected);
     }
 }
 
 #[test]
-fn a_setting_that_cannot_work_is_refused_with_its_place() {
+fn an_invalid_setting_is_an_error_with_its_place() {
     for (text, start) in [
         ("[providers.far]\nkind = 'claude'\n", "config.toml:2:8: unknown kind \"claude\""),
         ("[providers.far]\nkind = 'gemini'\ncolour = 1\n", "config.toml:3:1: unknown key \"colour\""),

@@ -11,8 +11,6 @@ pub(super) type Exception = (&'static str, &'static str, &'static str);
 
 pub(super) const EXCEPTIONS: &[Exception] = &[
     ("crates/files/src/hint.rs", "of", "the TOML parser says what is wrong in its message only"),
-    ("crates/masque/src/commands/doctor/providers.rs", "advised", "not yet a field"),
-    ("crates/masque/src/commands/models.rs", "print", "not yet a field"),
     (
         "crates/masque/src/config.rs",
         "without_value",

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn an_unparsable_file_is_an_error() {
         assert!(merge("a = [", &program(None)).expect_err("refused").contains("line 1"));
         assert!(merge("mcp_servers = 1", &program(None)).expect_err("refused").contains("not a table"));
     }

@@ -67,7 +67,7 @@ async fn ask(found: &ProviderInfo, providers: &Providers, of_project: &BTreeSet<
         error,
     };
     if let Some(problem) = &found.problem {
-        return report(State::KeyMissing, None, Some(problem.clone()));
+        return report(State::KeyMissing, None, Some(format!("{}: {problem}", found.name)));
     }
     let Some(provider) = providers.get(&found.name) else { return report(State::DoesNotAnswer, None, None) };
     let answer = tokio::time::timeout(PATIENCE, provider.models()).await;
@@ -77,16 +77,15 @@ async fn ask(found: &ProviderInfo, providers: &Providers, of_project: &BTreeSet<
         Ok(Err(CallFailure { status: Some(404 | 405), .. })) => report(State::Answers, None, None),
         Ok(Err(failure)) => report(State::DoesNotAnswer, None, Some(advised(&failure, found))),
         Err(_) => {
-            let message = format!("no answer within {} s; {}", PATIENCE.as_secs(), advice(None, found));
+            let (name, seconds) = (&found.name, PATIENCE.as_secs());
+            let message = format!("{name}: no answer within {seconds} s; {}", advice(None, found));
             report(State::DoesNotAnswer, None, Some(message))
         }
     }
 }
 
 fn advised(failure: &CallFailure, found: &ProviderInfo) -> String {
-    // The report already names the provider.
-    let own = format!("{}: ", found.name);
-    let message = failure.message.strip_prefix(&own).unwrap_or(&failure.message);
+    let message = &failure.message;
     // Without a response, the settings are invalid.
     if failure.kind == FailureKind::Rejected && failure.status.is_none() {
         return format!("{message}; check [providers.{}]", found.name);
@@ -114,13 +113,15 @@ fn advice(kind: Option<FailureKind>, found: &ProviderInfo) -> String {
 
 impl ProviderReport {
     fn problem(&self) -> Option<DoctorProblem> {
-        let (name, error) = (&self.found.name, self.error.as_deref().unwrap_or("no answer"));
+        let name = &self.found.name;
         let advice = match self.state {
             State::Answers => return None,
             State::KeyMissing => format!("set it, or remove [providers.{name}]"),
             State::DoesNotAnswer => format!("until then, personas that prefer {name} use their next model"),
         };
-        Some(DoctorProblem::new(format!("provider {name}: {error}"), advice))
+        // The error begins with the name of the provider.
+        let error = self.error.as_deref().unwrap_or(name);
+        Some(DoctorProblem::new(format!("provider {error}"), advice))
     }
 
     fn print(&self, output: &mut Output) -> Result<()> {

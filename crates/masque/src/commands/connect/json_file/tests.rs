@@ -105,7 +105,7 @@ fn an_entry_that_is_not_an_object_is_replaced() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn an_unparsable_file_is_an_error() {
     let args = ["mcp".to_owned()];
     let refused = |old| merge(old, "mcpServers", &form(&args, None)).expect_err("refused");
     assert!(refused("{\n  mine: 1\n}").contains("line 2 column 3"));
