@@ -10,15 +10,15 @@ use std::time::Duration;
 use app::Code;
 use providers::Providers;
 use serde::Deserialize;
-use toml::Spanned;
+use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 use tools::{FetchSettings, ServerSettings, ShellSettings};
 
 use crate::definition::{self, read_text};
 use crate::failure::{Failure, Result};
 
-mod mistake;
-use mistake::Mistake;
+mod setting_error;
+pub(crate) use setting_error::SettingError;
 
 /// The tables and their keys. None if the keys are free or checked elsewhere.
 const KNOWN: [(&str, Option<&[&str]>); 7] = [
@@ -79,27 +79,27 @@ struct Env {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Tools {
-    shell: Option<Spanned<ShellSettings>>,
+    shell: ShellSettings,
     fetch: FetchSettings,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Run {
-    max_tool_rounds: Option<Spanned<u64>>,
-    escalation_cooldown_s: Option<Spanned<u64>>,
+    max_tool_rounds: Option<u64>,
+    escalation_cooldown_s: Option<u64>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct History {
-    keep: Option<Spanned<usize>>,
+    keep: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Lint {
-    part_tokens: Option<Spanned<usize>>,
+    part_tokens: Option<usize>,
 }
 
 impl Config {
@@ -112,52 +112,52 @@ impl Config {
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
-        let broken = |error: &toml::de::Error, mistake: Mistake| {
-            mistake.at(path, text, error.span().map_or(0, |span| span.start))
-        };
-        let at = |offset, message: &str| Mistake::new(message).at(path, text, offset);
-        let table = DeTable::parse(text).map_err(|error| broken(&error, Mistake::of_syntax(&error)))?;
-        let file = toml::from_str(text).map_err(|error| broken(&error, Mistake::of_settings(&error)))?;
+        Self::parse_settings(path, text).map_err(|error| error.at(path, text))
+    }
+
+    fn parse_settings(path: &Path, text: &str) -> std::result::Result<Self, SettingError> {
+        let table = DeTable::parse(text).map_err(|error| SettingError::syntax(&error))?;
+        let table = table.get_ref();
+        let fields: Map<String, Value> =
+            toml::from_str(text).map_err(|error| SettingError::syntax(&error))?;
+        let file = app::inputs::parse(&fields);
+        let file = file.map_err(|error| SettingError::input(&error, &fields, table))?;
         let File { env, providers, mcp_servers, tools, run, history, lint } = file;
         if let Err(error) = Providers::build(providers.clone(), &|_| None) {
-            return Err(at(offset_of(table.get_ref(), &error.place), &error.to_string()));
+            return Err(SettingError::new(error.to_string(), key_offset(table, &error.place)));
         }
-        let is_zero = |value: &&Spanned<usize>| *value.get_ref() == 0;
-        if let Some(keep) = history.keep.as_ref().filter(is_zero) {
+        let invalid =
+            |name: &str, message: String| Err(SettingError::new(message, value_offset(table, name)));
+        if history.keep == Some(0) {
             let message = "history.keep must be at least 1: the newest revision is always kept";
-            return Err(at(keep.span().start, message));
+            return invalid("history.keep", message.to_owned());
         }
-        if let Some(tokens) = lint.part_tokens.as_ref().filter(is_zero) {
+        if lint.part_tokens == Some(0) {
             let message = "lint.part_tokens must be at least 1; remove it to use the default";
-            return Err(at(tokens.span().start, message));
+            return invalid("lint.part_tokens", message.to_owned());
         }
         let shell_times = 1..=tools::limits::MOST_COMMAND_TIME.as_secs();
-        if let Some(shell) = &tools.shell
-            && shell.get_ref().timeout_s.is_some_and(|seconds| !shell_times.contains(&seconds))
-        {
-            let offset = offset_of(table.get_ref(), "tools.shell.timeout_s");
-            return Err(at(offset, &between("tools.shell.timeout_s", &shell_times)));
-        }
-        let within = |name: &str, value: Option<Spanned<u64>>, bounds: RangeInclusive<u64>| match value {
-            Some(value) if !bounds.contains(value.get_ref()) => {
-                Err(at(value.span().start, &between(name, &bounds)))
-            }
-            value => Ok(value.map(Spanned::into_inner)),
-        };
         let rounds = 1..=u64::from(persona::limits::TOOL_ROUNDS);
-        let rounds = within("run.max_tool_rounds", run.max_tool_rounds, rounds)?;
-        let cooldown = within("run.escalation_cooldown_s", run.escalation_cooldown_s, COOLDOWN_S)?;
+        for (name, value, bounds) in [
+            ("tools.shell.timeout_s", tools.shell.timeout_s, shell_times),
+            ("run.max_tool_rounds", run.max_tool_rounds, rounds),
+            ("run.escalation_cooldown_s", run.escalation_cooldown_s, COOLDOWN_S),
+        ] {
+            if value.is_some_and(|value| !bounds.contains(&value)) {
+                return invalid(name, between(name, &bounds));
+            }
+        }
         Ok(Self {
             env_allow: env.allow,
             providers,
             mcp_servers,
-            shell: tools.shell.map(Spanned::into_inner).unwrap_or_default(),
+            shell: tools.shell,
             fetch: Some(tools.fetch).filter(|fetch| fetch.enabled),
-            max_tool_rounds: rounds.and_then(|rounds| u32::try_from(rounds).ok()),
-            escalation_cooldown: cooldown.map(Duration::from_secs),
-            history_keep: history.keep.map(Spanned::into_inner),
-            lint_part_tokens: lint.part_tokens.map(Spanned::into_inner),
-            warnings: unknown(path, text, table.get_ref()),
+            max_tool_rounds: run.max_tool_rounds.and_then(|rounds| u32::try_from(rounds).ok()),
+            escalation_cooldown: run.escalation_cooldown_s.map(Duration::from_secs),
+            history_keep: history.keep,
+            lint_part_tokens: lint.part_tokens,
+            warnings: unknown(path, text, table),
         })
     }
 }
@@ -167,37 +167,39 @@ fn between(name: &str, bounds: &RangeInclusive<u64>) -> String {
     format!("{name} must be a number from {least} to {most}; remove it to use the default")
 }
 
-/// What is wrong with a value, without the value: a key may stand where something else belongs.
-pub(crate) fn without_value(message: &str) -> String {
-    let message = message.trim_end().replace('\n', ", ");
-    for said in ["invalid type: string \"", "invalid value: string \""] {
-        let Some(rest) = message.strip_prefix(said) else { continue };
-        if let Some((_, expected)) = rest.rsplit_once("\", expected ") {
-            return format!("{}, expected {expected}", said.trim_end_matches(" \""));
-        }
-    }
-    message
+/// The byte offset of a setting's key by its dotted name, or of the last step that exists.
+pub(crate) fn key_offset(table: &DeTable<'_>, name: &str) -> usize {
+    offsets(table, name).0
 }
 
-/// The byte offset of a setting by its dotted name, or of the last step that exists.
-pub(crate) fn offset_of(table: &DeTable<'_>, name: &str) -> usize {
-    let (mut offset, mut table) = (0, Some(table));
-    for step in name.split('.') {
+/// The byte offset of a setting's value, or of the last step that exists.
+pub(crate) fn value_offset(table: &DeTable<'_>, name: &str) -> usize {
+    offsets(table, name).1
+}
+
+fn offsets(table: &DeTable<'_>, name: &str) -> (usize, usize) {
+    let (mut found, mut table) = ((0, 0), Some(table));
+    for step in name.split(['.', '[']) {
         let Some((key, value)) = table.and_then(|table| table.get_key_value(step)) else { break };
-        offset = key.span().start;
+        found = (key.span().start, value.span().start);
         table = value.get_ref().as_table();
     }
-    offset
+    found
+}
+
+/// The nearest of some known words, or all of them.
+fn suggestion(word: &str, known: &[&str]) -> String {
+    match persona::nearest(word, known.iter().copied()).first() {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("expected one of {}", known.join(", ")),
+    }
 }
 
 /// Warnings about unknown keys, each with its place and a suggestion.
 fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |key: &str, offset: usize, known: &[&str]| {
-        let hint = match persona::nearest(key, known.iter().copied()).first() {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("expected one of {}", known.join(", ")),
-        };
+        let hint = suggestion(key, known);
         warnings.push(format!("{}: unknown key {key:?} has no effect; {hint}", place(path, text, offset)));
     };
     for (key, value) in table {

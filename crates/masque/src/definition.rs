@@ -1,4 +1,4 @@
-//! What somebody wants to write: the fields of a file, with the flags on top.
+//! The definition to write: the fields of a file, overridden by flags.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Read};
@@ -13,21 +13,21 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Failure, Result};
 
-/// Bytes of a file or of standard input: room for a persona with every piece defined in place.
+/// Maximum size of a file or of standard input. A persona with all its pieces fits.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What `show --json` prints beside the fields, so that its answer can be edited and handed back.
+/// State that `show --json` prints beside the fields. Ignored, so that its output can be edited.
 const STATE_FIELDS: [&str; 4] = ["scope", "guid", "created_at", "updated_at"];
 
 /// The fields of one entity, before they are checked.
 #[derive(Debug)]
 pub(crate) struct Definition {
     fields: Map<String, Value>,
-    /// The file's name, for messages; none where everything came from flags.
+    /// The file's name, for messages. None if all fields came from flags.
     origin: Option<String>,
 }
 
-/// What the definition is for: a file's `revision` is a condition of an update only.
+/// The purpose of a definition. A file's `revision` is a condition of an update only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Create,
@@ -77,7 +77,7 @@ impl Definition {
         self.fields.is_empty()
     }
 
-    /// Sets a field, where there is something to set.
+    /// Sets a field, unless the value is `None`.
     pub(crate) fn set(&mut self, field: &str, value: &Option<impl Serialize>) -> Result<()> {
         if let Some(value) = value {
             let value = serde_json::to_value(value).map_err(|error| unserialisable(&error))?;
@@ -86,12 +86,12 @@ impl Definition {
         Ok(())
     }
 
-    /// Writes out what may be said in a shorter way, as it may in a personas.toml.
+    /// Expands the short forms of a personas.toml.
     pub(crate) fn spell_out(&mut self, kind: Kind) {
         files::document::spell_out(kind, &mut self.fields);
     }
 
-    /// Takes the revision that a file or a flag was based on.
+    /// Takes the expected revision of a file or a flag.
     pub(crate) fn take_revision(&mut self) -> Result<Option<i64>> {
         match self.fields.remove("if_revision") {
             None => Ok(None),
@@ -107,19 +107,19 @@ impl Definition {
         self.fields
     }
 
-    /// The whole entity of a kind, with short forms spelled out.
+    /// The entity of a kind, with short forms expanded.
     pub(crate) fn into_entity(mut self, kind: Kind) -> Result<AnyEntity> {
         self.spell_out(kind);
         with_kind!(kind, T => self.into_input::<T>().map(AnyEntity::from))
     }
 
-    /// Checks the fields against the input that the library takes.
+    /// Parses the fields into an input of the library.
     pub(crate) fn into_input<T: DeserializeOwned>(self) -> Result<T> {
         app::inputs::parse(&self.fields).map_err(|error| refused(&error, self.origin.as_deref()))
     }
 }
 
-/// Reads a text file, or standard input where the path is "-".
+/// Reads a text file, or standard input for the path "-".
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -171,14 +171,14 @@ fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
     toml::from_str(text).map_err(|error| not_toml(origin, text, &error))
 }
 
-/// What is wrong with a TOML text, and where.
+/// The failure of a TOML text, with the place of the error.
 pub(crate) fn not_toml(origin: impl Display, text: &str, error: &toml::de::Error) -> Failure {
     let (line, column) = place(text, error.span().map_or(0, |span| span.start));
     let message = error.message().trim_end().replace('\n', ", ");
     not_readable(origin, (line, column), &message)
 }
 
-/// A file that is no valid TOML or JSON, with the place of the mistake.
+/// The failure of a file that is not valid TOML or JSON, with the place of the error.
 fn not_readable(origin: impl Display, (line, column): (usize, usize), message: &str) -> Failure {
     let place = FilePlace { path: origin.to_string(), line: Some(line), column: Some(column) };
     let subject = Subject { place: Some(place), ..Subject::default() };
@@ -192,7 +192,7 @@ pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// The failure of an input: the error in front of the command line's own advice.
+/// The failure of an input, with the command line's own advice.
 fn refused(error: &InputError, origin: Option<&str>) -> Failure {
     let mut report = error.report();
     let origin = origin.map(|origin| format!("{origin}: ")).unwrap_or_default();
@@ -209,14 +209,14 @@ fn refused(error: &InputError, origin: Option<&str>) -> Failure {
 fn advice(error: &InputError) -> Option<String> {
     match error {
         InputError::Missing { field: "name", .. } => {
-            Some("give it after the kind, or in the file".to_owned())
+            Some("pass it after the kind, or set it in the file".to_owned())
         }
         InputError::Missing { field, .. } => {
-            Some(format!("give --{}, or put it into the file", field.replace('_', "-")))
+            Some(format!("pass --{}, or set it in the file", field.replace('_', "-")))
         }
         InputError::Unknown { field, .. } => match field.as_str() {
             "parts" | "traits" | "skills" | "guardrails" => {
-                Some("`masque link` and `masque unlink` change what a persona links".to_owned())
+                Some("use `masque link` and `masque unlink`".to_owned())
             }
             "arc" => Some("use `masque arc assign` and `masque arc unassign`".to_owned()),
             "stages" => Some("use `masque arc add-stage` and `masque arc remove-stage`".to_owned()),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_and_json_are_told_apart() {
+    fn toml_and_json_are_distinguished() {
         let create = |text| refusal::<CreatePart>(text, Purpose::Create);
         assert_eq!(create("name = 'a'\npart_type = 'tone'"), None);
         assert_eq!(create(" \n{\"name\": \"a\", \"part_type\": \"tone\"}"), None);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_show_prints_can_be_handed_back() {
+    fn shown_json_can_be_updated() {
         let shown = r#"{"name": "a", "part_type": "tone", "tags": [], "scope": "shared", "revision": 3,
             "guid": "0190e3a0-0000-7000-8000-000000000000", "created_at": "2026-01-01T00:00:00Z"}"#;
         assert_eq!(refusal::<CreatePart>(shown, Purpose::Create), None);

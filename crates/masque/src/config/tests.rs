@@ -9,7 +9,7 @@ use tools::ServerSettings;
 use super::Config;
 use crate::failure::Failure;
 
-/// What is written about the whole file.
+/// The documentation of the file.
 const DOCUMENTATION: &str = include_str!("../../../../docs/configuration.md");
 
 fn parse(text: &str) -> Config {
@@ -153,7 +153,7 @@ fn an_invalid_setting_is_an_error_with_its_place() {
         ("[mcp_servers.git]\ncomand = 'x'\n", "config.toml:2:1: unknown key \"comand\""),
         (
             "[tools.shell]\ntimeout_s = 601\n",
-            "config.toml:2:1: tools.shell.timeout_s must be a number from 1 to 600",
+            "config.toml:2:13: tools.shell.timeout_s must be a number from 1 to 600",
         ),
         ("[tools.fetch]\nenable = true\n", "config.toml:2:1: unknown key \"enable\""),
         (
@@ -198,7 +198,7 @@ fn every_example_of_the_documentation_is_understood() {
     for example in documented() {
         assert_eq!(parse(example).warnings, [""; 0]);
     }
-    // What is commented out is right too.
+    // The commented settings are valid too.
     let lines = whole.lines().map(|line| match line.strip_prefix("#") {
         Some(setting) if !setting.starts_with(' ') => setting,
         _ => line,

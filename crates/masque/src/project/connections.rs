@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use providers::{Providers, Settings};
-use serde::Deserialize;
-use serde::de::IntoDeserializer as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 use tools::{ServerSettings, Transport};
 
-use crate::config::{offset_of, place, without_value};
+use crate::config::{SettingError, key_offset, place};
 
 /// The connections of a project that can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,9 +38,11 @@ impl Connections {
         if !text.contains("providers") && !text.contains("mcp_servers") {
             return connections;
         }
-        let Ok(table) = DeTable::parse(text) else { return connections };
+        let (Ok(table), Ok(fields)) = (DeTable::parse(text), toml::from_str(text)) else {
+            return connections;
+        };
         let table = table.get_ref();
-        let mut reader = Reader { file, text, table, warnings: Vec::new() };
+        let mut reader = Reader { file, text, table, fields, warnings: Vec::new() };
         (connections.providers, connections.provider_names) =
             reader.entries("providers", |name, settings: &Settings| {
                 let one = BTreeMap::from([(name.to_owned(), settings.clone())]);
@@ -70,12 +72,14 @@ struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
     table: &'a DeTable<'a>,
+    /// The values of the table.
+    fields: Map<String, Value>,
     warnings: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     /// The valid entries of a table, and the names of all entries.
-    fn entries<T: Deserialize<'a>>(
+    fn entries<T: DeserializeOwned>(
         &mut self,
         of: &str,
         check: impl Fn(&str, &T) -> Result<(), (String, String)>,
@@ -86,16 +90,13 @@ impl<'a> Reader<'a> {
             self.warn(value.span().start, &format!("{of} must be a table; use [{of}.NAME]"));
             return (entries, names);
         };
-        for (key, value) in table {
+        for (key, _) in table {
             let name = key.get_ref().as_ref();
             names.push(name.to_owned());
-            let entry = T::deserialize(value.clone().into_deserializer()).map_err(|error| {
-                let offset = error.span().map_or(value.span().start, |span| span.start);
-                (offset, format!("{of}.{name}: {}", without_value(error.message())))
-            });
+            let entry = self.entry(of, name);
             let entry = entry.and_then(|entry| match check(name, &entry) {
                 Ok(()) => Ok(entry),
-                Err((at, problem)) => Err((offset_of(self.table, &at), format!("{at}: {problem}"))),
+                Err((at, problem)) => Err((key_offset(self.table, &at), format!("{at}: {problem}"))),
             });
             match entry {
                 Ok(entry) => {
@@ -105,6 +106,24 @@ impl<'a> Reader<'a> {
             }
         }
         (entries, names)
+    }
+
+    /// Reads one entry, or returns the offset and message of its error.
+    fn entry<T: DeserializeOwned>(&self, of: &str, name: &str) -> Result<T, (usize, String)> {
+        // Parse the entry below its names, so that the error has the whole path.
+        let value = self.fields.get(of).and_then(|entries| entries.get(name)).cloned().unwrap_or_default();
+        let entries = Map::from_iter([(name.to_owned(), value)]);
+        let fields = Map::from_iter([(of.to_owned(), Value::Object(entries))]);
+        let parsed = app::inputs::parse::<BTreeMap<String, BTreeMap<String, T>>>(&fields);
+        let entry = parsed.map(|tables| tables.into_values().flat_map(BTreeMap::into_values).next());
+        match entry {
+            Ok(Some(entry)) => Ok(entry),
+            Ok(None) => Err((key_offset(self.table, of), format!("{of}.{name} is missing"))),
+            Err(error) => {
+                let SettingError { message, offset, .. } = SettingError::input(&error, &fields, self.table);
+                Err((offset, format!("{of}.{name}: {message}")))
+            }
+        }
     }
 
     fn warn(&mut self, offset: usize, message: &str) {

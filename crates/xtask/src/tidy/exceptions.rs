@@ -12,13 +12,6 @@ pub(super) type Exception = (&'static str, &'static str, &'static str);
 pub(super) const EXCEPTIONS: &[Exception] = &[
     ("crates/files/src/hint.rs", "of", "the TOML parser says what is wrong in its message only"),
     (
-        "crates/masque/src/config.rs",
-        "without_value",
-        "serde repeats the value, which may be a secret, in its message",
-    ),
-    ("crates/masque/src/config/mistake.rs", "of", "serde names a field in its message only"),
-    ("crates/masque/src/config/mistake.rs", "of_value", "serde says what it found in its message only"),
-    (
         "crates/masque/src/definition.rs",
         "parse_fields",
         "serde_json appends the place, which is a field, to its message",
