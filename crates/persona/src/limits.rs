@@ -20,6 +20,8 @@ pub const STAGES: usize = 64;
 pub const STAGE_PARTS: usize = 64;
 /// Preferred models of one persona.
 pub const PREFERRED_MODELS: usize = 16;
+/// Greetings of one persona.
+pub const GREETINGS: usize = 32;
 /// Characters in a tool's name, or in a pattern of such names.
 pub const TOOL_CHARS: usize = 128;
 /// Patterns in one guardrail's `deny_tools`.

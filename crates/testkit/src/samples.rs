@@ -208,6 +208,7 @@ pub fn full_persona(of: &str) -> Persona {
         extends: base("builtin:critic"),
         system_prompt: Some("You review code.".to_owned()),
         system_prompt_mode: MergeMode::Append,
+        greetings: words(&["What shall I review?", "It's \"odd\",\nisn't it?"]),
         preferred_models: vec![
             PreferredModel {
                 provider: "anthropic".to_owned(),

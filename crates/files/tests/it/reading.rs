@@ -42,6 +42,9 @@ license = "MIT"
 extends = "global:base"
 system_prompt = "p"
 system_prompt_mode = "append"
+greetings = ["Hello.", """
+Hi.
+You?"""]
 preferred_models = [
     { provider = "gemini", model = "pro", temperature = 0, top_p = 0.5, max_output_tokens = 8_192 },
     { provider = "local", model = "small" },
@@ -72,6 +75,7 @@ remove_tags = ["two"]
         json!({
             "name": "x", "display_name": "X", "description": "d", "summary": "s", "detail": "t",
             "author": "Ann", "license": "MIT", "extends": "global:base", "system_prompt": "p", "system_prompt_mode": "append",
+            "greetings": ["Hello.", "Hi.\nYou?"],
             "preferred_models": [
                 { "provider": "gemini", "model": "pro", "temperature": 0.0, "top_p": 0.5, "max_output_tokens": 8192 },
                 { "provider": "local", "model": "small" },

@@ -179,6 +179,7 @@ fn mistakes_are_marked_where_they_are() {
     marks("/personas/p/traits", "[personas.p]\ntraits = \"calm\"");
     marks("/personas/p/traits", "[personas.p]\ntraits = [\"calm\", \"calm\"]");
     marks("/personas/p/skills/0", "[personas.p]\nskills = [\"a b\"]");
+    marks("/personas/p/greetings/1", "[personas.p]\ngreetings = [\"Hi.\", \" \"]");
     marks("/personas/p/tool_preset", "[personas.p]\ntool_preset = \"read only\"");
     marks("/personas/p/parts_mode", "[personas.p]\nparts_mode = \"add\"");
     marks("/personas/p/aggregation_strategy", "[personas.p]\naggregation_strategy = \"all\"");
@@ -270,6 +271,7 @@ fn lists_have_the_limits_that_reading_has() {
         ("/personas/p/parts", limits::LINKS, "personas.p.parts", "\"n#\""),
         ("/personas/p/traits", limits::LINKS, "personas.p.traits", "\"n#\""),
         ("/personas/p/remove_skills", limits::LINKS, "personas.p.remove_skills", "\"n#\""),
+        ("/personas/p/greetings", limits::GREETINGS, "personas.p.greetings", "\"n#\""),
         ("/personas/p/preferred_models", limits::PREFERRED_MODELS, "personas.p.preferred_models", model),
         ("/guardrails/g/deny_tools", limits::DENY_TOOLS, "guardrails.g.deny_tools", "\"n#\""),
         ("/arcs/a/stages", limits::STAGES, "arcs.a.stages", "{ name = \"n#\" }"),

@@ -1,4 +1,4 @@
-//! Author and license: a field that needs nothing but its description goes through every command.
+//! Author, license and greetings: fields whose description is enough go through every command.
 
 use serde_json::json;
 
@@ -42,4 +42,16 @@ fn an_author_and_a_license_are_written_read_and_compared() {
     let refused = home.run(&["update", "persona", "guide", "--author", "two\nlines", "--json"]);
     let refused: serde_json::Value = serde_json::from_str(&refused.fails(2)).unwrap();
     assert_eq!(refused["error"]["subject"]["field"], "author");
+}
+
+#[test]
+fn greetings_are_shown_with_their_numbers() {
+    let home = Home::new();
+    let create = ["create", "persona", "guide", "--summary", "Guides.", "--greeting", "Hello.", "--greeting", "Hi."];
+    home.ok(&create);
+    assert_eq!(home.json(&["show", "guide"])["greetings"], json!(["Hello.", "Hi."]));
+    contains(&home.ok(&["show", "guide"]), &["greetings", "1. Hello.", "2. Hi."]);
+    contains(&home.ok(&["export", "guide"]), &["greetings = [\"Hello.\", \"Hi.\"]"]);
+    home.ok(&["update", "persona", "guide", "--greeting", ""]);
+    assert_eq!(home.json(&["show", "guide"]).get("greetings"), None);
 }

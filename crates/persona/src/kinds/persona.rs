@@ -2,7 +2,7 @@
 
 use crate::entity::{first_sentence, said};
 use crate::field::{self, Described, Item, blank, described, kind};
-use crate::limits::{DISPLAY_NAME_CHARS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
+use crate::limits::{DISPLAY_NAME_CHARS, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
 kind! {
@@ -70,6 +70,16 @@ kind! {
             "How the system prompt meets the base's: `replace` takes its place, `append` adds below it.",
         )
         .implied_word("replace");
+        /// Texts with which a session may open.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own("Texts with which a session may open") greetings: Vec<String> = field::texts(
+            GREETINGS,
+            "Texts with which a session may open, as the persona's first words: the first one, or the one that the \
+             user chooses by its number. Without any, the base's.",
+        )
+        .says_something()
+        .strongest()
+        .setting();
         #[serde(default)]
         own("First choice, then escalation") preferred_models: Vec<PreferredModel> = field::list(
             PREFERRED_MODELS,

@@ -152,6 +152,20 @@ fn display_names() {
 }
 
 #[test]
+fn greetings() {
+    let greetings = |count: usize| json!({ "greetings": vec!["Hello."; count] });
+    check::<Persona>(&greetings(limits::GREETINGS), "");
+    check::<Persona>(
+        &greetings(limits::GREETINGS + 1),
+        &format!("greetings: has 33 entries, at most {} are allowed", limits::GREETINGS),
+    );
+    check::<Persona>(&json!({ "greetings": ["x".repeat(limits::SHORT_TEXT_BYTES)] }), "");
+    let long = json!({ "greetings": ["x".repeat(limits::SHORT_TEXT_BYTES + 1)] });
+    check::<Persona>(&long, "greetings: has 8193 bytes, at most 8192 are allowed; split it");
+    check::<Persona>(&json!({ "greetings": ["Hello.", " "] }), "greetings: must not be empty");
+}
+
+#[test]
 fn preferred_models() {
     let model = |edit: Value| {
         let mut model = json!({ "provider": "p", "model": "m" });

@@ -48,7 +48,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
 fn whole_persona() -> Value {
     json!({
         "name": "p", "display_name": "P", "description": "d", "summary": "s", "detail": "de",
-        "author": "A. Writer", "license": "MIT",
+        "author": "A. Writer", "license": "MIT", "greetings": ["Hello.", "Hi."],
         "system_prompt": "You are P.", "system_prompt_mode": "append",
         "preferred_models": [{
             "provider": "anthropic", "model": "m", "temperature": 0.5, "top_p": 1.0, "max_output_tokens": 100,

@@ -29,6 +29,7 @@ fn fields(assembled: &Assembled<'_>) -> String {
         ("author", it.author.clone()),
         ("license", it.license.clone()),
         ("prompt", it.system_prompt.clone()),
+        ("greetings", list(it.greetings.join(","))),
         ("models", list(models.join(","))),
         ("tool_preset", name(&it.tool_preset)),
         ("bias_profile", name(&it.bias_profile)),
@@ -238,7 +239,9 @@ fn the_strongest_layer_that_sets_a_field_wins() {
 }
 
 #[test]
-fn models_are_one_field() {
+fn a_list_without_names_is_one_field() {
+    check_fields("set greetings=a,b > set greetings=c", "greetings=c");
+    check_fields("set greetings=a,b > set summary=s", "summary=s greetings=a,b");
     check_fields("set models=large,small > set models=tiny", "models=tiny");
     check_fields("set models=large,small > set summary=s", "summary=s models=large,small");
 }

@@ -190,6 +190,7 @@ fn set(persona: &mut Persona, item: &str) {
         "detail" => persona.detail = text,
         "author" => persona.author = text,
         "license" => persona.license = text,
+        "greetings" => persona.greetings = value.split(',').map(str::to_owned).collect(),
         "models" => {
             let model = |word: &str| serde_json::json!({ "provider": "p", "model": word });
             let models = value.split(',').map(model).map(serde_json::from_value);

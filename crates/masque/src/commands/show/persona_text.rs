@@ -1,9 +1,12 @@
 //! Prints a persona.
 
 use app::outputs::Settings;
+use persona::field::Shape;
 use persona::{
     ArcView, Budget, Field, GuardrailView, Kind, LeftOutReason, PartView, PersonaView, SkillView, TraitView,
 };
+
+use serde_json::Value;
 
 use super::super::fields::shown;
 use super::super::manifest::layer;
@@ -89,11 +92,12 @@ fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) ->
 
 /// The settings of runs with their labels, in the order of a definition.
 fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
-    let line = |field: &Field| {
-        let value = settings.0.get(field.name)?;
-        Some(match field.name {
+    let lines = |field: &Field| {
+        let Some(value) = settings.0.get(field.name) else { return Vec::new() };
+        vec![match field.name {
             "aggregation_strategy" => ("aggregation".to_owned(), shown(value)),
             "max_tool_rounds" => ("tool rounds".to_owned(), format!("at most {value}")),
+            name if matches!(field.shape, Shape::Texts(_)) => return numbered(name, value),
             "plan_persona" => {
                 let given = ["tool_preset", "model", "instruction"].map(|part| {
                     let label = if part == "instruction" {
@@ -106,9 +110,19 @@ fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
                 ("when planning".to_owned(), given.into_iter().flatten().collect::<Vec<_>>().join("; "))
             }
             name => (name.replace('_', " "), shown(value)),
-        })
+        }]
     };
-    Kind::Persona.fields().iter().filter_map(line).collect()
+    Kind::Persona.fields().iter().flat_map(lines).collect()
+}
+
+/// The texts of a list, a line each, with the numbers by which they are chosen.
+fn numbered(label: &str, texts: &Value) -> Vec<(String, String)> {
+    let texts = texts.as_array().into_iter().flatten().zip(1..);
+    let line = |(text, number): (&Value, usize)| {
+        let label = if number == 1 { label } else { "" };
+        (label.to_owned(), format!("{number}. {}", shown(text)))
+    };
+    texts.map(line).collect()
 }
 
 fn print_arc(arc: &ArcView, output: &mut Output) -> Result<()> {
