@@ -7,7 +7,10 @@ use crate::{Turn, TurnBody, in_force};
 /// The result of a call that has none in the log.
 const INTERRUPTED: &str = "This tool was interrupted and has no result.";
 
-/// The messages that the turns make up, from the last summary on. Every call has its result in the
+/// The user's message before a greeting: protocols demand that a user speaks first.
+const OPENED: &str = "(The user opened the session and has not said anything yet.)";
+
+/// The messages that the turns make up, from the last summary on. The first one is a user's. Every call has its result in the
 /// next message, in the order of the calls: tools that ran in parallel finished in any order, and
 /// some protocols match results by position alone.
 pub fn messages(turns: &[Turn]) -> Vec<Message> {
@@ -70,6 +73,9 @@ impl Messages {
         if let Some(Message::Assistant(blocks)) = self.made.last_mut() {
             blocks.push(block);
             return;
+        }
+        if self.made.is_empty() {
+            self.say(OPENED.to_owned());
         }
         self.made.push(Message::Assistant(vec![block]));
     }

@@ -68,7 +68,7 @@ pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
 pub use perform::{Performance, Performed};
 pub use send::SendOptions;
-pub use sessions::{CreateSession, ListSessions, SessionList, SessionView};
+pub use sessions::{CreateSession, Greeting, GreetingWord, ListSessions, SessionList, SessionView};
 pub use subscription::Subscription;
 
 type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;

@@ -11,8 +11,8 @@ use crate::{Error, Result, Sessions};
 use database::{Dialect, Value, now};
 
 const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
-                      parent_id, parent_call, depth, title, created_at, updated_at) \
-                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+                      parent_id, parent_call, depth, title, last_seq, created_at, updated_at) \
+                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
                       ON CONFLICT (id) DO NOTHING";
 const EDIT: &str = "UPDATE sessions SET persona = $1, persona_scope = $2, model = $3, overrides = $4, root = $5, \
                     title = $6, updated_at = $7 WHERE id = $8";
@@ -37,6 +37,12 @@ static WITH_ALL_BELOW: BuiltStatement = BuiltStatement::new(|| {
 impl Sessions {
     /// Stores a new session. It starts idle and with an empty log, whatever its fields say.
     pub async fn create(&self, new: &Session) -> Result<()> {
+        self.create_with_log(new, &[]).await
+    }
+
+    /// Stores a new session with the first entries of its log. It starts idle, whatever its fields say.
+    pub async fn create_with_log(&self, new: &Session, entries: &[Entry]) -> Result<()> {
+        let rows = Row::all(entries)?;
         let mut work = Work::begin(self).await?;
         if let Some(parent) = new.parent
             && lock(&mut work, parent).await?.is_none()
@@ -55,12 +61,14 @@ impl Sessions {
             Value::MaybeText(new.parent_call.clone()),
             Value::Int(i64::from(new.depth)),
             Value::MaybeText(new.title.clone()),
+            Value::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
             Value::Time(new.created_at),
             Value::Time(new.updated_at),
         ];
         if work.run(CREATE, &values).await? == 0 {
             return Err(Error::SessionExists { id: new.id });
         }
+        insert(&mut work, new.id, 1, rows).await?;
         work.commit().await
     }
 

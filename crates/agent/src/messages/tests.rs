@@ -34,7 +34,7 @@ fn shown(messages: &[Message]) -> String {
 #[track_caller]
 fn check(script: &str, expected: &str) {
     let shown = shown(&messages(&turns(script)));
-    let shown = shown.replace("What was said before, in short:\n\n", "short:");
+    let shown = shown.replace("What was said before, in short:\n\n", "short:").replace(OPENED, "opened");
     assert_eq!(shown, expected, "{script}");
 }
 
@@ -52,6 +52,13 @@ fn turns_that_belong_together_become_one_message() {
     check("u:hi t:one c:a t:two c:b r:a r:b", "user(hi) assistant(one, a?, two, b?) user(a=ok, b=ok)");
     check("u:hi c:a e:a c:b r:b", "user(hi) assistant(a?) user(a!no) assistant(b?) user(b=ok)");
     check("u:hi p:one t:two", "user(hi) assistant(one+, two)");
+}
+
+#[test]
+fn a_user_speaks_first() {
+    check("t:hello", "user(opened) assistant(hello)");
+    check("t:hello u:hi t:good", "user(opened) assistant(hello) user(hi) assistant(good)");
+    check("t:hello u:hi s1:short", "user(short:short, hi)");
 }
 
 #[test]
@@ -144,6 +151,7 @@ proptest! {
     #[test]
     fn whatever_the_turns_the_messages_are_in_order(turns in any_turns()) {
         let made = messages(&turns);
+        prop_assert!(!matches!(made.first(), Some(Message::Assistant(_))), "a user speaks first");
         let mut calls: Vec<&str> = Vec::new();
         let mut was_user = None;
         for message in &made {
@@ -174,7 +182,7 @@ proptest! {
         let said = |turn: &&Turn| !matches!(turn.body, TurnBody::ToolResult { .. });
         let expected = in_force(&turns).filter(said).count();
         let found: usize = made.iter().map(|message| match message {
-            Message::User { texts, .. } => texts.len(),
+            Message::User { texts, .. } => texts.iter().filter(|text| *text != OPENED).count(),
             Message::Assistant(blocks) => blocks.len(),
         }).sum();
         prop_assert_eq!(found, expected);

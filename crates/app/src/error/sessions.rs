@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use persona::{AsReport, Code, Remedy, Subject};
+use persona::{AsReport, Code, Kind, Name, Remedy, Subject};
 use uuid::Uuid;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,8 @@ pub enum SessionError {
     Decided { session: Uuid, call: String, approved: bool },
     #[error("session {session} does not ask for permission for a call {call:?}")]
     UnknownCall { session: Uuid, call: String },
+    #[error("greeting: persona {persona} has {}, not a greeting {number}", counted(*count))]
+    UnknownGreeting { persona: Name, number: u32, count: usize },
     #[error("root: no project is open here")]
     NoProject,
     #[error("root: {} lies outside of the project {}", wanted.display(), project.display())]
@@ -33,6 +35,14 @@ pub enum SessionError {
     NotText(PathBuf),
 }
 
+fn counted(greetings: usize) -> String {
+    match greetings {
+        0 => "no greetings".to_owned(),
+        1 => "1 greeting".to_owned(),
+        count => format!("{count} greetings"),
+    }
+}
+
 impl AsReport for SessionError {
     fn code(&self) -> Code {
         match self {
@@ -43,6 +53,7 @@ impl AsReport for SessionError {
             Self::NothingToUndo(_) => Code::NothingToUndo,
             Self::Decided { .. } => Code::AlreadyDecided,
             Self::UnknownCall { .. } => Code::UnknownApproval,
+            Self::UnknownGreeting { .. } => Code::UnknownGreeting,
             Self::NoProject => Code::NoProject,
             Self::Outside { .. } => Code::OutsideProject,
             Self::Root { .. } | Self::NotADirectory(_) | Self::NotText(_) => Code::InvalidRoot,
@@ -58,6 +69,9 @@ impl AsReport for SessionError {
             | Self::NothingToUndo(id)
             | Self::Decided { session: id, .. }
             | Self::UnknownCall { session: id, .. } => Subject::session(id),
+            Self::UnknownGreeting { persona, .. } => {
+                Subject::entity(Kind::Persona, persona.as_str()).at_field("greeting")
+            }
             Self::NoProject => Subject::field("root"),
             Self::Outside { wanted: path, .. }
             | Self::Root { path, .. }
@@ -66,8 +80,17 @@ impl AsReport for SessionError {
         }
     }
 
+    /// The numbers of the persona's greetings.
+    fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::UnknownGreeting { count, .. } => (1..=*count).map(|number| number.to_string()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     fn remedies(&self) -> Vec<Remedy> {
         match self {
+            Self::UnknownGreeting { .. } => vec![Remedy::LeaveOut { fields: vec!["greeting".to_owned()] }],
             Self::Unknown(_) => vec![Remedy::ListSessions],
             Self::Busy(_) => vec![Remedy::WaitOrCancel],
             Self::Waits(_) => vec![Remedy::DecideFirst],

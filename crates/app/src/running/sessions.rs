@@ -4,10 +4,10 @@ use async_recursion::async_recursion as boxed;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use agent::{Approval, Mode, Session, SessionStatus, Turn};
-use chrono::{SubsecRound as _, Utc};
+use agent::{Approval, Entry, Mode, Session, SessionStatus, Turn, TurnBody};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use llm::{ModelRef, Usage};
-use persona::{Name, PartType, Request, Scope, View};
+use persona::{Name, PartType, Persona, Request, Scope, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sessions::{IdPrefix, Parent, SessionFilter};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Runtime;
 use super::leases::missing;
-use crate::{ModelError, Result, ValueError};
+use crate::{ModelError, Result, SessionError, ValueError};
 
 /// A new session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,49 @@ pub struct CreateSession {
     /// The directory that its tools may see, inside the project. Absent: the project.
     #[serde(default)]
     pub root: Option<PathBuf>,
+    /// The persona's greeting that opens the session: its number from 1, or `first` for the first one
+    /// if it has any. Absent or 0: none.
+    #[serde(default)]
+    pub greeting: Option<Greeting>,
+}
+
+/// A choice among the greetings of a persona.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a number, or \"first\"")]
+#[schemars(inline)]
+pub enum Greeting {
+    Number(u32),
+    Word(GreetingWord),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum GreetingWord {
+    First,
+}
+
+impl Greeting {
+    /// The first greeting, if the persona has any.
+    pub const FIRST: Self = Self::Word(GreetingWord::First);
+
+    /// The chosen text. Fails if the persona has no greeting of that number.
+    fn choose(self, persona: &Persona) -> Result<Option<&str>> {
+        let greetings = &persona.greetings;
+        let number = match self {
+            Self::Number(0) => return Ok(None),
+            Self::Word(GreetingWord::First) => return Ok(greetings.first().map(String::as_str)),
+            Self::Number(number) => number,
+        };
+        let chosen = usize::try_from(number).ok().and_then(|number| greetings.get(number - 1));
+        match chosen {
+            Some(text) => Ok(Some(text)),
+            None => {
+                let (persona, count) = (persona.name.clone(), greetings.len());
+                Err(SessionError::UnknownGreeting { persona, number, count }.into())
+            }
+        }
+    }
 }
 
 /// Which sessions to list.
@@ -68,7 +111,7 @@ pub struct SessionList {
 impl Runtime {
     #[boxed]
     pub async fn create_session(&self, input: CreateSession) -> Result<SessionView> {
-        let CreateSession { persona, scope, mode, model, overrides, root } = input;
+        let CreateSession { persona, scope, mode, model, overrides, root, greeting } = input;
         let mode = match mode.as_deref() {
             None => Mode::default(),
             Some(mode) => mode.parse().map_err(ValueError::Mode)?,
@@ -81,11 +124,16 @@ impl Runtime {
         // Fails early for a missing persona or a wrong override.
         let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
         let loaded = self.library().load(&persona, scope, &request).await?;
-        self.library().assemble(&loaded.bundle, &request).await?;
+        let assembled = self.library().assemble(&loaded.bundle, &request).await?;
+        let greeting = greeting.map(|greeting| greeting.choose(&assembled.persona)).transpose()?.flatten();
         let root = self.project.resolve(root.as_deref())?;
-        let session = Session { mode, model, root, ..new_session(persona, scope, overrides) };
-        self.runner.sessions.create(&session).await?;
-        Ok(SessionView { session, turns: Vec::new(), approvals: Vec::new() })
+        let mut session = Session { mode, model, root, ..new_session(persona, scope, overrides) };
+        let turns: Vec<Turn> =
+            greeting.map(|text| greeting_turn(text, session.created_at)).into_iter().collect();
+        let opening: Vec<Entry> = turns.iter().cloned().map(Entry::Turn).collect();
+        self.runner.sessions.create_with_log(&session, &opening).await?;
+        session.last_seq = i64::try_from(opening.len()).unwrap_or(i64::MAX);
+        Ok(SessionView { session, turns, approvals: Vec::new() })
     }
 
     #[boxed]
@@ -127,6 +175,12 @@ impl Runtime {
         }
         Ok(was_there)
     }
+}
+
+/// A greeting as the persona's first words.
+fn greeting_turn(text: &str, created_at: DateTime<Utc>) -> Turn {
+    let body = TurnBody::AssistantText { content: text.to_owned() };
+    Turn { id: Uuid::now_v7(), created_at, body, provider_state: None }
 }
 
 /// An empty session.

@@ -75,6 +75,7 @@ impl Live {
             model: None,
             overrides: BTreeMap::new(),
             root: None,
+            greeting: None,
         };
         self.runtime.create_session(input).await.unwrap().session.id
     }

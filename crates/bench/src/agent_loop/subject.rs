@@ -45,6 +45,7 @@ pub(super) fn session() -> Result<CreateSession> {
         model: None,
         overrides: BTreeMap::new(),
         root: None,
+        greeting: None,
     })
 }
 

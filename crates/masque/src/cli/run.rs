@@ -37,6 +37,10 @@ pub(crate) struct SessionOptions {
     /// Continue a session; a prefix of its id is enough
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// Number of the persona's greeting that opens a new session, 0 for none [default: 1 in a chat on a
+    /// terminal, else 0]
+    #[arg(long, value_name = "N", conflicts_with = "session")]
+    pub(crate) greeting: Option<u32>,
     /// Directory that tools may access, inside the project [default: the project]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     pub(crate) root: Option<PathBuf>,
@@ -65,6 +69,7 @@ Without a terminal, each line of standard input is a message. Calls that need ap
   masque chat mentor
   masque chat code_reviewer --plan
   masque chat mentor --model anthropic/claude-sonnet-4-5
+  masque chat innkeeper --greeting 2
   masque chat --session 0193a7")]
 pub(crate) struct ChatArgs {
     /// Persona; with --session, the persona to switch to
@@ -84,6 +89,7 @@ call is refused; --approve read allows read-only tools, --approve all allows eve
   masque run code_reviewer \"Review this change.\" < change.patch
   masque run doc_writer \"Write the README.\" --approve all
   masque run mentor \"And in Rust?\" --session 0193a7
+  masque run innkeeper \"A room, please.\" --greeting 1
   masque run code_reviewer \"How would you split src/main.rs?\" --plan --json | jq -c .
 
 Exit codes:

@@ -19,7 +19,7 @@ mod printer;
 pub(super) use printer::AnswerPrinter;
 
 mod json_lines;
-pub(super) use json_lines::print_session_line;
+pub(super) use json_lines::{print_greeting, print_session_line};
 
 mod pending;
 pub(super) use pending::{ApprovalRequest, pending};

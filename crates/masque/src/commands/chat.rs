@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal as _};
 
 use agent::{Mode, SessionStatus};
-use app::running::{ApprovalPolicy, Runtime, SendOptions, SessionView};
+use app::running::{ApprovalPolicy, Greeting, Runtime, SendOptions, SessionView};
 use uuid::Uuid;
 
 use super::answer::{self, AnswerPrinter, Approver, Outcome, Viewer, Watch, error_text, send_failure};
 use super::open_session;
+use super::sessions::transcript;
 use crate::cli::ChatArgs;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
@@ -60,8 +61,9 @@ pub(super) async fn run(
     }
     let shutdown = Shutdown::listen()?;
     let runtime = runtime::open(workspace).await?;
-    let (view, is_new) = open_session::open(&runtime, name, &options).await?;
     let is_interactive = io::stdin().is_terminal() && output.is_terminal();
+    let greeting = is_interactive.then_some(Greeting::FIRST);
+    let (view, is_new) = open_session::open(&runtime, name, &options, greeting).await?;
     let id = view.session.id;
     let mut chat = Chat {
         runtime: &runtime,
@@ -84,9 +86,9 @@ pub(super) async fn run(
     };
     let failure = chat.failure.take();
     let outcome = answer::stop(&runtime, &shutdown, outcome).await;
-    let is_empty = is_new && runtime.session(id).await.is_ok_and(|view| view.turns.is_empty());
-    if is_empty {
-        // An empty session is not kept.
+    let is_unused = is_new && runtime.session(id).await.is_ok_and(|view| open_session::is_unused(&view));
+    if is_unused {
+        // A session without a message is not kept.
         runtime.delete_session(id).await?;
     } else if is_interactive && !matches!(outcome, Err(Failure::Stopped(Signal::HangUp))) {
         let line = format!("Continue with: masque chat --session {id}");
@@ -144,6 +146,7 @@ impl Chat<'_> {
     fn greet(&self, view: &SessionView, output: &mut Output) -> Result<()> {
         let SessionView { session, turns, .. } = view;
         let before = match turns.len() {
+            _ if open_session::is_unused(view) => String::new(),
             0 => String::new(),
             1 => " 1 turn so far (/history shows it).".to_owned(),
             _ => format!(" {} turns so far (/history shows them).", turns.len()),
@@ -152,7 +155,8 @@ impl Chat<'_> {
             "{} in {} mode.{before} /help for commands, Ctrl-D to quit.",
             session.persona, session.mode
         );
-        self.faint(&line, output)
+        self.faint(&line, output)?;
+        if open_session::is_unused(view) { transcript::print(turns, output) } else { Ok(()) }
     }
 
     /// The prompt, plain and styled.

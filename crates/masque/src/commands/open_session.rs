@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use agent::Session;
+use agent::{Session, TurnBody};
 use app::Code;
-use app::running::{CreateSession, IdPrefix, Runtime, SessionView};
+use app::running::{CreateSession, Greeting, IdPrefix, Runtime, SessionView};
 use futures::future::try_join_all;
 use persona::Name;
 use uuid::Uuid;
@@ -26,11 +26,13 @@ const CONCURRENT_LOOKUPS: usize = 8;
 /// Maximum number of sessions in the error for an ambiguous prefix.
 const NAMED: usize = 5;
 
-/// Creates a session, or applies the options to an existing one. Returns true for a new one.
+/// Creates a session, or applies the options to an existing one. Returns true for a new one, which
+/// opens with `greeting` unless the options choose another.
 pub(super) async fn open(
     runtime: &Runtime,
     name: Option<Name>,
     options: &SessionOptions,
+    greeting: Option<Greeting>,
 ) -> Result<(SessionView, bool)> {
     let Some(id) = &options.session else {
         let Some(persona) = name else {
@@ -43,6 +45,7 @@ pub(super) async fn open(
             model: options.model.as_ref().map(ToString::to_string),
             overrides: BTreeMap::new(),
             root: options.root.as_deref().map(absolute).transpose()?,
+            greeting: options.greeting.map(Greeting::Number).or(greeting),
         });
         return Ok((created.await?, true));
     };
@@ -60,6 +63,11 @@ pub(super) async fn open(
         runtime.set_model(id, Some(model.clone())).await?;
     }
     Ok((runtime.session(id).await?, false))
+}
+
+/// True if the user has not said anything: the session has at most a greeting.
+pub(super) fn is_unused(view: &SessionView) -> bool {
+    !view.turns.iter().any(|turn| matches!(turn.body, TurnBody::User { .. }))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -7,7 +7,7 @@ use agent::limits;
 use app::running::{ApprovalPolicy, Runtime, SendOptions};
 use uuid::Uuid;
 
-use super::answer::{self, Approver, Outcome, Viewer, Watch, print_session_line, send_failure};
+use super::answer::{self, Approver, Outcome, Viewer, Watch, print_greeting, print_session_line, send_failure};
 use super::open_session;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};
@@ -30,7 +30,7 @@ pub(super) async fn run(
     let message = message(prompt, read_input().await?)?;
     let shutdown = Shutdown::listen()?;
     let runtime = runtime::open(workspace).await?;
-    let (view, is_new) = open_session::open(&runtime, Some(name), &options).await?;
+    let (view, is_new) = open_session::open(&runtime, Some(name), &options, None).await?;
     let id = view.session.id;
     let permissions = RunPermissions { approve, max_rounds };
     let sending = async {
@@ -38,14 +38,17 @@ pub(super) async fn run(
         if output.is_json() {
             print_session_line(&view.session, output)?;
         }
+        if is_new {
+            print_greeting(&view.turns, output)?;
+        }
         send(&runtime, id, message, permissions, verbose, &shutdown, output).await
     };
     let sent = sending.await;
     let outcome = match answer::stop(&runtime, &shutdown, sent).await {
         Ok(outcome) => outcome,
         Err(failure) => {
-            // An empty session is not kept.
-            if is_new && runtime.session(id).await.is_ok_and(|view| view.turns.is_empty()) {
+            // A session without a message is not kept.
+            if is_new && runtime.session(id).await.is_ok_and(|view| open_session::is_unused(&view)) {
                 runtime.delete_session(id).await?;
             }
             return Err(failure);

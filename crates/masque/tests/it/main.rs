@@ -9,6 +9,7 @@ mod wire;
 
 mod chatting;
 mod deciding;
+mod greetings;
 mod running;
 mod stopping;
 mod talks;

@@ -71,6 +71,7 @@ codes! {
     PieceGone = "piece_gone", Missing, "A revision refers to a piece that no longer exists.";
     UnknownSession = "unknown_session", Missing, "No session has this id.";
     UnknownApproval = "unknown_approval", Missing, "The session does not ask for permission for this call.";
+    UnknownGreeting = "unknown_greeting", Missing, "The persona has no greeting of this number.";
     NoPlan = "no_plan", Missing, "The session has no plan to decide on.";
     NothingToUndo = "nothing_to_undo", Missing, "The session has no message to take back.";
     NotSetUp = "not_set_up", Missing, "The provider is not configured.";

@@ -56,6 +56,26 @@ async fn a_session_is_read_as_it_was_created() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_may_have_a_log() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let greeted = session("guide");
+        let greeting = said("Welcome.");
+        store.create_with_log(&greeted, std::slice::from_ref(&greeting)).await.unwrap();
+        let stored = store.session(greeted.id).await.unwrap().unwrap();
+        assert_eq!((stored.last_seq, stored.status), (1, SessionStatus::Idle));
+        let log = store.log(greeted.id, 0, 9).await.unwrap();
+        assert_eq!(log, [LogEntry { seq: 1, entry: greeting.clone() }]);
+        // One that is refused leaves nothing behind.
+        let again = store.create_with_log(&greeted, &[greeting]).await.unwrap_err();
+        assert!(matches!(again, Error::SessionExists { id } if id == greeted.id), "{again}");
+        assert_eq!(store.log(greeted.id, 0, 9).await.unwrap().len(), 1);
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_log_is_read_as_it_was_written() {
     on_each_engine(async |database| {
         let store = open(database).await;

@@ -94,6 +94,7 @@ impl<'a> Stage<'a> {
             model: None,
             overrides: BTreeMap::new(),
             root: None,
+            greeting: None,
         };
         self.runtime.create_session(input).await.unwrap().session.id
     }

@@ -1,6 +1,6 @@
 //! Events as JSON lines.
 
-use agent::{Event, Session};
+use agent::{Entry, Event, Session, Turn, TurnBody};
 use app::running::Reported;
 use serde::Serialize;
 
@@ -38,6 +38,19 @@ pub(crate) fn print_session_line(session: &Session, output: &mut Output) -> Resu
         mode: session.mode.as_str(),
     };
     line(&opened, output)
+}
+
+/// Prints the greeting that opened a session: on standard error, or as an event with `--json`.
+pub(crate) fn print_greeting(turns: &[Turn], output: &mut Output) -> Result<()> {
+    for (place, turn) in (1..).zip(turns) {
+        if output.is_json() {
+            let event = Event::from(&Entry::Turn(turn.clone()));
+            line(&Line { event_id: i64::to_string(&place), event: &event }, output)?;
+        } else if let TurnBody::AssistantText { content } = &turn.body {
+            output.advise(content)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes and flushes a line, so that the reader can act on it.

@@ -25,6 +25,49 @@ async fn a_new_session_is_what_get_shows() {
 }
 
 #[tokio::test]
+async fn a_session_opens_with_a_greeting_only_if_asked() {
+    let world = World::start(QUICK).await;
+    let greetings = json!({ "name": "host", "system_prompt": "You host.", "greetings": ["Welcome.", "You again."] });
+    world.persona(greetings).await;
+    for (greeting, expected) in [
+        (Value::Null, None),
+        (json!(0), None),
+        (json!("first"), Some("Welcome.")),
+        (json!(1), Some("Welcome.")),
+        (json!(2), Some("You again.")),
+    ] {
+        let input = json!({ "persona": "host", "greeting": greeting });
+        let opened = world.open("POST", "/api/sessions", Some(&input)).await;
+        assert_eq!(opened.status, 201, "{greeting}");
+        let location = opened.header("location").expect("a location").to_owned();
+        let created = opened.json().await;
+        assert_eq!(world.get(&location).await, (200, created.clone()), "{greeting}");
+        let turns = created["turns"].as_array().expect("turns");
+        let said: Vec<(&Value, &Value)> = turns.iter().map(|turn| (&turn["type"], &turn["content"])).collect();
+        let expected = expected.map(|text| (json!("assistant_text"), json!(text)));
+        assert_eq!(said, expected.iter().map(|(of, text)| (of, text)).collect::<Vec<_>>(), "{greeting}");
+    }
+
+    let input = json!({ "persona": "host", "greeting": 2 });
+    let session = world.session_with(&input).await;
+    world.hear(&session, "Hello.").await;
+    let sent = world.sent();
+    let roles: Vec<&Value> = sent[0]["messages"].as_array().expect("a list").iter().map(|it| &it["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert!(sent[0]["messages"][1].to_string().contains("You again."), "{}", sent[0]["messages"]);
+
+    let (status, problem) =
+        world.ask("POST", "/api/sessions", Some(&json!({ "persona": "host", "greeting": 3 }))).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("unknown_greeting")), "{problem}");
+    assert_eq!(problem["candidates"], json!(["1", "2"]));
+    let (status, problem) =
+        world.ask("POST", "/api/sessions", Some(&json!({ "persona": "host", "greeting": "last" }))).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("invalid_value")), "{problem}");
+    // A persona without greetings has no first one, which is no mistake.
+    world.session_with(&json!({ "persona": "guide", "greeting": "first" })).await;
+}
+
+#[tokio::test]
 async fn a_session_may_choose_its_model_and_its_directory() {
     let world = World::start(QUICK).await;
     std::fs::create_dir(world.project_file("inside")).expect("a directory");

@@ -151,6 +151,7 @@ async fn play(world: &World, seed: u64) {
         model: None,
         overrides: BTreeMap::new(),
         root: None,
+        greeting: None,
     };
     let id = runtime.create_session(create).await.unwrap().session.id;
     let mut acted = 0;
