@@ -22,7 +22,7 @@ mod tool_preset;
 pub use arc::{CharacterArc, Stage};
 pub use bias_profile::BiasProfile;
 pub use context_preset::{ContextEntry, ContextPreset};
-pub use persona::{PartLink, Persona, PlanPersona, PreferredModel};
+pub use persona::{Example, PartLink, Persona, PlanPersona, PreferredModel};
 pub use pieces::{Guardrail, Part, Skill, Trait};
 pub use test_input::TestInput;
 pub use tool_preset::{PresetTool, ToolPreset};

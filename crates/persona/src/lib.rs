@@ -29,8 +29,8 @@ pub use entity::{Entity, Tags, first_sentence};
 
 mod kinds;
 pub use kinds::{
-    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Guardrail, Kind, Part, PartLink,
-    Persona, PlanPersona, PreferredModel, PresetTool, Skill, Stage, TestInput, ToolPreset, Trait,
+    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Example, Guardrail, Kind, Part,
+    PartLink, Persona, PlanPersona, PreferredModel, PresetTool, Skill, Stage, TestInput, ToolPreset, Trait,
     fields_of_type,
 };
 

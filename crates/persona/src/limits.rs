@@ -22,6 +22,8 @@ pub const STAGE_PARTS: usize = 64;
 pub const PREFERRED_MODELS: usize = 16;
 /// Greetings of one persona.
 pub const GREETINGS: usize = 32;
+/// Example exchanges of one persona.
+pub const EXAMPLES: usize = 64;
 /// Characters in a tool's name, or in a pattern of such names.
 pub const TOOL_CHARS: usize = 128;
 /// Patterns in one guardrail's `deny_tools`.

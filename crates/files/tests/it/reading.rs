@@ -57,6 +57,7 @@ max_tool_rounds = 12
 plan_persona = { instruction = "i", model = "m", tool_preset = "read_only" }
 parts = ["a", { name = "b", priority = 4 }, { name = "c", order = -1 }]
 parts_mode = "append"
+examples = [{ user = "Hi.", persona = "Good day." }]
 traits = ["t"]
 skills = ["s"]
 guardrails = ["g"]
@@ -88,7 +89,7 @@ remove_tags = ["two"]
                 { "name": "b", "order": 1, "priority": 4 },
                 { "name": "c", "order": -1, "priority": 0 },
             ],
-            "parts_mode": "append", "traits": ["t"], "skills": ["s"], "guardrails": ["g"], "arc": "growth",
+            "parts_mode": "append", "examples": [{ "user": "Hi.", "persona": "Good day." }], "traits": ["t"], "skills": ["s"], "guardrails": ["g"], "arc": "growth",
             "test_inputs": ["i"], "tags": ["one"], "remove_parts": ["p"], "remove_traits": ["t2"],
             "remove_skills": ["s2"], "remove_guardrails": ["g2"], "remove_test_inputs": ["i2"],
             "remove_tags": ["two"],

@@ -180,6 +180,8 @@ fn mistakes_are_marked_where_they_are() {
     marks("/personas/p/traits", "[personas.p]\ntraits = [\"calm\", \"calm\"]");
     marks("/personas/p/skills/0", "[personas.p]\nskills = [\"a b\"]");
     marks("/personas/p/greetings/1", "[personas.p]\ngreetings = [\"Hi.\", \" \"]");
+    marks("/personas/p/examples/0", "[[personas.p.examples]]\nuser = \"Hi.\"");
+    marks("/personas/p/examples/0/user", "[personas.p]\nexamples = [{ user = \" \", persona = \"No.\" }]");
     marks("/personas/p/tool_preset", "[personas.p]\ntool_preset = \"read only\"");
     marks("/personas/p/parts_mode", "[personas.p]\nparts_mode = \"add\"");
     marks("/personas/p/aggregation_strategy", "[personas.p]\naggregation_strategy = \"all\"");
@@ -273,6 +275,12 @@ fn lists_have_the_limits_that_reading_has() {
         ("/personas/p/remove_skills", limits::LINKS, "personas.p.remove_skills", "\"n#\""),
         ("/personas/p/greetings", limits::GREETINGS, "personas.p.greetings", "\"n#\""),
         ("/personas/p/preferred_models", limits::PREFERRED_MODELS, "personas.p.preferred_models", model),
+        (
+            "/personas/p/examples",
+            limits::EXAMPLES,
+            "personas.p.examples",
+            "{ user = \"u\", persona = \"p\" }",
+        ),
         ("/guardrails/g/deny_tools", limits::DENY_TOOLS, "guardrails.g.deny_tools", "\"n#\""),
         ("/arcs/a/stages", limits::STAGES, "arcs.a.stages", "{ name = \"n#\" }"),
         ("/arcs/a/stages/0/parts", limits::STAGE_PARTS, "[[arcs.a.stages]]\nname = \"s\"\nparts", "\"n#\""),

@@ -2,7 +2,7 @@
 
 use crate::entity::{first_sentence, said};
 use crate::field::{self, Described, Item, blank, described, kind};
-use crate::limits::{DISPLAY_NAME_CHARS, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
+use crate::limits::{DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
 kind! {
@@ -140,6 +140,16 @@ kind! {
              parts of that type; with `append`, they are added to them.",
         )
         .implied_word("replace");
+        /// Exchanges that show how the persona answers.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own("Exchanges that show how the persona answers") examples: Vec<Example> = field::list(
+            EXAMPLES,
+            &Example::ITEM,
+            "Exchanges that show how the persona answers: `{ user, persona }`. They follow the parts in the prompt, \
+             and are dropped before anything else when room is short. Without any, the base's.",
+        )
+        .strongest()
+        .in_files_only();
         #[serde(default)]
         linked traits: Vec<Name> =
             field::names(Kind::Trait, LINKS, "Traits of the persona, besides its base's.").union("remove_traits");
@@ -222,6 +232,21 @@ impl PartLink {
     const ITEM: Item = Item::new("PartLink", Self::FIELDS, "A part: its name, or a table with its place.")
         .bare()
         .ordered_from(0);
+}
+
+described! {
+    /// An exchange that shows how a persona answers.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    Example {
+        user: String = field::short("What the user says.").says_something().filled();
+        persona: String = field::short("What the persona answers.").says_something().filled();
+    }
+}
+
+impl Example {
+    const ITEM: Item = Item::new("Example", Self::FIELDS, "An exchange: a message and its answer.");
 }
 
 described! {

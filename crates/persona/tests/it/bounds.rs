@@ -166,6 +166,18 @@ fn greetings() {
 }
 
 #[test]
+fn examples() {
+    let example = json!({ "user": "Hi.", "persona": "Good day." });
+    let examples = |count: usize| json!({ "examples": vec![example.clone(); count] });
+    check::<Persona>(&examples(limits::EXAMPLES), "");
+    check::<Persona>(&examples(limits::EXAMPLES + 1), "examples: has 65 entries, at most 64 are allowed");
+    let long = json!({ "examples": [example, { "user": "x".repeat(8193), "persona": "No." }] });
+    check::<Persona>(&long, "examples[1].user: has 8193 bytes, at most 8192 are allowed; split it");
+    let silent = json!({ "examples": [{ "user": "Hi.", "persona": " " }] });
+    check::<Persona>(&silent, "examples[0].persona: must not be empty");
+}
+
+#[test]
 fn preferred_models() {
     let model = |edit: Value| {
         let mut model = json!({ "provider": "p", "model": "m" });

@@ -57,6 +57,7 @@ fn whole_persona() -> Value {
         "max_tool_rounds": 30,
         "plan_persona": { "instruction": "Plan.", "model": "m", "tool_preset": "t" },
         "parts": [{ "name": "a", "order": 1, "priority": -2 }], "parts_mode": "append",
+        "examples": [{ "user": "Hi.", "persona": "Good day." }],
         "traits": ["kind"], "skills": ["sql"], "guardrails": ["honest"], "arc": "growth", "tags": ["x"],
         "extends": "global:q", "test_inputs": ["hello"], "remove_parts": ["b"], "remove_traits": ["rude"],
         "remove_skills": ["go"], "remove_guardrails": ["lax"], "remove_test_inputs": ["bye"],
@@ -71,6 +72,7 @@ fn personas() {
     assert_eq!(least, Persona::new(least.name.clone()));
     for (inside, refusal) in [
         ("/parts/0", "unknown field `colour`, expected one of `name`, `order`, `priority`"),
+        ("/examples/0", "unknown field `colour`, expected `user` or `persona`"),
         ("/plan_persona", "unknown field `colour`, expected one of `instruction`, `model`, `tool_preset`"),
         (
             "/preferred_models/0",

@@ -17,6 +17,7 @@ fn check_fields(script: &str, expected: &str) {
 fn fields(assembled: &Assembled<'_>) -> String {
     let it = &assembled.persona;
     let models: Vec<&str> = it.preferred_models.iter().map(|model| model.model.as_str()).collect();
+    let examples: Vec<&str> = it.examples.iter().map(|example| example.persona.as_str()).collect();
     let names = |names: &[Name]| names.iter().map(Name::as_str).collect::<Vec<_>>().join(",");
     let plan = it.plan_persona.clone().unwrap_or_default();
     let name = |name: &Option<Name>| name.as_ref().map(Name::to_string);
@@ -31,6 +32,7 @@ fn fields(assembled: &Assembled<'_>) -> String {
         ("prompt", it.system_prompt.clone()),
         ("greetings", list(it.greetings.join(","))),
         ("models", list(models.join(","))),
+        ("examples", list(examples.join(","))),
         ("tool_preset", name(&it.tool_preset)),
         ("bias_profile", name(&it.bias_profile)),
         ("context_preset", name(&it.context_preset)),
@@ -242,6 +244,8 @@ fn the_strongest_layer_that_sets_a_field_wins() {
 fn a_list_without_names_is_one_field() {
     check_fields("set greetings=a,b > set greetings=c", "greetings=c");
     check_fields("set greetings=a,b > set summary=s", "summary=s greetings=a,b");
+    check_fields("set examples=a,b > set examples=c", "examples=c");
+    check_fields("set examples=a,b > set summary=s", "summary=s examples=a,b");
     check_fields("set models=large,small > set models=tiny", "models=tiny");
     check_fields("set models=large,small > set summary=s", "summary=s models=large,small");
 }

@@ -30,7 +30,7 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name,
+    Example, ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name,
     Part, PartLink, PartType, Persona, PieceScope, Request, Scope, Severity, Skill, TokenCounter, Trait,
     TraitType, View, assemble,
 };
@@ -191,6 +191,10 @@ fn set(persona: &mut Persona, item: &str) {
         "author" => persona.author = text,
         "license" => persona.license = text,
         "greetings" => persona.greetings = value.split(',').map(str::to_owned).collect(),
+        "examples" => {
+            let example = |word: &str| Example { user: "Say it.".to_owned(), persona: word.to_owned() };
+            persona.examples = value.split(',').map(example).collect();
+        }
         "models" => {
             let model = |word: &str| serde_json::json!({ "provider": "p", "model": word });
             let models = value.split(',').map(model).map(serde_json::from_value);
