@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kind::vocabulary;
 use crate::layers::{self, OverrideError, PlacedPart};
 use crate::view::{self, View};
 use crate::{
-    Bundle, Guardrail, Kind, LayerOrigin, Name, PartType, Persona, Skill, TokenCounter, Trait, inherit,
+    Bundle, Example, Guardrail, LayerOrigin, Name, PartType, Persona, Skill, TokenCounter, Trait, inherit,
 };
 
 /// What a caller asks for.
@@ -47,12 +49,23 @@ pub enum LeftOutReason {
     MaxTokens,
 }
 
-/// A piece that is not in the answer.
+vocabulary! {
+    /// What a filter or a budget may leave out.
+    LeftOutKind, "kind" {
+        Part = "part",
+        Trait = "trait",
+        Skill = "skill",
+        Example = "example",
+    }
+}
+
+/// Something that is not in the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct LeftOut {
-    pub kind: Kind,
-    pub name: Name,
+    pub kind: LeftOutKind,
+    /// The name of a piece, or the number of an example, from 1.
+    pub name: String,
     pub reason: LeftOutReason,
 }
 
@@ -63,6 +76,8 @@ pub struct Assembled<'a> {
     /// The persona's fields, its bases' among them.
     pub persona: Cow<'a, Persona>,
     pub parts: Vec<PlacedPart<'a>>,
+    /// The number of the persona's examples that are shown: the first ones.
+    example_count: usize,
     pub traits: Vec<&'a Trait>,
     pub skills: Vec<&'a Skill>,
     /// Most severe first.
@@ -79,9 +94,11 @@ pub fn assemble<'a>(
     request: &Request,
     counter: &dyn TokenCounter,
 ) -> Result<Assembled<'a>, OverrideError> {
+    let persona = inherit::fields(bundle);
     let mut assembled = Assembled {
         bundle,
-        persona: inherit::fields(bundle),
+        example_count: persona.examples.len(),
+        persona,
         parts: layers::apply(bundle, &request.overrides)?,
         traits: inherit::traits(bundle),
         skills: inherit::skills(bundle),
@@ -108,20 +125,29 @@ pub fn assemble<'a>(
 /// What may be dropped for a budget, identified by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Droppable {
+    Example(usize),
     Part(usize),
     Trait(usize),
     Skill(usize),
 }
 
 impl<'a> Assembled<'a> {
+    /// The examples to show. A summary has none.
+    pub fn examples(&self, view: View) -> &[Example] {
+        match view {
+            View::Summary => &[],
+            View::Detail => &self.persona.examples[..self.example_count],
+        }
+    }
+
     /// Leaves out all parts but those of which `keep` is true, given a part and its place.
     fn keep_parts(&mut self, keep: impl Fn(usize, &PlacedPart<'_>) -> bool, reason: LeftOutReason) {
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
         let (kept, dropped): (Vec<_>, Vec<_>) = parts.partition(|(at, part)| keep(*at, part));
         self.parts = kept.into_iter().map(|(_, part)| part).collect();
         self.left_out.extend(dropped.into_iter().map(|(_, part)| LeftOut {
-            kind: Kind::Part,
-            name: part.part.name.clone(),
+            kind: LeftOutKind::Part,
+            name: part.part.name.to_string(),
             reason,
         }));
     }
@@ -140,11 +166,11 @@ impl<'a> Assembled<'a> {
         self.keep_parts(|at, _| ranked.contains(&at), LeftOutReason::Limit);
     }
 
-    /// Drops the lowest priority until the rendered view fits. Traits and skills have no priority
-    /// of their own: they count as 0 and come after the parts, so they go before any part of
-    /// priority 0 or more. Overrides and guardrails stay.
+    /// Drops the lowest priority until the rendered view fits. Examples go before everything else, the
+    /// last one first. Traits and skills have no priority of their own: they count as 0 and come after
+    /// the parts, so they go before any part of priority 0 or more. Overrides and guardrails stay.
     fn fit(&mut self, max_tokens: usize, view: View, counter: &dyn TokenCounter) {
-        let order = self.drop_order();
+        let order = self.drop_order(view);
         let tokens_without = |dropped: usize| {
             let (trimmed, _) = self.without(&order[..dropped]);
             counter.count(&view::rendered(&trimmed, view))
@@ -171,7 +197,7 @@ impl<'a> Assembled<'a> {
     }
 
     /// What is dropped first comes first.
-    fn drop_order(&self) -> Vec<Droppable> {
+    fn drop_order(&self, view: View) -> Vec<Droppable> {
         let parts = self.parts.iter().enumerate();
         let mut ranked: Vec<(i32, Droppable)> = parts
             .filter(|(_, part)| part.origin != LayerOrigin::Override)
@@ -180,15 +206,17 @@ impl<'a> Assembled<'a> {
             .chain((0..self.skills.len()).map(|at| (0, Droppable::Skill(at))))
             .collect();
         ranked.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
-        ranked.into_iter().rev().map(|(_, droppable)| droppable).collect()
+        let examples = (0..self.examples(view).len()).rev().map(Droppable::Example);
+        examples.chain(ranked.into_iter().rev().map(|(_, droppable)| droppable)).collect()
     }
 
     fn without(&self, dropped: &[Droppable]) -> (Assembled<'a>, Vec<LeftOut>) {
         let mut left_out = Vec::with_capacity(dropped.len());
-        let mut kept = |droppable, kind, name: &Name| {
+        let mut kept = |droppable, kind, name: &dyn fmt::Display| {
             let gone = dropped.contains(&droppable);
             if gone {
-                left_out.push(LeftOut { kind, name: name.clone(), reason: LeftOutReason::MaxTokens });
+                let name = name.to_string();
+                left_out.push(LeftOut { kind, name, reason: LeftOutReason::MaxTokens });
             }
             !gone
         };
@@ -201,18 +229,20 @@ impl<'a> Assembled<'a> {
             persona: self.persona.clone(),
             ..*self
         };
+        let is_kept = |at: &usize| kept(Droppable::Example(*at), LeftOutKind::Example, &(at + 1));
+        trimmed.example_count = (0..self.example_count).filter(is_kept).count();
         for (at, part) in self.parts.iter().enumerate() {
-            if kept(Droppable::Part(at), Kind::Part, &part.part.name) {
+            if kept(Droppable::Part(at), LeftOutKind::Part, &part.part.name) {
                 trimmed.parts.push(part.clone());
             }
         }
         for (at, item) in self.traits.iter().enumerate() {
-            if kept(Droppable::Trait(at), Kind::Trait, &item.name) {
+            if kept(Droppable::Trait(at), LeftOutKind::Trait, &item.name) {
                 trimmed.traits.push(item);
             }
         }
         for (at, item) in self.skills.iter().enumerate() {
-            if kept(Droppable::Skill(at), Kind::Skill, &item.name) {
+            if kept(Droppable::Skill(at), LeftOutKind::Skill, &item.name) {
                 trimmed.skills.push(item);
             }
         }

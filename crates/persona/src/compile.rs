@@ -1,7 +1,7 @@
 //! Compilation: one markdown text, ready to be pasted into a system prompt.
 //!
 //! The order is that of the runtime's system prompt: the persona's opening, parts in assembly
-//! order, traits, skills, guardrails. The text is a product and stable; golden tests hold it.
+//! order, examples, traits, skills, guardrails. The text is a product and stable; golden tests hold it.
 
 use std::fmt::Write as _;
 
@@ -72,6 +72,11 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
         put(placed.part.summary_or_derived());
         put(placed.part.content_or_summary());
     }
+    for example in assembled.examples(View::Detail) {
+        put("example");
+        put(&example.user);
+        put(&example.persona);
+    }
     for item in &assembled.traits {
         put("trait");
         put(item.name.as_str());
@@ -110,6 +115,7 @@ fn text(assembled: &Assembled<'_>, view: View, skills: Option<String>) -> String
     let mut blocks = vec![clean(opening(&assembled.persona, view))];
     blocks.retain(|opening| !opening.is_empty());
     blocks.extend(part_blocks(assembled, view));
+    blocks.extend(list("Examples", example_items(assembled, view)));
     blocks.extend(list("Traits", trait_items(assembled, view)));
     blocks.extend(skills);
     blocks.extend(list("Guardrails", guardrail_items(assembled, view)));
@@ -147,6 +153,12 @@ fn part_blocks(assembled: &Assembled<'_>, view: View) -> Vec<String> {
         blocks.push(text);
     }
     blocks
+}
+
+fn example_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
+    let said = |label: &str, text: &str| (label.to_owned(), clean(text));
+    let examples = assembled.examples(view).iter();
+    examples.flat_map(|it| [said("**User**", &it.user), said("**You**", &it.persona)]).collect()
 }
 
 fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {

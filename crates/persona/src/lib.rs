@@ -54,7 +54,7 @@ mod tokens;
 pub use tokens::TokenCounter;
 
 mod assembly;
-pub use assembly::{Assembled, LeftOut, LeftOutReason, Request, assemble};
+pub use assembly::{Assembled, LeftOut, LeftOutKind, LeftOutReason, Request, assemble};
 
 mod view;
 pub use view::{ArcView, Budget, GuardrailView, PartView, PersonaView, SkillView, TraitView, View, view};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::said;
 use crate::{
-    Assembled, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType, fingerprint,
+    Assembled, Example, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType, fingerprint,
 };
 
 /// How much of each piece is shown.
@@ -41,6 +41,9 @@ pub struct PersonaView {
     pub preferred_models: Vec<PreferredModel>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<PartView>>,
+    /// Exchanges that show how the persona answers, in full only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traits: Option<Vec<TraitView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,6 +154,7 @@ impl PersonaView {
             tags: Vec::new(),
             preferred_models: Vec::new(),
             parts: None,
+            examples: Vec::new(),
             traits: None,
             skills: None,
             guardrails: None,
@@ -249,6 +253,7 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         tags: persona.tags.clone(),
         preferred_models: persona.preferred_models.clone(),
         parts: Some(parts.collect()),
+        examples: assembled.examples(view).to_vec(),
         traits: Some(traits.collect()),
         skills: Some(skills.collect()),
         guardrails: Some(guardrails.collect()),

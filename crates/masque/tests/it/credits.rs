@@ -45,6 +45,27 @@ fn an_author_and_a_license_are_written_read_and_compared() {
 }
 
 #[test]
+fn examples_come_from_a_file_and_go_first() {
+    let home = Home::new();
+    let examples = "[[examples]]\nuser = \"Hi.\"\npersona = \"Good day.\"\n\n[[examples]]\nuser = \"Bye.\"\npersona = \"Farewell.\"\n";
+    let file = home.write("guide.toml", &format!("summary = \"Guides.\"\n{examples}"));
+    home.ok(&["create", "persona", "guide", "--file", file.to_str().unwrap()]);
+    let shown = home.json(&["show", "guide", "--detail"]);
+    assert_eq!(shown["examples"][1], json!({ "user": "Bye.", "persona": "Farewell." }));
+    contains(&home.ok(&["show", "guide", "--detail"]), &["Examples", "User: Hi.", "guide: Good day."]);
+    contains(&home.ok(&["compile", "guide", "--detail"]), &["## Examples", "- **User**: Hi.", "- **You**: Farewell."]);
+    let cut = home.json(&["show", "guide", "--detail", "--max-tokens", "1"]);
+    assert_eq!(cut.get("examples"), None);
+    let left_out = |number: &str| json!({ "kind": "example", "name": number, "reason": "max_tokens" });
+    assert_eq!(cut["budget"]["left_out"], json!([left_out("1"), left_out("2")]));
+    let export = home.ok(&["export", "guide"]);
+    home.write("elsewhere/personas.toml", &export);
+    let moved = home.run_in("elsewhere", &["show", "guide", "--detail", "--json", "--scope", "project"]).ok();
+    let moved: serde_json::Value = serde_json::from_str(&moved).unwrap();
+    assert_eq!(moved["examples"], shown["examples"]);
+}
+
+#[test]
 fn greetings_are_shown_with_their_numbers() {
     let home = Home::new();
     let create = ["create", "persona", "guide", "--summary", "Guides.", "--greeting", "Hello.", "--greeting", "Hi."];

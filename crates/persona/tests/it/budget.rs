@@ -70,6 +70,21 @@ fn parts_of_a_stage_have_the_rank_of_the_replaced() {
 }
 
 #[test]
+fn examples_go_first_and_the_last_of_them_before_the_others() {
+    let pieces = "detail | set examples=tok,tok | own tone=a/-9";
+    check(&format!("{pieces} | max 12"), "tone=a | 12 tokens");
+    check(&format!("{pieces} | max 11"), "tone=a | max example:2 | 11 tokens");
+    check(&format!("{pieces} | max 10"), "tone=a | max example:1 example:2 | 10 tokens");
+    check(&format!("{pieces} | max 9"), " | max example:1 example:2 a | 0 tokens");
+    check("detail | set examples=tok | traits calm | max 10", "trait:calm | max example:1 | 10 tokens");
+    // A summary shows no examples, so none are left out of it.
+    check("set examples=tok | own tone=a | max 1", "tone=a | 1 tokens");
+    check("set examples=tok | own tone=a | max 0", " | max a | 0 tokens");
+    // The other filters are about parts.
+    check("detail | set examples=tok | own tone=a | limit 0 | max 1", " | limit a | 1 tokens");
+}
+
+#[test]
 fn the_persona_itself_counts() {
     check("persona *3 | own tone=a voice=b | max 4", "tone=a | max b | 4 tokens");
     check("persona *3 | own tone=a | max 2", " | max a | 3 tokens | over budget");

@@ -1,7 +1,7 @@
 //! The compiled text is a product: these are the texts that people paste into a system prompt.
 
 use insta::assert_snapshot;
-use persona::{Bundle, CompiledText, Request, View, assemble, compile};
+use persona::{Bundle, CompiledText, Example, Request, View, assemble, compile};
 
 use crate::script::Toks;
 use crate::wardrobe::{minimal, rich, staged, without_prompt};
@@ -60,6 +60,22 @@ fn blank_texts_leave_no_trace() {
     bundle.parts[0].summary = blank();
     let text = compiled(&bundle);
     assert!(!text.summary.contains("## Tone") && !text.detail.contains("## Tone"), "{}", text.detail);
+}
+
+#[test]
+fn examples_follow_the_parts() {
+    let mut bundle = rich();
+    let before = compiled(&bundle);
+    let example = |user: &str, persona: &str| Example { user: user.to_owned(), persona: persona.to_owned() };
+    bundle.persona.examples = vec![example("Hi.", "Good day."), example("Why?", "- one\n- two")];
+    let after = compiled(&bundle);
+    let block = "## Examples\n\n- **User**: Hi.\n- **You**: Good day.\n- **User**: Why?\n- **You**:\n  - one\n  - two\n\n";
+    let at = after.detail.find(block).expect("the examples");
+    assert_eq!(after.detail.replacen(block, "", 1), before.detail);
+    assert!(after.detail[at + block.len()..].starts_with("## Traits"), "{}", after.detail);
+    assert_eq!(after.summary, before.summary, "a summary has none");
+    assert_ne!(after.fingerprint, before.fingerprint);
+    assert!(persona::prompt(&bundle.assembled()).contains(block), "a running persona has them too");
 }
 
 #[test]

@@ -30,7 +30,7 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    Example, ActiveStage, Assembled, Base, Bundle, Guardrail, Kind, LayerOrigin, LeftOutReason, MergeMode, Meta, Name,
+    ActiveStage, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind, LeftOutReason, MergeMode, Meta, Name,
     Part, PartLink, PartType, Persona, PieceScope, Request, Scope, Severity, Skill, TokenCounter, Trait,
     TraitType, View, assemble,
 };
@@ -373,7 +373,7 @@ fn answer(assembled: &Assembled<'_>) -> String {
     let mut left_out: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for piece in &assembled.left_out {
         let shown = match piece.kind {
-            Kind::Part => piece.name.to_string(),
+            LeftOutKind::Part => piece.name.clone(),
             kind => format!("{kind}:{}", piece.name),
         };
         left_out.entry(rank(piece.reason)).or_default().push(shown);

@@ -20,6 +20,10 @@ pub(super) fn print(view: &PersonaView, settings: &Settings, output: &mut Output
         let PartView { name, summary, content, .. } = part;
         piece(name.as_str(), &part_note(part), summary.as_ref().or(content.as_ref()), output)
     })?;
+    section("Examples", view.examples.iter(), output, |example, output| {
+        output.paragraph(2, &format!("User: {}", example.user))?;
+        output.paragraph(2, &format!("{}: {}", view.name, example.persona))
+    })?;
     section("Traits", view.traits.iter().flatten(), output, |item, output| {
         let TraitView { name, trait_type, description, instruction } = item;
         piece(name.as_str(), trait_type.as_str(), description.as_ref().or(instruction.as_ref()), output)
