@@ -1,7 +1,6 @@
 //! New personas from templates and duplicates; personas with their bases merged in.
 
 use async_recursion::async_recursion as boxed;
-use builtins::Builtins;
 use persona::explain::{Explanation, Holders, WrittenOut};
 use persona::{AnyEntity, Bundle, Name, Persona, Scope, with_entity};
 
@@ -30,8 +29,8 @@ impl Library {
         scope: Option<Scope>,
         message: Option<String>,
     ) -> Result<Written> {
-        let Some(builtin) = Builtins::get().personas.get(template) else {
-            let known = Builtins::get().personas.keys().map(Name::to_string).collect();
+        let Some(builtin) = builtins::of::<Persona>().get(template) else {
+            let known = builtins::of::<Persona>().keys().map(Name::to_string).collect();
             return Err(ValueError::Template { name: template.clone(), known }.into());
         };
         let mut persona = untagged_copy(builtin.clone().into());

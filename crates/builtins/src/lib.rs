@@ -7,10 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use persona::catalog::Catalog;
-use persona::{
-    AnyEntity, BiasProfile, CharacterArc, ContextPreset, Guardrail, Kind, Meta, Name, Part, Persona, Scope,
-    Skill, Stored, TestInput, ToolPreset, Trait,
-};
+use persona::{AnyEntity, Kind, Meta, Name, Scope, Stored};
 
 use files::document;
 
@@ -24,52 +21,9 @@ const FILES: &[(&str, &str)] = &[
     ("presets.toml", include_str!("../builtin/presets.toml")),
 ];
 
-macro_rules! builtins {
-    ($($field:ident: $variant:ident($type:ident)),+ $(,)?) => {
-        /// Everything that is compiled in, by name.
-        #[derive(Debug, Default)]
-        pub struct Builtins { $(pub $field: BTreeMap<Name, $type>),+ }
-
-        impl Builtins {
-            fn add(&mut self, entity: AnyEntity) {
-                match entity { $(AnyEntity::$variant(entity) => {
-                    self.$field.insert(entity.name.clone(), entity);
-                })+ }
-            }
-
-            /// Every builtin.
-            pub fn all(&self) -> impl Iterator<Item = AnyEntity> {
-                let all: Vec<AnyEntity> =
-                    [$(self.$field.values().cloned().map(AnyEntity::from).collect::<Vec<_>>()),+].concat();
-                all.into_iter()
-            }
-
-            /// The builtin of a kind and name.
-            pub fn find(&self, kind: Kind, name: &Name) -> Option<AnyEntity> {
-                match kind { $(Kind::$variant => self.$field.get(name).cloned().map(AnyEntity::from)),+ }
-            }
-        }
-
-        $(impl Builtin for $type {
-            fn builtins() -> &'static BTreeMap<Name, Self> {
-                &Builtins::get().$field
-            }
-        })+
-    };
-}
-
-builtins!(
-    personas: Persona(Persona),
-    parts: Part(Part),
-    traits: Trait(Trait),
-    skills: Skill(Skill),
-    guardrails: Guardrail(Guardrail),
-    arcs: Arc(CharacterArc),
-    tool_presets: ToolPreset(ToolPreset),
-    bias_profiles: BiasProfile(BiasProfile),
-    context_presets: ContextPreset(ContextPreset),
-    test_inputs: TestInput(TestInput),
-);
+/// Everything that is compiled in, by kind and name.
+#[derive(Debug, Default)]
+pub struct Builtins(BTreeMap<Kind, BTreeMap<Name, AnyEntity>>);
 
 impl Builtins {
     /// The builtins, read on first use.
@@ -89,6 +43,25 @@ impl Builtins {
         });
         &BUILTINS
     }
+
+    fn add(&mut self, entity: AnyEntity) {
+        self.0.entry(entity.kind()).or_default().insert(entity.name().clone(), entity);
+    }
+
+    /// Every builtin.
+    pub fn all(&self) -> impl Iterator<Item = AnyEntity> {
+        self.0.values().flat_map(BTreeMap::values).cloned()
+    }
+
+    /// The builtin of a kind and name.
+    pub fn find(&self, kind: Kind, name: &Name) -> Option<AnyEntity> {
+        self.0.get(&kind)?.get(name).cloned()
+    }
+}
+
+/// The builtins of one kind, by name.
+pub fn of<T: Builtin>() -> &'static BTreeMap<Name, T> {
+    T::builtins()
 }
 
 /// The definitions of the builtin scope, and of no other.
@@ -108,9 +81,26 @@ pub trait Builtin: Sized + Clone + 'static {
     }
 }
 
+macro_rules! builtin {
+    ($($variant:ident($type:ident)),+) => {
+        $(impl Builtin for persona::$type {
+            fn builtins() -> &'static BTreeMap<Name, Self> {
+                static OF_KIND: LazyLock<BTreeMap<Name, persona::$type>> = LazyLock::new(|| {
+                    let all = Builtins::get().all().filter_map(|entity| persona::$type::try_from(entity).ok());
+                    all.map(|entity| (entity.name.clone(), entity)).collect()
+                });
+                &OF_KIND
+            }
+        })+
+    };
+}
+
+persona::each_kind!(builtin);
+
 #[cfg(test)]
 mod tests {
     use persona::catalog::{self, PersonaState};
+    use persona::{Part, Persona};
 
     use super::*;
 
@@ -130,7 +120,7 @@ mod tests {
             assert!(document.problems.is_empty(), "{file}: {:?}", document.problems);
         }
         let builtins = Builtins::get();
-        let named: Vec<&str> = builtins.personas.keys().map(Name::as_str).collect();
+        let named: Vec<&str> = of::<Persona>().keys().map(Name::as_str).collect();
         assert_eq!(named, ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"]);
         for entity in builtins.all() {
             let name = format!("{} {}", entity.kind(), entity.name());
@@ -141,6 +131,6 @@ mod tests {
             }
         }
         let texts: usize = FILES.iter().map(|(_, text)| text.matches("part_type =").count()).sum();
-        assert_eq!(builtins.parts.len(), texts, "a part is defined twice");
+        assert_eq!(of::<Part>().len(), texts, "a part is defined twice");
     }
 }

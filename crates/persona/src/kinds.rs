@@ -1,6 +1,7 @@
 //! The kinds of entity: one row each, and one file that describes its fields.
 //!
-//! A new kind is a row here, a file in `kinds/`, and a table in the database.
+//! A new kind is a row here, a file in `kinds/`, and a table in the database. CONTRIBUTING.md lists
+//! the files.
 
 use std::sync::LazyLock;
 
@@ -68,6 +69,14 @@ macro_rules! kinds {
                         $body
                     })+
                 }
+            };
+        }
+
+        /// Calls a macro with every kind as `Variant(Type)`.
+        #[macro_export]
+        macro_rules! each_kind {
+            ($callback:ident) => {
+                $callback! { $($variant($type)),+ }
             };
         }
 

@@ -3,6 +3,8 @@
 //! A document has exactly the fields of its type in `persona`, so that one `serde` derive reads
 //! it, whichever engine wrote it.
 
+use std::sync::LazyLock;
+
 use persona::field::Inherit;
 use persona::{Field, Kind};
 
@@ -18,19 +20,13 @@ mod whole;
 pub use whole::file_state;
 pub(crate) use whole::{gather, load};
 
-/// The table of a kind.
-pub(crate) const fn table(kind: Kind) -> &'static str {
+/// The table of a kind: `agent_parts` for parts. A test compares the names with the schema.
+pub(crate) fn table(kind: Kind) -> &'static str {
+    static NAMES: LazyLock<Vec<String>> =
+        LazyLock::new(|| Kind::ALL.iter().map(|kind| format!("agent_{}", kind.table())).collect());
     match kind {
-        Kind::Persona => "agent_personas",
-        Kind::Part => "agent_parts",
-        Kind::Trait => "agent_traits",
-        Kind::Skill => "agent_skills",
-        Kind::Guardrail => "agent_guardrails",
         Kind::Arc => "character_arcs",
-        Kind::ToolPreset => "agent_tool_presets",
-        Kind::BiasProfile => "agent_bias_profiles",
-        Kind::ContextPreset => "agent_context_presets",
-        Kind::TestInput => "agent_test_inputs",
+        kind => &NAMES[kind as usize],
     }
 }
 
@@ -197,4 +193,16 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         _ => {}
     }
     dialect.object(&fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_table() {
+        for kind in Kind::ALL {
+            assert!(schema::table(table(*kind)).is_some(), "{} is not in schema.rs", table(*kind));
+        }
+    }
 }

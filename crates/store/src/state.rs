@@ -1,10 +1,9 @@
 //! State that is not authored: the stage of a persona in its arc, and its compiled text. Changing it makes
 //! no revision.
 
-use persona::{Compiled, CompiledText, Name, Persona, Scope};
+use persona::{CharacterArc, Compiled, CompiledText, Name, Persona, Scope};
 
 use crate::write::{DatabaseWrite, Held};
-use builtins::Builtins;
 use database::{Transaction, Value, now};
 
 use crate::{Attribution, Result, Store};
@@ -92,7 +91,7 @@ impl DatabaseWrite {
     pub async fn builtin_stage(&mut self, persona: &Name) -> Result<Option<Name>> {
         let stage = self.stored_stage(Scope::Builtin, persona).await?;
         Ok(stage.and_then(|(arc, stage)| {
-            let arc = Builtins::get().arcs.get(&arc)?;
+            let arc = builtins::of::<CharacterArc>().get(&arc)?;
             arc.stage(stage.as_str()).map(|stage| stage.name.clone())
         }))
     }

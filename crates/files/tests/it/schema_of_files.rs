@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use builtins::Builtins;
 use files::{Level, document, json_schema};
 use jsonschema::Validator;
 use persona::{Approval, limits};
@@ -327,10 +326,9 @@ fn texts_and_keys_have_the_limits_that_reading_has() {
 
 #[test]
 fn builtin_presets_change_nothing_without_asking() {
-    let builtins = Builtins::get();
     let reading = ["read_file", "list_files", "search_files", "load_skill"];
     let mut seen = Vec::new();
-    for (name, preset) in &builtins.tool_presets {
+    for (name, preset) in builtins::of::<persona::ToolPreset>() {
         seen.push(name.as_str());
         for tool in preset.categories.values().flatten().filter(|tool| !reading.contains(&tool.name.as_str()))
         {
@@ -338,8 +336,8 @@ fn builtin_presets_change_nothing_without_asking() {
         }
     }
     assert_eq!(seen, ["editor", "full", "read_only"]);
-    let full = &builtins.tool_presets["full"].categories;
-    for (name, profile) in &builtins.bias_profiles {
+    let full = &builtins::of::<persona::ToolPreset>()["full"].categories;
+    for (name, profile) in builtins::of::<persona::BiasProfile>() {
         assert!(profile.multipliers.keys().eq(full.keys()), "{name} does not know all categories, or others");
     }
 }

@@ -15,6 +15,7 @@ use crate::workspace::Workspace;
 mod explanation;
 mod persona_text;
 mod piece_text;
+mod plain_text;
 mod preset_text;
 
 pub(super) async fn run(args: ShowArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
@@ -56,8 +57,7 @@ async fn show_piece(
         AnyEntity::Arc(arc) => piece_text::arc(arc, output),
         AnyEntity::ToolPreset(preset) => preset_text::tool_preset(preset, output),
         AnyEntity::BiasProfile(profile) => preset_text::bias_profile(profile, output),
-        AnyEntity::ContextPreset(preset) => preset_text::context_preset(preset, output),
-        AnyEntity::TestInput(input) => preset_text::test_input(input, output),
+        entity => plain_text::print(entity, output),
     }
 }
 

@@ -57,9 +57,8 @@ fn with_builtin(names: &[&str], builtin: Option<&Name>) -> Vec<String> {
 }
 
 async fn write_random(scopes: &Scopes, random: &mut StdRng) -> Written {
-    let builtins = Builtins::get();
-    let parts = with_builtin(&["x", "y"], builtins.parts.keys().next());
-    let traits = with_builtin(&["t"], builtins.traits.keys().next());
+    let parts = with_builtin(&["x", "y"], builtins::of::<Part>().keys().next());
+    let traits = with_builtin(&["t"], builtins::of::<persona::Trait>().keys().next());
     let mut written = Written::default();
     for scope in [Scope::Shared, Scope::Global, Scope::Project] {
         for of in &parts {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use builtins::Builtins;
 use persona::{Kind, PartType, Persona, Scope};
 use scopes::Scopes;
 use store::{Action, Filter, Found};
@@ -92,7 +91,7 @@ async fn every_name_is_listed_once() {
         let (scopes, mut expected) = open_interleaved(&files, database).await;
         let hidden = expected.iter().filter(|(of, _)| of.ends_with('0')).count();
         assert_eq!((expected.len(), hidden), (2 * EACH, 60));
-        for builtin in Builtins::get().personas.keys() {
+        for builtin in builtins::of::<Persona>().keys() {
             expected.insert(builtin.to_string(), Scope::Builtin);
         }
         let expected: Vec<String> = expected.iter().map(|(of, scope)| format!("{of} {scope}")).collect();
@@ -155,7 +154,7 @@ async fn one_scope_can_be_listed() {
             all.len()
         };
         assert_eq!(of_scope(Scope::Shared, PAGE).await, EACH);
-        assert_eq!(of_scope(Scope::Builtin, 2).await, Builtins::get().personas.len());
+        assert_eq!(of_scope(Scope::Builtin, 2).await, builtins::of::<Persona>().len());
         for scope in [Scope::Global, Scope::Project] {
             let count = expected.values().filter(|known| **known == scope).count();
             assert_eq!(of_scope(scope, PAGE).await, count, "{scope}");
@@ -225,7 +224,7 @@ async fn names_come_from_everywhere() {
             shown(&found)
         };
         let all = recent(100).await;
-        assert_eq!(all.len(), 4 + Builtins::get().personas.len(), "{all:?}");
+        assert_eq!(all.len(), 4 + builtins::of::<Persona>().len(), "{all:?}");
         for line in ["garlic project", "garland global", "garnet global", "gardener shared", "critic builtin"]
         {
             assert_eq!(all.iter().filter(|known| *known == line).count(), 1, "{line} in {all:?}");

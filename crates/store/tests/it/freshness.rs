@@ -65,8 +65,8 @@ async fn state_is_seen_too() {
         change::<CharacterArc>(&one, "path", |arc| arc.stages.truncate(1)).await;
         sees(database, "a".to_owned(), async || standing("guide").await).await;
 
-        let mentor = &builtins::Builtins::get().personas[&name("mentor")];
-        let arc = &builtins::Builtins::get().arcs[mentor.arc.as_ref().unwrap()];
+        let mentor = &builtins::of::<Persona>()[&name("mentor")];
+        let arc = &builtins::of::<CharacterArc>()[mentor.arc.as_ref().unwrap()];
         let last = &arc.walk().last().unwrap().name;
         settle(&two, "mentor").await;
         let mut write = begin(&one).await;

@@ -175,7 +175,7 @@ async fn arcs_come_down_the_whole_chain() {
         stands_in(&store, "under", "master").await;
         stands_in(&store, "leaf", "adept").await;
         keep(&store, &extending("pupil", "builtin:mentor")).await;
-        let mentors = &builtins::Builtins::get().arcs[&name("mentors-path")];
+        let mentors = &builtins::of::<CharacterArc>()[&name("mentors-path")];
         let walk = mentors.walk();
         stands_in(&store, "pupil", walk[0].name.as_str()).await;
         put(&store, "pupil", "mentors-path", walk[1].name.as_str()).await;

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use builtins::Builtins;
 use persona::{Bundle, CharacterArc, CompiledText, Name, Part, PartType, Persona, Scope};
 use scopes::Scopes;
 use store::Store;
@@ -55,7 +54,7 @@ async fn overrides_bring_their_parts() {
         let store = open(database).await;
         keep(&store, &persona("guide")).await;
         keep(&store, &tone("warm")).await;
-        let builtin = Builtins::get().parts.values().next().unwrap();
+        let builtin = builtins::of::<Part>().values().next().unwrap();
         let loaded = bundle(&store, "guide", &["warm", builtin.name.as_str(), "gone"]).await;
         assert_eq!(loaded.override_parts, [tone("warm"), builtin.clone()]);
         assert!(bundle(&store, "guide", &[]).await.override_parts.is_empty(), "nothing of it is cached");
@@ -75,8 +74,8 @@ async fn overrides_bring_their_parts() {
 async fn builtins_have_state_too() {
     on_each_engine(async |database| {
         let store = open(database).await;
-        let mentor = &Builtins::get().personas[&name("mentor")];
-        let arc = &Builtins::get().arcs[mentor.arc.as_ref().unwrap()];
+        let mentor = &builtins::of::<Persona>()[&name("mentor")];
+        let arc = &builtins::of::<CharacterArc>()[mentor.arc.as_ref().unwrap()];
         let walk = arc.walk();
         let loaded = bundle(&store, "mentor", &[]).await;
         assert_eq!((&loaded.persona, loaded.meta.scope), (mentor, Scope::Builtin));

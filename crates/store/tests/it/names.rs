@@ -1,6 +1,5 @@
 //! Names: what was probably meant, what begins with a text, what was used last.
 
-use builtins::Builtins;
 use persona::{Kind, Name, Persona, Scope};
 use store::Store;
 use testkit::on_each_engine;
@@ -70,7 +69,7 @@ async fn names_complete() {
             assert!(complete(nothing, 4).await.is_empty(), "{nothing}");
         }
         let all = complete("", 100).await;
-        assert_eq!(all.len(), 7 + Builtins::get().personas.len() - 1);
+        assert_eq!(all.len(), 7 + builtins::of::<Persona>().len() - 1);
         assert!(all.is_sorted());
         assert!(complete("c", 0).await.is_empty());
         store.close().await;

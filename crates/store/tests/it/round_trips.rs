@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use builtins::Builtins;
 use database::Location;
-use persona::{PartType, Scope};
+use persona::{PartType, Persona, Scope};
 use scopes::{Overrides, Scopes};
 use store::Store;
 use testkit::{Files, on_postgres};
@@ -118,7 +117,7 @@ async fn a_load_is_one_round_trip() {
         keep(&store, &extending("leaf", "heir")).await;
         keep(&store, &tone("stern")).await;
         // With an override, so that no cache answers.
-        let critic = Builtins::get().personas[&name("critic")].parts.len();
+        let critic = builtins::of::<Persona>()[&name("critic")].parts.len();
         for (of, parts, bases) in [("guide", 2, 1), ("leaf", 0, 3), ("critic", critic, 0)] {
             is_one_round_trip(&sent, async || {
                 let loaded = store.load(&name(of), &[&name("stern")]).await.unwrap().unwrap();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use builtins::Builtins;
 use database::Location;
 use persona::{AsReport as _, Code};
 use persona::{Kind, Name, Part, Persona};
@@ -252,7 +251,7 @@ async fn a_backup_starts_afresh() {
 /// A copy is one state of the source, whatever is written meanwhile. Open handles on the target see it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_is_a_snapshot_and_is_announced() {
-    let hidden: &Name = Builtins::get().personas.keys().next().unwrap();
+    let hidden: &Name = builtins::of::<Persona>().keys().next().unwrap();
     on_each_engine(async |database| {
         let source = Database::sqlite();
         let store = open(&source).await;

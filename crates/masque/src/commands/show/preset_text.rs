@@ -1,8 +1,8 @@
-//! Prints presets and test inputs, below their title.
+//! Prints tool presets and bias profiles, below their title.
 
-use persona::{BiasProfile, ContextEntry, ContextPreset, PresetTool, TestInput, ToolPreset};
+use persona::{BiasProfile, PresetTool, ToolPreset};
 
-use super::piece_text::{body, fields};
+use super::piece_text::fields;
 use crate::failure::Result;
 use crate::output::{Output, Style};
 
@@ -42,33 +42,4 @@ pub(super) fn bias_profile(profile: &BiasProfile, output: &mut Output) -> Result
         output.styled_line(&format!("  {category}{gap}  {multiplier}"))?;
     }
     Ok(())
-}
-
-pub(super) fn context_preset(preset: &ContextPreset, output: &mut Output) -> Result<()> {
-    let ContextPreset { name: _, description, entries, token_budget, tags } = preset;
-    fields(description.as_deref(), None, tags, output)?;
-    if let Some(budget) = token_budget {
-        output.field("token budget", &budget.to_string())?;
-    }
-    if !entries.is_empty() {
-        output.blank()?;
-        output.heading("Files (later lines win)")?;
-    }
-    for ContextEntry { glob, path, view } in entries {
-        let pattern = output.styled(Style::Name, glob.as_ref().or(path.as_ref()).map_or("", String::as_str));
-        let view = output.styled(Style::Faint, format!("  {view}"));
-        output.styled_line(&format!("  {pattern}{view}"))?;
-    }
-    Ok(())
-}
-
-pub(super) fn test_input(input: &TestInput, output: &mut Output) -> Result<()> {
-    let TestInput { name: _, description, content, expectations, tags } = input;
-    fields(description.as_deref(), None, tags, output)?;
-    body(content.as_deref(), output)?;
-    if !expectations.is_empty() {
-        output.blank()?;
-        output.heading("Expectations")?;
-    }
-    expectations.iter().try_for_each(|expectation| output.paragraph(2, &format!("- {expectation}")))
 }

@@ -1,0 +1,58 @@
+//! An entity of any kind as text for people, field by field: for kinds without a text of their own.
+
+use persona::field::{Shape, View};
+use persona::{AnyEntity, Field};
+
+use super::super::fields::shown;
+use super::piece_text::body;
+use crate::failure::Result;
+use crate::output::{Output, Style};
+
+/// Prints short values first, then long texts, then lists.
+pub(super) fn print(entity: &AnyEntity, output: &mut Output) -> Result<()> {
+    let set: Vec<(&Field, View<'_>)> =
+        entity.values().into_iter().filter(|(field, value)| field.name != "name" && !value.is_unset()).collect();
+    for (field, value) in &set {
+        if !field.is_long() && !has_section(field) {
+            output.field(&label(field), &shown(&value.to_json()))?;
+        }
+    }
+    for (field, value) in &set {
+        if let (true, View::Text(text)) = (field.is_long(), value) {
+            body(Some(*text), output)?;
+        }
+    }
+    for (field, value) in &set {
+        if let (true, View::List(items)) = (has_section(field), value) {
+            output.blank()?;
+            output.heading(&capitalized(&label(field)))?;
+            items.iter().try_for_each(|item| print_item(item, output))?;
+        }
+    }
+    Ok(())
+}
+
+/// True if the entries of a list stand below a heading.
+fn has_section(field: &Field) -> bool {
+    matches!(field.shape, Shape::Texts(_) | Shape::List { .. })
+}
+
+fn label(field: &Field) -> String {
+    field.name.replace('_', " ")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A text is an item of a list; a table is a line with its first value in front.
+fn print_item(item: &View<'_>, output: &mut Output) -> Result<()> {
+    let View::Table(fields) = item else {
+        return output.paragraph(2, &format!("- {}", shown(&item.to_json())));
+    };
+    let mut values = fields.iter().filter(|(_, value)| !value.is_unset()).map(|(_, value)| shown(&value.to_json()));
+    let first = output.styled(Style::Name, values.next().unwrap_or_default());
+    let rest = output.styled(Style::Faint, format!("  {}", values.collect::<Vec<_>>().join("  ")));
+    output.styled_line(&format!("  {first}{rest}"))
+}
