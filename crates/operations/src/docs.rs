@@ -1,7 +1,11 @@
 //! The tables of the documentation.
 
+use persona::Kind;
+
 use crate::schema::{self, Field, FieldType};
 use crate::{Absence, COMMAND_LINE_ONLY, Group, Http, Mcp, Operation, Route, ToolSet, find, groups};
+
+mod fields;
 
 /// A generated part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +17,14 @@ pub struct Section {
     pub text: String,
 }
 
+/// The document with the fields of every kind.
+const FIELDS: &str = "personas-toml.md";
+
 /// Every generated section.
 pub fn sections() -> Vec<Section> {
     let section = |file, name, text| Section { file, name, text };
-    vec![
+    let kinds = Kind::ALL.iter().map(|kind| section(FIELDS, kind.as_str(), fields::of_kind(*kind)));
+    let of_operations = [
         section("mcp.md", "load", tools(ToolSet::Load)),
         section("mcp.md", "author", tools(ToolSet::Author)),
         section("mcp.md", "all", tools(ToolSet::All)),
@@ -24,7 +32,9 @@ pub fn sections() -> Vec<Section> {
         section("http.md", "library", requests(|group| !group.of_sessions)),
         section("http.md", "sessions", requests(|group| group.of_sessions)),
         section("http.md", "no-requests", no_requests()),
-    ]
+        section(FIELDS, "kinds", fields::kinds()),
+    ];
+    of_operations.into_iter().chain(kinds).collect()
 }
 
 /// Puts the sections into a document. Fails with the name of a marker that is missing.
@@ -43,7 +53,7 @@ fn operations() -> impl Iterator<Item = &'static Operation> {
     groups().iter().flat_map(|group| group.operations)
 }
 
-fn fields(operation: &Operation) -> Vec<Field> {
+fn inputs(operation: &Operation) -> Vec<Field> {
     schema::fields(&schema::input(operation.input))
 }
 
@@ -60,7 +70,7 @@ fn tools(set: ToolSet) -> String {
     let mut text = "| tool | parameters | |\n|---|---|---|\n".to_owned();
     for operation in operations().filter(|operation| operation.mcp == Mcp::Tool(set)) {
         let Operation { name, summary, .. } = operation;
-        text.push_str(&format!("| `{name}` | {} | {summary} |\n", named(&fields(operation), |_| false)));
+        text.push_str(&format!("| `{name}` | {} | {summary} |\n", named(&inputs(operation), |_| false)));
     }
     text
 }
@@ -108,7 +118,7 @@ fn requests(wanted: impl Fn(&Group) -> bool) -> String {
 }
 
 fn request(operation: &Operation, route: Route) -> String {
-    let mut fields = fields(operation);
+    let mut fields = inputs(operation);
     // An object does not fit into a query.
     fields.retain(|field| route.method.has_body() || field.of != FieldType::Object);
     let in_path = |name: &str| route.parameters().any(|(_, field)| field == name);

@@ -11,10 +11,10 @@ kind! {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What the arc is for, for whoever picks arcs.").searched();
+            field::short("When to use the arc, for people and agents who choose one.").searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> =
-            field::short("The way that the arc takes, in a sentence.").searched();
+            field::short("The course of the arc, in a sentence.").searched();
         #[serde(default)]
         linked stages: Vec<Stage> =
             field::list(STAGES, &Stage::ITEM, "The stages, from the first to the last.");
@@ -34,11 +34,11 @@ described! {
         order: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "Where the stage comes: lower is earlier. Without it, the position in the list counts, from 1.",
+            "Position: lower is earlier. Without it, the place in the list counts, from 1.",
         );
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<String> =
-            field::short("What the persona is like in this stage.").searched();
+            field::short("The persona in this stage, in a sentence.").searched();
         /// When to move on, in words for the calling agent; never evaluated here.
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<String> = field::short(
@@ -49,7 +49,7 @@ described! {
         parts: Vec<Name> = field::names(
             Kind::Part,
             STAGE_PARTS,
-            "Parts that take the place of the persona's parts of their types during this stage.",
+            "Parts that replace the persona's parts of the same type during this stage.",
         );
     }
 }

@@ -12,18 +12,18 @@ kind! {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What the persona gets to see, in a sentence.").searched();
+            field::short("The files that the persona sees, in a sentence.").searched();
         /// Later entries win over earlier ones.
         #[serde(default)]
         own entries: Vec<ContextEntry> = field::list(
             CONTEXT_ENTRIES,
             &ContextEntry::ITEM,
-            "Which files, and how much of each. A later entry wins over an earlier one.",
+            "Files, and how much of each. A later entry wins over an earlier one.",
         )
         .in_files_only();
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own token_budget: Option<u32> =
-            field::whole(1, u32::MAX as i64, "How many tokens all files together may take.");
+            field::whole(1, u32::MAX as i64, "The most tokens of all files together.");
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }

@@ -11,27 +11,27 @@ kind! {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own display_name: Option<String> =
-            field::line(DISPLAY_NAME_CHARS, "The name that people see: free text, one line.")
+            field::line(DISPLAY_NAME_CHARS, "The name that people see.")
                 .searched_as_name()
                 .strongest();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("When to use this persona, in a sentence. It stands in for a missing summary.")
+            field::short("When to use the persona, in a sentence. It serves as the summary if there is none.")
                 .searched()
                 .strongest()
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> = field::short(
-            "What the persona is, in a sentence or two, for where there is no room for more. Without one, its \
-             own or its base's: the description, else the first sentence of the system prompt.",
+            "The persona in a sentence or two, for short views. Without it: the description, else the first \
+             sentence of the system prompt.",
         )
         .searched()
         .strongest()
         .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own detail: Option<String> = field::long(
-            "More about the persona for whoever picks it: what to give it, what comes back. Where there is no \
-             system prompt, it serves as one.",
+            "More about the persona, for people and agents who choose one: what to give it, what comes back. It \
+             serves as the system prompt if there is none.",
         )
         .searched()
         .strongest()
@@ -55,19 +55,20 @@ kind! {
         /// The persona that this one builds on: `name`, or `scope:name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own("Base persona: name, or scope:name") extends: Option<BaseRef> = field::base(
-            "The persona that this one builds on: a name, looked up in this scope and the weaker ones, or \
-             `scope:name`, as in `global:coder`.",
+            "The base: a persona that this one builds on. A plain name is looked up in this scope and the weaker \
+             ones; `global:coder` names the scope.",
         );
         #[serde(skip_serializing_if = "Option::is_none")]
         own system_prompt: Option<String> = field::long(
-            "What the model is told first; parts, traits, skills and guardrails follow it. Without one, the base's.",
+            "The beginning of the prompt. Parts, examples, traits, skills and guardrails follow it. Without one, the \
+             base's.",
         )
         .searched()
         .filled();
         #[serde(default)]
         own system_prompt_mode: MergeMode = field::word(
             MergeMode::words,
-            "How the system prompt meets the base's: `replace` takes its place, `append` adds below it.",
+            "How the system prompt combines with the base's: `replace` replaces it, `append` follows it.",
         )
         .implied_word("replace");
         /// Texts with which a session may open.
@@ -84,26 +85,25 @@ kind! {
         own("First choice, then escalation") preferred_models: Vec<PreferredModel> = field::list(
             PREFERRED_MODELS,
             &PreferredModel::ITEM,
-            "The models to speak through: the first choice, then those to move on to when it fails. Without any, \
-             the base's.",
+            "Models, the first choice first. When one fails, the next takes over. Without any, the base's.",
         )
         .strongest()
         .flag("model");
         #[serde(skip_serializing_if = "Option::is_none")]
         own tool_preset: Option<Name> = field::name(
             Kind::ToolPreset,
-            "The tool preset that says which tools the persona has. Without one, those that only read are allowed and the others ask.",
+            "The tool preset with the persona's tools. Without one, read-only tools run and others ask.",
         )
         .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own bias_profile: Option<Name> = field::name(
             Kind::BiasProfile,
-            "The bias profile that says which categories of tools it leans to.",
+            "The bias profile with the persona's preferences among categories of tools.",
         )
         .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own context_preset: Option<Name> =
-            field::name(Kind::ContextPreset, "The context preset that says which files reach its prompt.")
+            field::name(Kind::ContextPreset, "The context preset with the files that reach the prompt.")
                 .strongest().setting();
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own aggregation_strategy: Option<Aggregation> = field::word(
@@ -118,26 +118,26 @@ kind! {
         own max_tool_rounds: Option<u32> = field::whole(
             1,
             TOOL_ROUNDS as i64,
-            "How many replies of one run may call tools, from 1 to 1,000. Without it, the base's, else what \
-             your config.toml says, else 50.",
+            "The most replies of one run that may call tools. Without it: the base's, else `[run] max_tool_rounds` \
+             of your config.toml, else 50.",
         )
         .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own plan_persona: Option<PlanPersona> =
-            field::table(PlanPersona::FIELDS, "What is different while the persona plans.")
+            field::table(PlanPersona::FIELDS, "Changes while the persona plans; each field is inherited by itself.")
                 .strongest().setting()
                 .flag("plan");
         #[serde(default)]
         linked parts: Vec<PartLink> = field::list(
             LINKS,
             &PartLink::ITEM,
-            "Its parts: names, or `{ name, order, priority }`. With a base, `parts_mode` says how the two meet.",
+            "Parts: names, or `{ name, order, priority }`. `parts_mode` combines them with the base's.",
         );
         #[serde(default)]
         own parts_mode: MergeMode = field::word(
             MergeMode::words,
-            "How the parts meet the base's: with `replace`, parts of a type take the place of all of the base's \
-             parts of that type; with `append`, they are added to them.",
+            "How the parts combine with the base's: `replace` replaces all of the base's parts of the same type, \
+             `append` adds to them.",
         )
         .implied_word("replace");
         /// Exchanges that show how the persona answers.
@@ -152,56 +152,56 @@ kind! {
         .in_files_only();
         #[serde(default)]
         linked traits: Vec<Name> =
-            field::names(Kind::Trait, LINKS, "Traits of the persona, besides its base's.").union("remove_traits");
+            field::names(Kind::Trait, LINKS, "Traits, in addition to the base's.").union("remove_traits");
         #[serde(default)]
         linked skills: Vec<Name> =
-            field::names(Kind::Skill, LINKS, "Skills of the persona, besides its base's.").union("remove_skills");
+            field::names(Kind::Skill, LINKS, "Skills, in addition to the base's.").union("remove_skills");
         #[serde(default)]
         linked guardrails: Vec<Name> = field::names(
             Kind::Guardrail,
             LINKS,
-            "Guardrails of the persona, besides its base's. They are never dropped to save room.",
+            "Guardrails, in addition to the base's. No budget drops them.",
         )
         .union("remove_guardrails");
         #[serde(skip_serializing_if = "Option::is_none")]
         linked arc: Option<Name> =
-            field::name(Kind::Arc, "The arc that the persona goes through.").strongest();
+            field::name(Kind::Arc, "The arc whose stages the persona goes through.").strongest();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own test_inputs: Vec<Name> = field::names(
             Kind::TestInput,
             LINKS,
-            "Test inputs that the persona is tried with, besides its base's.",
+            "Test inputs to try the persona with, in addition to the base's.",
         )
         .union("remove_test_inputs");
         #[serde(default)]
-        own tags: Tags = field::tags("Words to find the persona by, besides its base's.").union("remove_tags");
+        own tags: Tags = field::tags("Words to find the persona by, in addition to the base's.").union("remove_tags");
         /// What is taken away from the base.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_parts: Vec<Name> =
-            field::names(Kind::Part, LINKS, "Parts of the base that this persona does without.").removes();
+            field::names(Kind::Part, LINKS, "Parts of the base to remove.").removes();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_traits: Vec<Name> =
-            field::names(Kind::Trait, LINKS, "Traits of the base that this persona does without.").removes();
+            field::names(Kind::Trait, LINKS, "Traits of the base to remove.").removes();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_skills: Vec<Name> =
-            field::names(Kind::Skill, LINKS, "Skills of the base that this persona does without.").removes();
+            field::names(Kind::Skill, LINKS, "Skills of the base to remove.").removes();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_guardrails: Vec<Name> = field::names(
             Kind::Guardrail,
             LINKS,
-            "Guardrails of the base that this persona does without.",
+            "Guardrails of the base to remove.",
         )
         .removes();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_test_inputs: Vec<Name> = field::names(
             Kind::TestInput,
             LINKS,
-            "Test inputs of the base that this persona does without.",
+            "Test inputs of the base to remove.",
         )
         .removes();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_tags: Tags =
-            field::words(TAGS, TAG_CHARS, "Tags of the base that this persona does without.").removes();
+            field::words(TAGS, TAG_CHARS, "Tags of the base to remove.").removes();
     }
 }
 
@@ -216,13 +216,13 @@ described! {
         order: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "Where the part stands: lower comes first. Without it, the position in the list counts, from 0.",
+            "Position: lower comes first, equal orders go by name. Without it, the place in the list counts, from 0.",
         );
         #[serde(default)]
         priority: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "How long the part is kept when room is short: the highest is dropped last.",
+            "Weight in a budget: the lowest priority is dropped first.",
         )
         .implied(0);
     }
@@ -263,22 +263,21 @@ described! {
         temperature: Option<f64> = field::number(
             0.0,
             2.0,
-            "How freely the model chooses its words, from 0 to 2. Some models reject it together with `top_p`.",
+            "Randomness of the answer. Some models reject it together with `top_p`.",
         )
         .unset(0.0);
         #[serde(skip_serializing_if = "Option::is_none")]
         top_p: Option<f64> = field::number(
             0.0,
             1.0,
-            "The share of likely words that the model chooses from, from 0 to 1. Some models reject it together \
-             with `temperature`.",
+            "Share of likely words to choose from. Some models reject it together with `temperature`.",
         )
         .unset(1.0);
         #[serde(skip_serializing_if = "Option::is_none")]
         max_output_tokens: Option<u32> = field::whole(
             1,
             u32::MAX as i64,
-            "How long an answer may get, in tokens. Without it, the provider decides.",
+            "The longest answer, in tokens. Without it, the provider decides.",
         );
     }
 }
@@ -299,7 +298,7 @@ described! {
     PlanPersona {
         #[serde(skip_serializing_if = "Option::is_none")]
         instruction: Option<String> = field::long(
-            "What it is told while it plans, below a line of Masque's own. Without it, Masque's usual reminder.",
+            "Instruction while it plans, below a line of Masque's own. Without it, Masque's usual reminder.",
         )
         .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,7 +307,7 @@ described! {
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_preset: Option<Name> = field::name(
             Kind::ToolPreset,
-            "The tool preset while it plans. Whatever it selects, only tools that read exist then.",
+            "The tool preset while it plans. Only its read-only tools exist then.",
         );
     }
 }

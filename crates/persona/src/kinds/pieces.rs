@@ -13,22 +13,22 @@ kind! {
         key name: Name = field::key("");
         required part_type: PartType = field::word(
             PartType::words,
-            "What the part is about. A stronger layer's parts of a type take the place of the weaker one's.",
+            "The topic of the part. A stronger layer's parts of a type replace the weaker one's.",
         )
         .searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What the part is good for, for whoever picks parts.").searched().filled();
+            field::short("When to use the part, for people and agents who choose one.").searched().filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> = field::short(
-            "The part in a sentence, for where there is no room for its content. Without it: the description, else \
-             the first sentence of the content.",
+            "The part in a sentence, for short views. Without it: the description, else the first sentence of the \
+             content.",
         )
         .searched()
         .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own content: Option<String> =
-            field::long("The part itself, as it stands in the prompt.").searched().filled();
+            field::long("The part itself, as the prompt has it.").searched().filled();
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }
@@ -67,7 +67,7 @@ kind! {
     Trait = Trait, trait_fields {
         key name: Name = field::key("");
         required trait_type: TraitType =
-            field::word(TraitType::words, "What the trait is a feature of.").searched();
+            field::word(TraitType::words, "The side of the personality that the trait belongs to.").searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
             field::short("The trait in a sentence. Without an instruction, it serves as one.")
@@ -75,7 +75,7 @@ kind! {
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own("How to apply it") instruction: Option<String> =
-            field::long("What the persona is told to do because of the trait.").searched().filled();
+            field::long("The instruction that follows from the trait.").searched().filled();
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }
@@ -100,7 +100,7 @@ kind! {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own("When to use it") description: Option<String> = field::short(
-            "What the skill is for and when to use it: all that the model sees until it loads the skill.",
+            "When to use the skill. The model sees only this until it loads the skill.",
         )
         .searched()
         .filled();
@@ -127,7 +127,7 @@ kind! {
         #[serde(default)]
         own severity: Severity = field::word(
             Severity::words,
-            "How bad it is to break the guardrail; the worst stand first in the prompt.",
+            "Severity of a violation. The most severe guardrails come first in the prompt.",
         )
         .searched();
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,14 +137,14 @@ kind! {
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own content: Option<String> =
-            field::long("What the persona must not do, in full.").searched().filled();
+            field::long("The prohibition in full.").searched().filled();
         /// Patterns of tool names that the runtime refuses to call.
         #[serde(default)]
         own("Patterns of tools to refuse") deny_tools: Vec<String> = field::words(
             DENY_TOOLS,
             TOOL_CHARS,
-            "Tools that a persona with this guardrail can never call, whatever a preset says; `*` stands for any \
-             characters, as in `write_*`.",
+            "Tools that a persona with this guardrail can never call, whatever its preset allows. `*` stands for \
+             any characters, as in `write_*`.",
         );
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");

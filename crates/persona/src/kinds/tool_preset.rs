@@ -42,22 +42,31 @@ described! {
     #[serde(deny_unknown_fields, expecting = "a name, or {name, approval, weight, parameter_bias}")]
     #[schemars(inline)]
     PresetTool {
-        /// The tool's name; `*` stands for any characters.
-        name: String = field::line(TOOL_CHARS, "").says_something().searched();
+        name: String = field::line(
+            TOOL_CHARS,
+            "The tool's name, in which `*` stands for any characters. Tools of MCP servers are called \
+             `mcp__SERVER__TOOL`.",
+        )
+        .says_something()
+        .searched();
         /// Absent: read-only tools are allowed, others ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval> = field::word(
             Approval::words,
-            "Whether the tool may be called: `auto` without asking, `ask` after asking, `deny` never. Without it, a \
-             tool that only reads is allowed and any other asks.",
+            "Permission: `auto` runs the tool without asking, `ask` asks first, `deny` never runs it. Without it, a \
+             read-only tool runs and any other asks.",
         );
         /// How much the persona leans to it, from 1 to 5; 3 where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<u8> = field::whole(1, 5, "How much the persona leans to the tool, from 1 to 5.")
             .unset(Self::DEFAULT_WEIGHT as f64);
-        /// Parameter → how to choose it, in words for the model.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        parameter_bias: BTreeMap<String, String> = field::map(PARAMETERS, TOOL_CHARS, &HINT, "");
+        parameter_bias: BTreeMap<String, String> = field::map(
+            PARAMETERS,
+            TOOL_CHARS,
+            &HINT,
+            "Parameter → how to choose it, in words for the model.",
+        );
     }
 }
 
