@@ -2,7 +2,7 @@
 
 use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
-use persona::{AnyEntity, Meta, Scope, with_kind};
+use persona::{AnyEntity, Kind, Meta, Scope, with_kind};
 use serde_json::{Map, Value};
 use store::Action;
 
@@ -34,7 +34,7 @@ impl Library {
             (held.stored.entity.into(), held.stored.meta, copied, builtin)
         });
         spell_out(kind, &mut entity);
-        let mut new = entities::parse(kind, name.as_str(), over(entity, old.to_json()))?;
+        let mut new = entities::parse(kind, name.as_str(), over(kind, entity, old.to_json()))?;
         if is_builtin {
             // A builtin that is sent back still has the tag of builtins.
             new = untagged_copy(new);
@@ -51,12 +51,17 @@ impl Library {
     }
 }
 
-/// Fills in the fields that are not given. An empty text clears a field, null leaves it alone.
-fn over(mut fields: Map<String, Value>, current: Value) -> Map<String, Value> {
+/// Fills in the fields that are not given. An empty text or 0 clears a field, null leaves it alone.
+fn over(kind: Kind, mut fields: Map<String, Value>, current: Value) -> Map<String, Value> {
     fields.retain(|_, value| !value.is_null());
     if let Value::Object(current) = current {
         for (field, value) in current {
             fields.entry(field).or_insert(value);
+        }
+    }
+    for field in kind.fields().iter().filter(|field| field.is_cleared_by_zero()) {
+        if fields.get(field.name).is_some_and(|value| value.as_u64() == Some(0)) {
+            fields.remove(field.name);
         }
     }
     fields

@@ -316,6 +316,11 @@ impl Field {
         matches!(self.shape, Shape::Text(most) if most >= limits::LONG_TEXT_BYTES)
     }
 
+    /// True if an update clears the field with 0, as an empty text clears others.
+    pub const fn is_cleared_by_zero(&self) -> bool {
+        matches!(self.shape, Shape::Whole { least, implied: None, .. } if least > 0)
+    }
+
     /// The JSON value that stands for "not set".
     pub fn unset_json(&self) -> serde_json::Value {
         match self.shape {

@@ -83,14 +83,16 @@ fn rename_argument() -> Arg {
         .help("Rename it, and update all references to it")
 }
 
-/// Adds to the help of a repeatable flag that it replaces the current values.
-fn in_place(argument: Arg) -> Arg {
-    match argument.get_help() {
-        Some(help) if matches!(argument.get_action(), ArgAction::Append) => {
-            let help = format!("{help}; replaces the current ones");
-            argument.help(help)
-        }
-        _ => argument,
+/// Adds to a flag's help what becomes of the current value.
+fn in_place(kind: Kind, argument: Arg) -> Arg {
+    let note = match argument.get_action() {
+        ArgAction::Append => "replaces the current ones",
+        _ if fields::is_cleared_by_zero(kind, argument.get_id().as_str()) => "0 clears it",
+        _ => return argument,
+    };
+    match argument.get_help().map(|help| format!("{help}; {note}")) {
+        Some(help) => argument.help(help),
+        None => argument,
     }
 }
 
@@ -167,7 +169,7 @@ impl Subcommand for UpdateKind {
         let kinds = Kind::ALL.iter().map(|kind| {
             let command = UpdateArgs::augment_args(command_for(*kind)).about(update_about(*kind));
             let command = if is_renamed_by_update(*kind) { command.arg(rename_argument()) } else { command };
-            fields::augment(command, *kind, own_input).mut_args(in_place)
+            fields::augment(command, *kind, own_input).mut_args(|argument| in_place(*kind, argument))
         });
         command.subcommands(kinds).subcommand_required(true).arg_required_else_help(true)
     }

@@ -24,6 +24,21 @@ const CONTEXT: &str =
     r#"{"name": "sources", "entries": [{"glob": "src/**", "view": "skeleton"}, {"path": "README.md"}]}"#;
 
 #[test]
+fn a_number_is_cleared_by_0() {
+    let home = Home::new();
+    let budget = |home: &Home| home.json(&["show", "context-preset", "few"]).get("token_budget").cloned();
+    home.ok(&["create", "context-preset", "few", "--token-budget", "900"]);
+    assert_eq!(budget(&home), Some(json!(900)));
+    home.ok(&["update", "context-preset", "few", "--token-budget", "0"]);
+    assert_eq!(budget(&home), None);
+    for (kind, flag) in [("context-preset", "--token-budget"), ("persona", "--max-tool-rounds")] {
+        let help = home.ok(&["update", kind, "--help"]);
+        let after = help.split_once(flag).unwrap().1;
+        assert!(after.lines().take(2).any(|line| line.contains("0 clears it")), "{help}");
+    }
+}
+
+#[test]
 fn the_builtin_ones_are_listed_and_shown() {
     let home = Home::new();
     for (kind, names) in [

@@ -115,7 +115,7 @@ kind! {
         .strongest().setting();
         /// How many replies of one run may call tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        own max_tool_rounds: Option<u32> = field::whole(
+        own("0 clears it") max_tool_rounds: Option<u32> = field::whole(
             1,
             TOOL_ROUNDS as i64,
             "The most replies of one run that may call tools. Without it: the base's, else `[run] max_tool_rounds` \

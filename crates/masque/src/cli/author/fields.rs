@@ -202,6 +202,11 @@ fn pair(text: &str) -> std::result::Result<(String, f64), &'static str> {
     parsed.ok_or("expected CATEGORY=NUMBER, for example search=1.5")
 }
 
+/// True if a flag of a kind clears its field with 0.
+pub(super) fn is_cleared_by_zero(kind: Kind, long: &str) -> bool {
+    flags(kind).iter().any(|flag| flag.long == long && flag.field.is_cleared_by_zero())
+}
+
 /// Adds the flags of a kind. `taken` selects the fields.
 pub(super) fn augment(command: Command, kind: Kind, taken: fn(Input) -> bool) -> Command {
     flags(kind).iter().filter(|flag| taken(flag.field.input)).fold(command, |command, flag| {
