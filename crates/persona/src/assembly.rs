@@ -14,7 +14,7 @@ use crate::{
     Bundle, Example, Guardrail, LayerOrigin, Name, PartType, Persona, Skill, TokenCounter, Trait, inherit,
 };
 
-/// What a caller asks for.
+/// A caller's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     pub view: View,
@@ -32,7 +32,7 @@ impl Request {
         Self { view, ..Self::default() }
     }
 
-    /// Whether the caller wants the persona as it stands, with nothing changed or left out.
+    /// True if nothing is changed or left out.
     pub fn is_plain(&self) -> bool {
         let Self { view: _, overrides, types, limit, max_tokens } = self;
         overrides.is_empty() && types.is_empty() && limit.is_none() && max_tokens.is_none()
@@ -50,7 +50,7 @@ pub enum LeftOutReason {
 }
 
 vocabulary! {
-    /// What a filter or a budget may leave out.
+    /// The kinds of things that a filter or a budget may leave out.
     LeftOutKind, "kind" {
         Part = "part",
         Trait = "trait",
@@ -122,7 +122,7 @@ pub fn assemble<'a>(
     Ok(assembled)
 }
 
-/// What may be dropped for a budget, identified by its place.
+/// Something that a budget may drop, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Droppable {
     Example(usize),
@@ -196,7 +196,7 @@ impl<'a> Assembled<'a> {
         };
     }
 
-    /// What is dropped first comes first.
+    /// Everything that a budget may drop, in the order of dropping.
     fn drop_order(&self, view: View) -> Vec<Droppable> {
         let parts = self.parts.iter().enumerate();
         let mut ranked: Vec<(i32, Droppable)> = parts

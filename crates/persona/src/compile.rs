@@ -26,7 +26,7 @@ pub struct CompiledText {
     pub fingerprint: String,
 }
 
-/// Compiles a persona as it stands: its current parts and active stage.
+/// Compiles a persona with its current parts and active stage.
 pub fn compile(assembled: &Assembled<'_>) -> CompiledText {
     CompiledText {
         summary: markdown(assembled, View::Summary),
@@ -172,7 +172,7 @@ fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     items.collect()
 }
 
-/// Skills are named with what they are for; in full, what each says stands under its name.
+/// Lists skills with their descriptions. In full, each has its content below its name.
 fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
     if view == View::Summary || assembled.skills.iter().all(|skill| said(&skill.content).is_none()) {
         return named_skills(assembled);

@@ -8,7 +8,8 @@ use crate::{Kind, limits};
 
 mod build;
 pub(crate) use build::{
-    base, key, line, list, long, map, name, names, number, path, short, table, tags, text, texts, whole, word, words,
+    base, key, line, list, long, map, name, names, number, path, short, table, tags, text, texts, whole,
+    word, words,
 };
 
 mod macros;
@@ -22,8 +23,7 @@ pub use value::{Leaf, Value, View, Visit, walk};
 pub struct Field {
     pub name: &'static str,
     pub shape: Shape,
-    /// What it is for, in sentences; the first one is enough for a flag's help. Empty where the
-    /// documentation of its type says it.
+    /// Purpose, in sentences. A flag's help has the first one.
     pub about: &'static str,
     pub search: Search,
     pub inherit: Inherit,
@@ -37,7 +37,7 @@ pub struct Field {
     pub input: Input,
 }
 
-/// What a value looks like, and its limits.
+/// The shape of a value, and its limits.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
     /// The name of the entity or of the entry itself.
@@ -76,7 +76,7 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
     pub words: fn() -> Vec<&'static str>,
-    /// What counts where none is given, for the schema.
+    /// The word that counts if none is given, for the schema.
     pub unset: Option<&'static str>,
     /// The word that goes without saying: it is neither written to a file nor compared.
     pub implied: Option<&'static str>,
@@ -84,7 +84,7 @@ pub struct Word {
     pub is_optional: bool,
 }
 
-/// A table that stands in a list.
+/// A table as the entry of a list.
 #[derive(Debug)]
 pub struct Item {
     /// The name of the Rust type, which is what serde tells a reader and a writer.
@@ -95,11 +95,11 @@ pub struct Item {
     pub may_be_bare: bool,
     /// The `order` of the first entry, where entries without one are numbered by position.
     pub first_order: Option<i32>,
-    /// True if each name stands once; paths use it instead of a position.
+    /// True if names are unique; paths then have the name instead of a position.
     pub is_named: bool,
 }
 
-/// Whether and how search finds an entity by a field.
+/// The weight of a field in the search index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
     No,
@@ -108,7 +108,7 @@ pub enum Search {
     AsText,
 }
 
-/// How a persona's field meets that of its base.
+/// The rule that combines a persona's field with its base's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inherit {
     /// Not inherited, or by a rule of its own.
@@ -121,7 +121,7 @@ pub enum Inherit {
     Removes,
 }
 
-/// How the command line offers a field.
+/// The flag of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flag {
     /// `--name-of-field`; a list in the singular, and repeatable.

@@ -33,7 +33,7 @@ pub use tool_preset::{PresetTool, ToolPreset};
 macro_rules! kinds {
     ($($variant:ident($type:ident) = $word:literal, $spoken:literal, $about:literal;)+) => {
         vocabulary! {
-            /// What can be authored. The order is that of the search index: new kinds come last.
+            /// The kinds of entity. The order is that of the search index: new kinds come last.
             Kind, "kind" { $($variant = $word),+ }
         }
 
@@ -48,7 +48,7 @@ macro_rules! kinds {
                 match self { $(Self::$variant => concat!($word, "s")),+ }
             }
 
-            /// What an entity of this kind is, in a sentence.
+            /// The meaning of the kind, in a sentence.
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$variant => $about),+ }
             }

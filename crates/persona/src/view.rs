@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::said;
 use crate::{
-    Assembled, Example, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType, fingerprint,
+    Assembled, Example, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType,
+    fingerprint,
 };
 
 /// How much of each piece is shown.

@@ -9,8 +9,9 @@ use crate::Database;
 use database::Location;
 use persona::{
     Aggregation, Approval, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry, ContextPreset,
-    ContextView, Example, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona, PreferredModel,
-    PresetTool, Request, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType, View,
+    ContextView, Example, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona,
+    PreferredModel, PresetTool, Request, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait,
+    TraitType, View,
 };
 use store::{Action, Attribution, DatabaseWrite, Held, Keep, Store};
 
@@ -237,7 +238,10 @@ pub fn full_persona(of: &str) -> Persona {
         }),
         parts: vec![link("warm", -5, 9), link("cold", 3, -2)],
         parts_mode: MergeMode::Append,
-        examples: vec![Example { user: "Is it good?".to_owned(), persona: "It's \"fine\",\nbut slow.".to_owned() }],
+        examples: vec![Example {
+            user: "Is it good?".to_owned(),
+            persona: "It's \"fine\",\nbut slow.".to_owned(),
+        }],
         traits: names(&["patient", "bold"]),
         skills: names(&["tracing"]),
         guardrails: names(&["honest"]),

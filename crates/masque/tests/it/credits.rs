@@ -53,7 +53,10 @@ fn examples_come_from_a_file_and_go_first() {
     let shown = home.json(&["show", "guide", "--detail"]);
     assert_eq!(shown["examples"][1], json!({ "user": "Bye.", "persona": "Farewell." }));
     contains(&home.ok(&["show", "guide", "--detail"]), &["Examples", "User: Hi.", "guide: Good day."]);
-    contains(&home.ok(&["compile", "guide", "--detail"]), &["## Examples", "- **User**: Hi.", "- **You**: Farewell."]);
+    contains(
+        &home.ok(&["compile", "guide", "--detail"]),
+        &["## Examples", "- **User**: Hi.", "- **You**: Farewell."],
+    );
     let cut = home.json(&["show", "guide", "--detail", "--max-tokens", "1"]);
     assert_eq!(cut.get("examples"), None);
     let left_out = |number: &str| json!({ "kind": "example", "name": number, "reason": "max_tokens" });
@@ -68,7 +71,8 @@ fn examples_come_from_a_file_and_go_first() {
 #[test]
 fn greetings_are_shown_with_their_numbers() {
     let home = Home::new();
-    let create = ["create", "persona", "guide", "--summary", "Guides.", "--greeting", "Hello.", "--greeting", "Hi."];
+    let create =
+        ["create", "persona", "guide", "--summary", "Guides.", "--greeting", "Hello.", "--greeting", "Hi."];
     home.ok(&create);
     assert_eq!(home.json(&["show", "guide"])["greetings"], json!(["Hello.", "Hi."]));
     contains(&home.ok(&["show", "guide"]), &["greetings", "1. Hello.", "2. Hi."]);

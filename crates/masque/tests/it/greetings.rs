@@ -12,7 +12,8 @@ const SCRIPT: &str = "[[reply]]\ntext = \"You said {{last_user}}.\"\n";
 fn innkeeper() -> Rehearsed {
     let rehearsed = Rehearsed::new(SCRIPT);
     let greetings = ["--greeting", "Welcome, traveller.", "--greeting", "We are full tonight."];
-    let create = ["create", "persona", "innkeeper", "--system-prompt", "You keep an inn.", "--scope", "shared"];
+    let create =
+        ["create", "persona", "innkeeper", "--system-prompt", "You keep an inn.", "--scope", "shared"];
     rehearsed.ok(&[&create[..], &greetings].concat());
     rehearsed
 }
@@ -37,7 +38,10 @@ fn a_chosen_greeting_is_stored_sent_and_shown() {
     assert_eq!(answer.ok(), "You said A room?.\n");
     let request = rehearsed.last_request();
     let [(first, _), greeting, message] = conversation(&request)[..] else { panic!("{request:#}") };
-    assert_eq!((first, greeting, message), ("user", ("assistant", "We are full tonight."), ("user", "A room?")));
+    assert_eq!(
+        (first, greeting, message),
+        ("user", ("assistant", "We are full tonight."), ("user", "A room?"))
+    );
 
     let id = rehearsed.session();
     let types: Vec<(String, String)> = turns(&rehearsed, &id);

@@ -53,7 +53,10 @@ fn the_builtin_ones_are_listed_and_shown() {
     }
     contains(&home.ok(&["show", "tool_preset", "read_only"]), &["read_file", "auto, weight 4"]);
     contains(&home.ok(&["show", "bias_profile", "discovery_heavy"]), &["Multipliers", "read"]);
-    contains(&home.ok(&["show", "context_preset", "docs_only"]), &["token budget", "Entries", "**/*.md  summary"]);
+    contains(
+        &home.ok(&["show", "context_preset", "docs_only"]),
+        &["token budget", "Entries", "**/*.md  full"],
+    );
     contains(
         &home.fails(3, &["show", "read_only"]),
         &["a tool preset is: `masque show tool_preset read_only`"],

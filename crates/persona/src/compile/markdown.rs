@@ -24,8 +24,8 @@ pub(super) fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Shifts a text's own headings so that its highest stands at `top`: an author's "# Steps" must
-/// not break out of the section that the text is put into.
+/// Shifts a text's own headings so that the highest is at `top`: an author's "# Steps" must not
+/// break out of the section that the text is put into.
 pub(super) fn lower_headings(text: &str, top: usize) -> String {
     let mut fence = Fence::default();
     let headings: Vec<Option<Heading<'_>>> =
@@ -67,8 +67,7 @@ pub(super) fn list(heading: &str, items: Vec<(String, String)>) -> Option<String
     Some(block)
 }
 
-/// Whether a line begins something that must stand at the start of its line: a heading, a list, a
-/// quotation, a table or a fence.
+/// True if a line opens a block: a heading, a list, a quotation, a table or a fence.
 fn opens_block(line: &str) -> bool {
     let line = line.trim_start();
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -89,8 +88,9 @@ impl<'a> Heading<'a> {
         let hashes = line.trim_start_matches(' ');
         let title = hashes.trim_start_matches('#');
         let level = hashes.len() - title.len();
-        let stands = line.len() - hashes.len() <= 3 && (title.is_empty() || title.starts_with([' ', '\t']));
-        ((1..=6).contains(&level) && stands).then_some(Self { level, title })
+        let is_placed =
+            line.len() - hashes.len() <= 3 && (title.is_empty() || title.starts_with([' ', '\t']));
+        ((1..=6).contains(&level) && is_placed).then_some(Self { level, title })
     }
 }
 
@@ -102,10 +102,10 @@ struct Fence<'a> {
 }
 
 impl<'a> Fence<'a> {
-    /// Whether this line belongs to a fenced block, its fences included.
+    /// True if the line belongs to a fenced block, its fences included.
     fn inside(&mut self, line: &'a str) -> bool {
         match (self.opening, fence_marks(line)) {
-            // What has further backticks in its line is code within a sentence.
+            // A line with further backticks is code within a sentence.
             (None, Some((marks, rest))) if !(marks.ends_with('`') && rest.contains('`')) => {
                 self.opening = Some(marks);
                 true

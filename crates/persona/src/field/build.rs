@@ -140,7 +140,7 @@ impl Field {
         Self { flag: Flag::None, ..self }
     }
 
-    /// Says what counts where a number is not given.
+    /// Sets the number that counts if none is given.
     pub(crate) const fn unset(self, value: f64) -> Self {
         let shape = match self.shape {
             Shape::Whole { least, most, implied, .. } => {
@@ -152,7 +152,7 @@ impl Field {
         Self { shape, ..self }
     }
 
-    /// Says which number is never written out; it also counts where none is given.
+    /// Sets the number that counts if none is given, and is never written out.
     pub(crate) const fn implied(self, value: i64) -> Self {
         let shape = match self.shape {
             Shape::Whole { least, most, .. } => {
@@ -171,12 +171,12 @@ impl Field {
         Self { shape, ..self }
     }
 
-    /// Says which word counts in a field that may have none.
+    /// Sets the word that counts in a field without one.
     pub(crate) const fn unset_word(self, word: &'static str) -> Self {
         self.with_word(Some(word), None)
     }
 
-    /// Says which word goes without saying.
+    /// Sets the word that counts if none is given, and is never written out.
     pub(crate) const fn implied_word(self, word: &'static str) -> Self {
         self.with_word(None, Some(word))
     }

@@ -93,7 +93,7 @@ impl View<'_> {
 }
 
 /// Visits a value and everything inside it, each with its path and the field that describes it.
-/// Entries of a list are told apart by position, or by name where each name stands once.
+/// Entries of a list are told apart by position, or by name if names are unique.
 pub fn walk<'a>(
     path: &mut String,
     field: &'static Field,
@@ -341,7 +341,7 @@ impl<T: Value + Clone + PartialEq> Value for BTreeMap<String, T> {
     }
 }
 
-/// Says how a described type is a value: as a table of its fields.
+/// Implements [`Value`] for a described type: a table of its fields.
 macro_rules! table {
     ($type:ident) => {
         impl $crate::field::Value for $type {

@@ -2,7 +2,9 @@
 
 use crate::entity::{first_sentence, said};
 use crate::field::{self, Described, Item, blank, described, kind};
-use crate::limits::{DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS};
+use crate::limits::{
+    DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS,
+};
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
 kind! {

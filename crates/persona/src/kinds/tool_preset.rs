@@ -76,7 +76,7 @@ impl PresetTool {
     const ITEM: Item =
         Item::new("PresetTool", Self::FIELDS, "A tool: its name, or a table with how it is used.").bare();
 
-    /// What counts where a tool has no weight of its own.
+    /// The weight of a tool without one of its own.
     pub const DEFAULT_WEIGHT: u8 = 3;
 
     pub fn weight(&self) -> u8 {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use persona::{
-    Assembled, Bundle, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part, PartLink, Persona, Request, View,
-    compile,
+    Assembled, Bundle, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part, PartLink, Persona, Request,
+    View, compile,
 };
 use proptest::prelude::*;
 

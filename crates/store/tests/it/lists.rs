@@ -159,8 +159,7 @@ async fn filters_keep_what_has_all_of_it() {
 async fn filters_do_not_bring_hidden_builtins_back() {
     on_each_engine(async |database| {
         let store = open(database).await;
-        let builtin =
-            builtins::of::<Persona>().values().find(|persona| !persona.tags.is_empty()).unwrap();
+        let builtin = builtins::of::<Persona>().values().find(|persona| !persona.tags.is_empty()).unwrap();
         let tagged = Filter { tags: builtin.tags.clone(), ..Filter::default() };
         let worded = Filter { query: Some(builtin.name.to_string()), ..Filter::default() };
         for filter in [&tagged, &worded] {

@@ -10,8 +10,11 @@ use crate::output::{Output, Style};
 
 /// Prints short values first, then long texts, then lists.
 pub(super) fn print(entity: &AnyEntity, output: &mut Output) -> Result<()> {
-    let set: Vec<(&Field, View<'_>)> =
-        entity.values().into_iter().filter(|(field, value)| field.name != "name" && !value.is_unset()).collect();
+    let set: Vec<(&Field, View<'_>)> = entity
+        .values()
+        .into_iter()
+        .filter(|(field, value)| field.name != "name" && !value.is_unset())
+        .collect();
     for (field, value) in &set {
         if !field.is_long() && !has_section(field) {
             output.field(&label(field), &shown(&value.to_json()))?;
@@ -51,7 +54,8 @@ fn print_item(item: &View<'_>, output: &mut Output) -> Result<()> {
     let View::Table(fields) = item else {
         return output.paragraph(2, &format!("- {}", shown(&item.to_json())));
     };
-    let mut values = fields.iter().filter(|(_, value)| !value.is_unset()).map(|(_, value)| shown(&value.to_json()));
+    let mut values =
+        fields.iter().filter(|(_, value)| !value.is_unset()).map(|(_, value)| shown(&value.to_json()));
     let first = output.styled(Style::Name, values.next().unwrap_or_default());
     let rest = output.styled(Style::Faint, format!("  {}", values.collect::<Vec<_>>().join("  ")));
     output.styled_line(&format!("  {first}{rest}"))

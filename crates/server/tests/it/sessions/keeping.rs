@@ -27,7 +27,8 @@ async fn a_new_session_is_what_get_shows() {
 #[tokio::test]
 async fn a_session_opens_with_a_greeting_only_if_asked() {
     let world = World::start(QUICK).await;
-    let greetings = json!({ "name": "host", "system_prompt": "You host.", "greetings": ["Welcome.", "You again."] });
+    let greetings =
+        json!({ "name": "host", "system_prompt": "You host.", "greetings": ["Welcome.", "You again."] });
     world.persona(greetings).await;
     for (greeting, expected) in [
         (Value::Null, None),
@@ -43,7 +44,8 @@ async fn a_session_opens_with_a_greeting_only_if_asked() {
         let created = opened.json().await;
         assert_eq!(world.get(&location).await, (200, created.clone()), "{greeting}");
         let turns = created["turns"].as_array().expect("turns");
-        let said: Vec<(&Value, &Value)> = turns.iter().map(|turn| (&turn["type"], &turn["content"])).collect();
+        let said: Vec<(&Value, &Value)> =
+            turns.iter().map(|turn| (&turn["type"], &turn["content"])).collect();
         let expected = expected.map(|text| (json!("assistant_text"), json!(text)));
         assert_eq!(said, expected.iter().map(|(of, text)| (of, text)).collect::<Vec<_>>(), "{greeting}");
     }
@@ -52,7 +54,8 @@ async fn a_session_opens_with_a_greeting_only_if_asked() {
     let session = world.session_with(&input).await;
     world.hear(&session, "Hello.").await;
     let sent = world.sent();
-    let roles: Vec<&Value> = sent[0]["messages"].as_array().expect("a list").iter().map(|it| &it["role"]).collect();
+    let roles: Vec<&Value> =
+        sent[0]["messages"].as_array().expect("a list").iter().map(|it| &it["role"]).collect();
     assert_eq!(roles, ["user", "assistant", "user"]);
     assert!(sent[0]["messages"][1].to_string().contains("You again."), "{}", sent[0]["messages"]);
 
