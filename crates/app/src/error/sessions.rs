@@ -21,7 +21,7 @@ pub enum SessionError {
     Decided { session: Uuid, call: String, approved: bool },
     #[error("session {session} does not ask for permission for a call {call:?}")]
     UnknownCall { session: Uuid, call: String },
-    #[error("greeting: persona {persona} has {}, not a greeting {number}", counted(*count))]
+    #[error("greeting: persona {persona} has no greeting {number} (it has {})", counted(*count))]
     UnknownGreeting { persona: Name, number: u32, count: usize },
     #[error("root: no project is open here")]
     NoProject,
@@ -36,11 +36,7 @@ pub enum SessionError {
 }
 
 fn counted(greetings: usize) -> String {
-    match greetings {
-        0 => "no greetings".to_owned(),
-        1 => "1 greeting".to_owned(),
-        count => format!("{count} greetings"),
-    }
+    if greetings == 0 { "none".to_owned() } else { greetings.to_string() }
 }
 
 impl AsReport for SessionError {
@@ -90,7 +86,6 @@ impl AsReport for SessionError {
 
     fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::UnknownGreeting { .. } => vec![Remedy::LeaveOut { fields: vec!["greeting".to_owned()] }],
             Self::Unknown(_) => vec![Remedy::ListSessions],
             Self::Busy(_) => vec![Remedy::WaitOrCancel],
             Self::Waits(_) => vec![Remedy::DecideFirst],

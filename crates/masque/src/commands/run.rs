@@ -7,7 +7,9 @@ use agent::limits;
 use app::running::{ApprovalPolicy, Runtime, SendOptions};
 use uuid::Uuid;
 
-use super::answer::{self, Approver, Outcome, Viewer, Watch, print_greeting, print_session_line, send_failure};
+use super::answer::{
+    self, Approver, Outcome, Viewer, Watch, print_greeting, print_session_line, send_failure,
+};
 use super::open_session;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};

@@ -76,6 +76,7 @@ fn greetings_are_shown_with_their_numbers() {
     home.ok(&create);
     assert_eq!(home.json(&["show", "guide"])["greetings"], json!(["Hello.", "Hi."]));
     contains(&home.ok(&["show", "guide"]), &["greetings", "1. Hello.", "2. Hi."]);
+    contains(&home.ok(&["show", "guide", "--explain"]), &["Hello., Hi."]);
     contains(&home.ok(&["export", "guide"]), &["greetings = [\"Hello.\", \"Hi.\"]"]);
     home.ok(&["update", "persona", "guide", "--greeting", ""]);
     assert_eq!(home.json(&["show", "guide"]).get("greetings"), None);

@@ -153,28 +153,28 @@ fn display_names() {
 
 #[test]
 fn greetings() {
+    let most = limits::GREETINGS;
     let greetings = |count: usize| json!({ "greetings": vec!["Hello."; count] });
-    check::<Persona>(&greetings(limits::GREETINGS), "");
-    check::<Persona>(
-        &greetings(limits::GREETINGS + 1),
-        &format!("greetings: has 33 entries, at most {} are allowed", limits::GREETINGS),
-    );
-    check::<Persona>(&json!({ "greetings": ["x".repeat(limits::SHORT_TEXT_BYTES)] }), "");
-    let long = json!({ "greetings": ["x".repeat(limits::SHORT_TEXT_BYTES + 1)] });
-    check::<Persona>(&long, "greetings: has 8193 bytes, at most 8192 are allowed; split it");
-    check::<Persona>(&json!({ "greetings": ["Hello.", " "] }), "greetings: must not be empty");
+    valid::<Persona>(&greetings(most));
+    check::<Persona>(&greetings(most + 1), "greetings", Rule::TooMany { count: most + 1, most });
+    let bytes = limits::SHORT_TEXT_BYTES;
+    let long = |bytes: usize| json!({ "greetings": ["x".repeat(bytes)] });
+    valid::<Persona>(&long(bytes));
+    check::<Persona>(&long(bytes + 1), "greetings", Rule::TooLong { bytes: bytes + 1, most: bytes });
+    check::<Persona>(&json!({ "greetings": ["Hello.", " "] }), "greetings", Rule::Empty);
 }
 
 #[test]
 fn examples() {
+    let most = limits::EXAMPLES;
     let example = json!({ "user": "Hi.", "persona": "Good day." });
     let examples = |count: usize| json!({ "examples": vec![example.clone(); count] });
-    check::<Persona>(&examples(limits::EXAMPLES), "");
-    check::<Persona>(&examples(limits::EXAMPLES + 1), "examples: has 65 entries, at most 64 are allowed");
+    valid::<Persona>(&examples(most));
+    check::<Persona>(&examples(most + 1), "examples", Rule::TooMany { count: most + 1, most });
     let long = json!({ "examples": [example, { "user": "x".repeat(8193), "persona": "No." }] });
-    check::<Persona>(&long, "examples[1].user: has 8193 bytes, at most 8192 are allowed; split it");
+    check::<Persona>(&long, "examples[1].user", Rule::TooLong { bytes: 8193, most: 8192 });
     let silent = json!({ "examples": [{ "user": "Hi.", "persona": " " }] });
-    check::<Persona>(&silent, "examples[0].persona: must not be empty");
+    check::<Persona>(&silent, "examples[0].persona", Rule::Empty);
 }
 
 #[test]

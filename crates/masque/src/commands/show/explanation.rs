@@ -4,6 +4,7 @@ use persona::explain::{Explanation, Field, Item, Layer, Part, Removed, Replaced}
 use persona::{LayerOrigin, PartType, Scope};
 use serde_json::Value;
 
+use super::super::fields;
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 
@@ -96,12 +97,12 @@ fn singular(list: &str) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        // Models are the only list.
-        Value::Array(models) => {
-            let word = |model: &Value, key: &str| model[key].as_str().unwrap_or_default().to_owned();
-            let models =
-                models.iter().map(|model| format!("{}/{}", word(model, "provider"), word(model, "model")));
-            models.collect::<Vec<_>>().join(", ")
+        Value::Array(items) => {
+            let item = |item: &Value| match (item["provider"].as_str(), item["model"].as_str()) {
+                (Some(provider), Some(model)) => format!("{provider}/{model}"),
+                _ => fields::shown(item),
+            };
+            items.iter().map(item).collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
     }
