@@ -7,7 +7,7 @@ use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, Select, Text};
 use persona::Name;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, clean, one_line, truncate};
 use crate::terminal;
 
@@ -101,7 +101,7 @@ pub(crate) async fn name(question: &'static str, output: &mut Output) -> Result<
     };
     let ask = move || Text::new(question).with_validator(check).prompt();
     let answer = prompt(output, ask).await?;
-    answer.trim().parse().map_err(|error: persona::NameError| Failure::invalid(error.to_string()))
+    Ok(answer.trim().parse()?)
 }
 
 async fn prompt<T: Send + 'static>(
@@ -126,19 +126,18 @@ async fn run_prompt<T: Send + 'static>(
             }
             Ok(answer)
         }
-        Err(error) => Err(Failure::broken(format!("cannot show the prompt: {error}"))),
+        Err(error) => Err(CommandError::Terminal(error.to_string()).into()),
     }
 }
 
 /// Esc cancels the prompt; Ctrl-C ends the command.
 fn prompt_error(error: InquireError) -> Failure {
-    const CANCELLED: &str = "cancelled; nothing was changed";
     match error {
-        InquireError::OperationCanceled => Failure::broken(CANCELLED),
+        InquireError::OperationCanceled => CommandError::Cancelled.into(),
         InquireError::OperationInterrupted => {
-            let _ = writeln!(io::stderr(), "{CANCELLED}");
+            let _ = writeln!(io::stderr(), "{}", CommandError::Cancelled);
             Failure::Interrupted
         }
-        error => Failure::broken(format!("cannot show the prompt: {error}")),
+        error => CommandError::Terminal(error.to_string()).into(),
     }
 }

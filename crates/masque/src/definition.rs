@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use app::inputs::InputError;
-use app::{AsReport as _, Code, Report, Subject};
+use app::{AsReport as _, Code, Remedy, Report, Subject};
 use persona::{AnyEntity, FilePlace, Kind, with_kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 /// Maximum size of a file or of standard input. A persona with all its pieces fits.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -97,7 +97,9 @@ impl Definition {
             None => Ok(None),
             Some(revision) => match revision.as_i64() {
                 Some(revision) => Ok(Some(revision)),
-                None => Err(Failure::invalid(format!("revision: {revision} is no number"))),
+                None => Err(Report::new(Code::InvalidValue, format!("revision {revision} is not a number"))
+                    .about(Subject::field("revision"))
+                    .into()),
             },
         }
     }
@@ -129,12 +131,12 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     };
     read.map_err(|error| Failure::file("read", Path::new(&shown(path)), &error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES / (1024 * 1024);
-        return Err(Failure::invalid(format!("{} has more than {most} MiB; split it", shown(path))));
+        let most_mib = MOST_BYTES / (1024 * 1024);
+        return Err(CommandError::FileTooLarge { file: shown(path), most_mib, remedy: None }.into());
     }
     let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::invalid(format!("{} is not UTF-8 text (byte {at}); save it as UTF-8", shown(path)))
+        let at = Some(error.utf8_error().valid_up_to());
+        CommandError::NotText { what: shown(path), at, remedy: Some(Remedy::SaveAsUtf8) }
     })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -155,7 +157,7 @@ fn object(flags: &impl Serialize) -> Result<Map<String, Value>> {
 }
 
 fn unserialisable(error: &serde_json::Error) -> Failure {
-    Failure::told(Code::Failed, format!("a flag cannot be passed on: {error}"))
+    Failure::json(error)
 }
 
 /// TOML never opens with a brace and a JSON object always does, so the content tells them apart.

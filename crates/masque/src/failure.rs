@@ -8,6 +8,13 @@ use app::{AsReport as _, Code, ErrorKind, Report, Subject};
 use crate::signals::Signal;
 use crate::wording;
 
+mod command_error;
+mod usage;
+mod words;
+
+pub(crate) use command_error::CommandError;
+pub(crate) use usage::usage;
+
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 #[derive(Debug)]
@@ -29,15 +36,6 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn told(code: Code, message: impl Into<String>) -> Self {
         Report::new(code, message).into()
-    }
-
-    /// A command line that cannot be followed.
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Self::told(Code::InvalidUsage, message)
-    }
-
-    pub(crate) fn broken(message: impl Into<String>) -> Self {
-        Self::told(Code::Failed, message)
     }
 
     /// What a person reads; none where there is nothing to say.
@@ -62,11 +60,16 @@ impl Failure {
         report.about(Subject::file(shown)).into()
     }
 
-    pub(crate) fn output(error: &io::Error) -> Self {
+    pub(crate) fn output(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::OutputClosed;
         }
-        Self::broken(format!("cannot write the output: {error}"))
+        CommandError::Output(error).into()
+    }
+
+    /// A value that cannot be written as JSON, which is a bug.
+    pub(crate) fn json(error: &serde_json::Error) -> Self {
+        CommandError::Internal(format!("cannot write JSON: {error}")).into()
     }
 
     /// The code that the process ends with; the help of the root command lists them.
@@ -92,6 +95,18 @@ impl Failure {
 impl From<Report> for Failure {
     fn from(report: Report) -> Self {
         Self::Told(Box::new(report))
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        error.report().into()
+    }
+}
+
+impl From<persona::NameError> for Failure {
+    fn from(error: persona::NameError) -> Self {
+        error.report().into()
     }
 }
 

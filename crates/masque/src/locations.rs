@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use app::Remedy;
 use etcetera::BaseStrategy as _;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 /// The user's directories.
 #[derive(Debug, Clone)]
@@ -17,11 +18,8 @@ pub(crate) struct Directories {
 
 impl Directories {
     pub(crate) fn find() -> Result<Self> {
-        let base = etcetera::base_strategy::choose_native_strategy().map_err(|error| {
-            Failure::broken(format!(
-                "cannot find your home directory ({error}); set HOME, or choose a database with --db"
-            ))
-        })?;
+        let base = etcetera::base_strategy::choose_native_strategy()
+            .map_err(|error| CommandError::NoHome(error.to_string()))?;
         Ok(Self { home: base.home_dir().to_path_buf(), config: base.config_dir(), data: base.data_dir() })
     }
 
@@ -71,10 +69,11 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
         return Ok(named.to_owned());
     }
     let path = Directories::find()?.local_database();
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        let path = path.display();
-        Failure::invalid(format!("the path {path} is not UTF-8; choose a database with --db"))
-    })
+    let Some(named) = path.to_str() else {
+        let path = path.display().to_string();
+        return Err(CommandError::InvalidPath { path, remedy: Remedy::OtherDatabase }.into());
+    };
+    Ok(named.to_owned())
 }
 
 /// Creates the directory of a database file.

@@ -28,7 +28,7 @@ use clap::error::ErrorKind as UsageError;
 use tracing_subscriber::EnvFilter;
 
 use cli::{Cli, Command};
-use failure::{Failure, Result};
+use failure::{CommandError, Result};
 use output::{ColorChoice, Output};
 
 #[global_allocator]
@@ -64,8 +64,7 @@ fn run(cli: Cli) -> Result<()> {
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = builder.enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::broken(format!("cannot start the async runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| CommandError::Internal(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(commands::run(cli, &mut output));
     // A pending read of standard input must not delay the exit.
     runtime.shutdown_background();
@@ -79,9 +78,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let json =
         std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     if json && !is_help {
-        let message = error.to_string();
-        let message = message.strip_prefix("error: ").unwrap_or(&message).trim_end().to_owned();
-        output::report(&Failure::invalid(message), true, ColorChoice::Never);
+        output::report(&failure::usage(error).into(), true, ColorChoice::Never);
     } else {
         let _ = error.print();
     }
@@ -101,8 +98,9 @@ fn log(cli: &Cli) -> Result<()> {
         (_, 2) => "debug,sqlx=info,rmcp=info".to_owned(),
         (_, _) => "trace,rmcp=info".to_owned(),
     };
-    let filter = EnvFilter::try_new(&directives).map_err(|error| {
-        Failure::invalid(format!("invalid filter MASQUE_LOG={directives:?} ({error}); try MASQUE_LOG=debug"))
+    let filter = EnvFilter::try_new(&directives).map_err(|error| CommandError::InvalidLogFilter {
+        value: directives.clone(),
+        problem: error.to_string(),
     })?;
     let color = cli.global.color.applies(std::io::stderr().is_terminal());
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).with_writer(std::io::stderr).init();

@@ -146,7 +146,7 @@ impl Output {
     pub(crate) fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         let text =
             if self.terminal { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
-        let text = text.map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+        let text = text.map_err(|error| Failure::json(&error))?;
         self.json_text(&text)?;
         self.write("\n")
     }
@@ -257,11 +257,11 @@ impl Output {
     }
 
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.stdout.flush().map_err(|error| Failure::output(&error))
+        self.stdout.flush().map_err(Failure::output)
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
-        self.stdout.write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
+        self.stdout.write_all(text.as_bytes()).map_err(Failure::output)
     }
 }
 
@@ -272,17 +272,21 @@ pub(crate) fn warn(warnings: &[Warning], json: bool) {
 
 /// Prints a failure to standard error, as text or JSON.
 pub(crate) fn report(failure: &Failure, json: bool, color: ColorChoice) {
-    let Failure::Told(report) = failure else { return };
-    let message = report.sentence(crate::wording::remedy);
+    let Some(message) = failure.sentence() else { return };
     // Errors of writing to standard error are ignored.
     let mut stderr = io::stderr();
     if json {
-        // The message includes the remedies in words; the other fields are data.
-        let value = serde_json::json!({ "error": Report { message, ..(**report).clone() } });
-        let _ = writeln!(stderr, "{}", clean::json(&value.to_string()));
+        let _ = writeln!(stderr, "{}", clean::json(&as_json(failure).to_string()));
     } else if color.applies(stderr.is_terminal()) {
         let _ = writeln!(stderr, "\x1b[{}merror:\x1b[0m {}", Style::Bad.code(), clean(&message));
     } else {
         let _ = writeln!(stderr, "error: {}", clean(&message));
     }
+}
+
+/// A failure as data. Its message is the sentence that a person reads.
+pub(crate) fn as_json(failure: &Failure) -> serde_json::Value {
+    let Failure::Told(report) = failure else { return serde_json::Value::Null };
+    let message = report.sentence(crate::wording::remedy);
+    serde_json::json!({ "error": Report { message, ..(**report).clone() } })
 }

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use app::Code;
 use app::project::FILE_NAME;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 mod connections;
 pub(crate) use connections::{Connections, read_text};
@@ -77,11 +76,8 @@ impl Project {
 
     fn named(root: &Path, origin: ProjectOrigin) -> Result<Self> {
         if !root.is_dir() {
-            let (shown, how) = (root.display(), origin.as_str());
-            return Err(Failure::told(
-                Code::FileNotFound,
-                format!("{shown} ({how}) is not a directory; use the directory of {FILE_NAME}"),
-            ));
+            let (path, how) = (root.display().to_string(), Some(origin.as_str()));
+            return Err(CommandError::NotADirectory { path, how, exists: root.exists() }.into());
         }
         let root = std::path::absolute(root).map_err(|error| Failure::file("find", root, &error))?;
         Ok(Self { has_file: root.join(FILE_NAME).exists(), root, origin })

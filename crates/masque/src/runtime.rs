@@ -10,7 +10,7 @@ use providers::{Providers, Settings};
 use tools::{McpServers, ServerSettings, ShellSettings};
 
 use crate::config::Config;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::locations::Directories;
 use crate::output::{self, Warning};
 use crate::project::{Connections, Project, read_text};
@@ -35,7 +35,7 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     output::warn(&notices, workspace.json);
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(allowed.providers, &environment)
-        .map_err(|error| Failure::invalid(format!("{error}; see `masque doctor`")))?;
+        .map_err(|error| CommandError::InvalidProviders(error.to_string()))?;
     let options = RuntimeOptions {
         mcp_servers: McpServers::new(allowed.mcp_servers),
         shell: shell(config),

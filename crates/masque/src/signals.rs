@@ -9,7 +9,7 @@ use tokio::signal::unix::{self, SignalKind};
 use tokio::signal::windows;
 use tokio::sync::watch;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::terminal;
 
 /// Signals within this time count as one: on hangup, the shell and the kernel both signal, and
@@ -135,7 +135,7 @@ impl EndSignals {
 }
 
 fn listen_error(error: &io::Error) -> Failure {
-    Failure::broken(format!("cannot listen for signals: {error}"))
+    CommandError::Internal(format!("cannot listen for signals: {error}")).into()
 }
 
 /// Exits the process at the next signal.

@@ -7,12 +7,12 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::Code;
+use app::Remedy;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::not_toml;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::locations::{Directories, make_parent_of};
 
 mod fingerprint;
@@ -100,9 +100,7 @@ impl TrustList {
             }
             projects.retain(|trusted| trusted.directory != directory);
             if projects.len() >= MOST_PROJECTS {
-                return Err(Failure::invalid(format!(
-                    "cannot trust more than {MOST_PROJECTS} projects; revoke some with `masque trust --revoke DIR`"
-                )));
+                return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
             }
             projects.push(TrustedProject { directory, since: Utc::now().trunc_subsecs(0), content });
             projects.sort_by(|one, other| one.directory.cmp(&other.directory));
@@ -157,17 +155,15 @@ impl TrustList {
 pub(crate) fn canonical(root: &Path) -> Result<String> {
     let real = root.canonicalize().map_err(|error| Failure::file("find", root, &error))?;
     if !real.is_dir() {
-        return Err(Failure::invalid(format!(
-            "{} is not a directory; use the project's root",
-            real.display()
-        )));
+        let path = real.display().to_string();
+        return Err(CommandError::NotADirectory { path, how: None, exists: true }.into());
     }
     match real.into_os_string().into_string() {
         Ok(directory) => Ok(directory),
-        Err(path) => Err(Failure::invalid(format!(
-            "the path {} is not UTF-8; rename the directory",
-            PathBuf::from(path).display()
-        ))),
+        Err(path) => {
+            let path = PathBuf::from(path).display().to_string();
+            Err(CommandError::InvalidPath { path, remedy: Remedy::OtherDirectory }.into())
+        }
     }
 }
 
@@ -175,17 +171,14 @@ pub(crate) fn canonical(root: &Path) -> Result<String> {
 fn check_owner(path: &Path, file: &File) -> Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let data = file.metadata().map_err(|error| Failure::file("read", path, &error))?;
-    let shown = path.display();
-    let refused = |message| Err(Failure::told(Code::Refused, message));
-    if data.uid() != rustix::process::geteuid().as_raw() {
-        return refused(format!("{shown} belongs to another user, so no project is trusted; delete it"));
-    }
-    if data.mode() & 0o022 != 0 {
-        return refused(format!(
-            "other users can write {shown}, so no project is trusted; review it, then `chmod 600` it"
-        ));
-    }
-    Ok(())
+    let shown = path.display().to_string();
+    let is_own = data.uid() == rustix::process::geteuid().as_raw();
+    let (why, command) = match (is_own, data.mode() & 0o022) {
+        (true, 0) => return Ok(()),
+        (false, _) => ("belongs to another user", format!("rm {shown}")),
+        (true, _) => ("can be written by others", format!("chmod 600 {shown}")),
+    };
+    Err(CommandError::UnsafeFile { path: shown, why, command }.into())
 }
 
 #[cfg(not(unix))]

@@ -10,6 +10,8 @@ pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
             format!("`{}{of_type}` shows what there is", list(*kind))
         }
         Remedy::ListSessions => "`masque sessions` lists them".to_owned(),
+        Remedy::Confirm => "repeat with --yes".to_owned(),
+        Remedy::AddField { field } => format!("add {field}"),
         Remedy::UseForce => "repeat with --force".to_owned(),
         Remedy::DeleteByForce => {
             "repeat with --force to delete it; no history has its present text".to_owned()
@@ -38,19 +40,4 @@ fn list(kind: Kind) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use persona::PartType;
-
-    use super::*;
-
-    #[test]
-    fn a_list_is_named_by_its_command() {
-        let listed = |kind, part_type| remedy(&Remedy::ListKind { kind, part_type }).expect("it is worded");
-        assert_eq!(listed(Kind::Persona, None), "`masque list` shows what there is");
-        assert_eq!(listed(Kind::TestInput, None), "`masque list test-inputs` shows what there is");
-        assert_eq!(
-            listed(Kind::Part, Some(PartType::Tone)),
-            "`masque list parts --type tone` shows what there is"
-        );
-    }
-}
+mod tests;

@@ -13,17 +13,23 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use futures::StreamExt as _;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
-use http_body_util::LengthLimitError;
 use operations::ToolSelection;
+use persona::{AsReport as _, Code, Report, Subject};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::handler::{Masque, McpOptions};
 use crate::limits::{BODY_BYTES, BODY_TIMEOUT, LAST_WORDS};
+
+mod body;
+pub use body::{BodyError, read_body};
+
+mod status;
+pub use status::status_of;
 
 mod guard;
 pub use guard::{NotLoopback, check_loopback};
@@ -63,11 +69,12 @@ async fn endpoint<H: ServerHandler>(State(service): State<Service<H>>, request: 
 }
 
 async fn answer<H: ServerHandler>(service: &Service<H>, request: Request) -> Result<Response, Refusal> {
-    check_loopback(request.headers(), request.uri()).map_err(|refused| Refusal::forbidden(&refused))?;
+    check_loopback(request.headers(), request.uri()).map_err(|refused| Refusal::from(refused.report()))?;
     let selection = chosen_tools(request.uri())?;
     let (mut parts, body) = request.into_parts();
     let body = if parts.method == Method::POST {
-        let bytes = read(&parts.headers, body).await?;
+        let read = read_body(&parts.headers, body, BODY_BYTES, BODY_TIMEOUT).await;
+        let bytes = read.map_err(|error| Refusal::from(error.report()))?;
         // All spellings were checked above. The library knows only one.
         parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         accept_both(&mut parts.headers);
@@ -104,32 +111,10 @@ fn chosen_tools(uri: &Uri) -> Result<Option<ToolSelection>, Refusal> {
     let value = value.replace("%2C", ",").replace("%2c", ",").replace("%20", "").replace('+', "");
     match ToolSelection::from_str(&value) {
         Ok(selection) => Ok(Some(selection)),
-        Err(error) => Err(Refusal::new(StatusCode::BAD_REQUEST, format!("tools in the address: {error}"))),
-    }
-}
-
-/// Reads a JSON body. Fails on a wrong type, excess length or a time-out.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    if !media_type.eq_ignore_ascii_case("application/json") {
-        let message = "send the body with Content-Type: application/json";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let too_long = || {
-        let message = format!("the body is too long (at most {BODY_BYTES} bytes)");
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
-    };
-    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if length.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > BODY_BYTES) {
-        return Err(too_long());
-    }
-    let read = timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_BYTES)).await;
-    match read {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_length_limit(&error) => Err(too_long()),
-        Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body broke off")),
-        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive")),
+        Err(error) => {
+            let report = Report::new(Code::InvalidValue, error.to_string()).about(Subject::field("tools"));
+            Err(report.into())
+        }
     }
 }
 
@@ -139,18 +124,6 @@ fn accept_both(headers: &mut HeaderMap) {
     if accepted.is_some_and(|accepted| accepted.contains("*/*")) {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }
-}
-
-/// True if a body could not be read because it is too long.
-pub fn is_length_limit(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if error.is::<LengthLimitError>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
 }
 
 fn is_stream(response: &Response) -> bool {

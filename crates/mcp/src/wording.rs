@@ -32,3 +32,6 @@ pub(crate) fn with_data(error: ErrorData, report: &Report) -> ErrorData {
     data.insert("error".to_owned(), json!(report));
     ErrorData { data: Some(Value::Object(data)), ..error }
 }
+
+#[cfg(test)]
+mod tests;

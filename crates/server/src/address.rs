@@ -2,14 +2,22 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use app::{AsReport, Code, Remedy};
+
 /// An address on which the server must not listen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0} can be reached from other machines, and this release has no keys to keep them out (a later one will); \
-     listen on 127.0.0.1:{port} instead, and use an SSH tunnel to reach it from elsewhere",
-    port = .0.port()
-)]
+#[error("{0} can be reached from other machines, and this release has no keys to keep them out")]
 pub struct AddressError(SocketAddr);
+
+impl AsReport for AddressError {
+    fn code(&self) -> Code {
+        Code::AddressNotLocal
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        vec![Remedy::OtherAddress { address: format!("127.0.0.1:{}", self.0.port()) }]
+    }
+}
 
 /// Only loopback addresses are safe without keys.
 pub fn check_address(address: SocketAddr) -> Result<(), AddressError> {
@@ -46,7 +54,8 @@ mod tests {
     #[test]
     fn a_refusal_names_the_remedy() {
         let address = "0.0.0.0:9000".parse().expect("an address");
-        let message = check_address(address).expect_err("refused").to_string();
-        assert!(message.contains("keys") && message.contains("127.0.0.1:9000"), "{message}");
+        let report = check_address(address).expect_err("refused").report();
+        assert_eq!(report.code, Code::AddressNotLocal);
+        assert_eq!(report.remedies, [Remedy::OtherAddress { address: "127.0.0.1:9000".to_owned() }]);
     }
 }

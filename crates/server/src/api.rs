@@ -27,6 +27,7 @@ use crate::events::{Events, LAST_EVENT_ID};
 use crate::extract::{self, Fields};
 use crate::limits::{EVENT_RETRY_AFTER_S, SESSION_STREAMS};
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 use crate::result::{ApiResult, Refused, run_to_completion};
 use crate::session_stream::{self, Opening};
 use crate::{conditional, problem_header};
@@ -126,9 +127,8 @@ impl ApiState {
     /// Reserves a stream before anything starts for it.
     fn slot(&self) -> ApiResult<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
-            let detail =
-                format!("{SESSION_STREAMS} streams of sessions are open, and there are no more; close one");
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(EVENT_RETRY_AFTER_S)
+            let error = RequestError::TooManyStreams { what: "sessions", most: SESSION_STREAMS };
+            Problem::from(error).retry_after(EVENT_RETRY_AFTER_S)
         })
     }
 }

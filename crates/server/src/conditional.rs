@@ -13,8 +13,9 @@ use persona::Scope;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::extract::Fields;
+use crate::extract::{Fields, shown};
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 use crate::result::{ApiResult, Refused};
 
 /// Bytes of a hash that make a tag.
@@ -49,11 +50,9 @@ impl Conditions {
         let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let if_match = match text(IF_MATCH) {
             None => None,
-            Some(given) => Some(Tag::parse(given).ok_or_else(|| {
-                Problem::invalid(format!(
-                    "If-Match: {given:?} is not the ETag of an entity; send one as it came, such as \"shared:3\""
-                ))
-            })?),
+            Some(given) => {
+                Some(Tag::parse(given).ok_or_else(|| RequestError::InvalidTag { given: shown(given) })?)
+            }
         };
         Ok(Self { if_match, if_none_match: text(IF_NONE_MATCH).map(str::to_owned) })
     }
@@ -75,10 +74,10 @@ impl Conditions {
             (None, _) => return Ok(()),
         };
         if !takes("if_revision") {
-            return Err(Problem::invalid("this request takes no condition; leave If-Match out"));
+            return Err(RequestError::NoCondition.into());
         }
         if fields.insert("if_revision".to_owned(), revision.into()).is_some_and(|given| given != revision) {
-            return Err(Problem::invalid("if_revision contradicts If-Match; send one of the two"));
+            return Err(RequestError::ContradictingConditions.into());
         }
         if let Some(Tag(Version { scope, .. })) = self.if_match
             && scope != Scope::Builtin

@@ -10,12 +10,13 @@ use std::time::Duration;
 use app::{Changes, Library};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY_AFTER_S, EVENT_STREAMS, EVENTS};
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 
 mod log;
 use log::ChangeLog;
@@ -81,8 +82,8 @@ async fn follow(library: Library, mut changes: Changes, log: Arc<ChangeLog>, end
 }
 
 fn all_taken() -> Response {
-    let detail = format!("{EVENT_STREAMS} streams of events are open, and there are no more; close one");
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(EVENT_RETRY_AFTER_S).into_response()
+    let error = RequestError::TooManyStreams { what: "events", most: EVENT_STREAMS };
+    Problem::from(error).retry_after(EVENT_RETRY_AFTER_S).into_response()
 }
 
 /// One stream: missed events first, then new ones.

@@ -1,22 +1,21 @@
 //! Requests, read into the fields of an input: from the path, the query or a JSON body.
 
 use app::{Code, Remedy, Report};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Query, RawPathParams};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, Uri};
 use hyper::body::Body as _;
-use mcp::http::is_length_limit;
+use mcp::http::read_body;
 use operations::schema::{Field, FieldType};
 use operations::{Operation, Route};
 use persona::{Kind, ParseKindError};
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::limits::{BODY_BYTES, BODY_TIMEOUT};
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 
 /// Characters of a request that a message repeats.
 const SHOWN_CHARS: usize = 80;
@@ -35,11 +34,9 @@ pub(crate) async fn fields(
     let in_path = path(route, parts).await?;
     let fields = match route.method.has_body() {
         false if !body.is_end_stream() => {
-            return Err(Problem::invalid(
-                "this request takes its fields from the address, such as ?scope=shared, not from a body",
-            ));
+            return Err(RequestError::BodyNotAllowed.into());
         }
-        false => query(&parts.uri, known).map_err(|wrong| wrong.problem(operation, &in_path))?,
+        false => query(&parts.uri, known).map_err(|wrong| with_request(wrong, operation, &in_path))?,
         true => {
             let is_needed = known
                 .iter()
@@ -56,9 +53,7 @@ fn with_path(mut fields: Fields, in_path: Vec<(&str, String)>) -> Result<Fields,
         match fields.insert(field.to_owned(), Value::from(value.as_str())) {
             Some(given) if !given.is_null() && given != *value => {
                 let given = shown(&given.to_string());
-                return Err(Problem::invalid(format!(
-                    "{field} is {value:?} in the path and {given} in the request; leave {field} out"
-                )));
+                return Err(RequestError::Contradiction { field: field.to_owned(), value, given }.into());
             }
             _ => {}
         }
@@ -69,11 +64,11 @@ fn with_path(mut fields: Fields, in_path: Vec<(&str, String)>) -> Result<Fields,
 /// The fields that a path fills. An invalid kind or session id makes the path unknown.
 async fn path(route: Route, parts: &mut Parts) -> Result<Vec<(&'static str, String)>, Problem> {
     let params = RawPathParams::from_request_parts(parts, &()).await;
-    let params = params.map_err(|error| Problem::invalid(format!("the address: {error}")))?;
+    let params = params.map_err(|error| RequestError::Address(error.to_string()))?;
     let mut filled = Vec::new();
     for (segment, field) in route.parameters() {
         let value = params.iter().find(|(name, _)| *name == segment).map(|(_, value)| value);
-        let value = value.ok_or_else(|| Problem::invalid(format!("the address has no {segment}")))?;
+        let value = value.ok_or_else(|| RequestError::Address(format!("no {segment}")))?;
         match segment {
             "kind" => {
                 let kind: Result<Kind, ParseKindError> = value.parse();
@@ -97,9 +92,9 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Reads a query by the input's schema. Lists repeat their name; other fields appear once.
-fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
+fn query(uri: &Uri, known: &[Field]) -> Result<Fields, RequestError> {
     let pairs: Query<Vec<(String, String)>> =
-        Query::try_from_uri(uri).map_err(|error| QueryError::Wrong(format!("the address: {error}")))?;
+        Query::try_from_uri(uri).map_err(|error| RequestError::Address(error.to_string()))?;
     let mut fields = Map::new();
     for (name, text) in pairs.0 {
         // Parsing the input refuses a field that it does not know, and suggests a near one.
@@ -111,8 +106,7 @@ fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
             continue;
         }
         if fields.contains_key(&name) {
-            let twice = format!("{:?} is given twice; give it once", shown(&name));
-            return Err(QueryError::Wrong(twice));
+            return Err(RequestError::NamedTwice { name: shown(&name) });
         }
         let value = value(&name, text, of_type)?;
         fields.insert(name, value);
@@ -120,49 +114,37 @@ fn query(uri: &Uri, known: &[Field]) -> Result<Fields, QueryError> {
     Ok(fields)
 }
 
-/// The error of a query.
-#[derive(Debug)]
-enum QueryError {
-    Wrong(String),
-    /// The field is an object, which only a body can hold.
-    TooBig(String),
+/// Names the request that takes an object in its body.
+fn with_request(error: RequestError, operation: &Operation, in_path: &[(&str, String)]) -> RequestError {
+    let RequestError::ObjectInQuery { name, .. } = error else { return error };
+    let request = operation.http.routes().find(|route| route.method.has_body()).map(|route| {
+        let filled =
+            route.parameters().zip(in_path).fold(route.path(), |path, ((segment, _), (_, value))| {
+                path.replace(&format!("{{{segment}}}"), &shown(value))
+            });
+        format!("{} {filled}", route.method.as_str())
+    });
+    RequestError::ObjectInQuery { name, request }
 }
 
-impl QueryError {
-    /// Names the request that takes the field in its body.
-    fn problem(self, operation: &Operation, in_path: &[(&str, String)]) -> Problem {
-        let name = match self {
-            Self::Wrong(detail) => return Problem::invalid(detail),
-            Self::TooBig(name) => name,
-        };
-        let with_body = operation.http.routes().find(|route| route.method.has_body()).map(|route| {
-            let filled =
-                route.parameters().zip(in_path).fold(route.path(), |path, ((segment, _), (_, value))| {
-                    path.replace(&format!("{{{segment}}}"), &shown(value))
-                });
-            format!("; send it in the body of {} {filled}", route.method.as_str())
-        });
-        Problem::invalid(format!("{name} does not fit into an address{}", with_body.unwrap_or_default()))
-    }
-}
-
-fn value(name: &str, text: String, of_type: FieldType) -> Result<Value, QueryError> {
-    let wrong = |problem: &str| QueryError::Wrong(format!("{name}: {:?} {problem}", shown(&text)));
+fn value(name: &str, text: String, of_type: FieldType) -> Result<Value, RequestError> {
+    let wrong =
+        |expected| RequestError::InvalidValue { name: name.to_owned(), given: shown(&text), expected };
     match of_type {
         FieldType::Text | FieldType::List => Ok(Value::String(text)),
         FieldType::Integer => match text.parse::<i64>() {
             Ok(number) => Ok(Value::from(number)),
-            Err(_) => Err(wrong("is not a whole number")),
+            Err(_) => Err(wrong("a whole number")),
         },
         FieldType::Number => match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
             Some(number) => Ok(Value::from(number)),
-            None => Err(wrong("is not a number")),
+            None => Err(wrong("a number")),
         },
         FieldType::Flag => match text.parse() {
             Ok(flag) => Ok(Value::Bool(flag)),
-            Err(_) => Err(wrong("is neither true nor false")),
+            Err(_) => Err(wrong("true or false")),
         },
-        FieldType::Object => Err(QueryError::TooBig(name.to_owned())),
+        FieldType::Object => Err(RequestError::ObjectInQuery { name: name.to_owned(), request: None }),
     }
 }
 
@@ -171,15 +153,15 @@ async fn json(headers: &HeaderMap, body: Body, is_needed: bool) -> Result<Fields
     if !is_needed && body.is_end_stream() {
         return Ok(Map::new());
     }
-    let bytes = read(headers, body).await?;
+    let bytes = read_body(headers, body, BODY_BYTES, BODY_TIMEOUT).await?;
     if bytes.trim_ascii().is_empty() {
-        return Err(Problem::invalid("the body is empty; send a JSON object"));
+        return Err(RequestError::EmptyBody.into());
     }
-    let value = serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::invalid(format!("the body is not valid JSON: {error}")))?;
+    let value =
+        serde_json::from_slice(&bytes).map_err(|error| RequestError::InvalidJson(error.to_string()))?;
     match value {
         Value::Object(fields) => Ok(fields),
-        _ => Err(Problem::invalid("the body is not a JSON object")),
+        _ => Err(RequestError::NotAnObject.into()),
     }
 }
 
@@ -188,41 +170,8 @@ async fn json(headers: &HeaderMap, body: Body, is_needed: bool) -> Result<Fields
 fn only_body(uri: &Uri) -> Result<(), Problem> {
     match uri.query().filter(|query| !query.is_empty()) {
         None => Ok(()),
-        Some(query) => Err(Problem::invalid(format!(
-            "this request takes its fields from its body, not from the address: {:?}",
-            shown(query)
-        ))),
+        Some(query) => Err(RequestError::QueryNotAllowed { query: shown(query) }.into()),
     }
-}
-
-/// Reads a body. Fails on a wrong type, excess length or a time-out. Pages of other sites cannot send
-/// this type without a preflight request.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-    check_type(headers)?;
-    let too_long = || {
-        let detail = format!("the body is too long (at most {BODY_BYTES} bytes)");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-    };
-    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if length.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > BODY_BYTES) {
-        return Err(too_long());
-    }
-    match timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_BYTES)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_length_limit(&error) => Err(too_long()),
-        Ok(Err(_)) => Err(Problem::invalid("the body broke off")),
-        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive")),
-    }
-}
-
-fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
-    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = given.split(';').next().unwrap_or_default().trim();
-    if media_type.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    let detail = "send the body as JSON with Content-Type: application/json";
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod conditional;
 mod extract;
 mod problem;
 mod problem_header;
+mod request_error;
 mod result;
 mod wording;
 

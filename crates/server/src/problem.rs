@@ -1,14 +1,16 @@
 //! Errors of plain HTTP routes, as problem documents (RFC 9457).
 
-use app::{AsReport as _, Code, ErrorKind, Report};
+use app::{AsReport as _, ErrorKind, Report};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use mcp::http::{BodyError, status_of};
 use persona::ParseKindError;
 use serde_json::json;
 
 use crate::limits::BUSY_RETRY_AFTER_S;
+use crate::request_error::RequestError;
 use crate::wording;
 
 /// An error, for programs and people.
@@ -22,25 +24,14 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// A request that the server itself refuses.
-    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        let report = Report::new(code_of(status), detail);
-        Self { status, report: Box::new(report), retry_after_s: None, current: None }
-    }
-
-    /// A request that cannot be read.
-    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, detail)
-    }
-
     /// A path with an unknown kind.
     pub(crate) fn unknown_path(error: &ParseKindError) -> Self {
         Self { status: StatusCode::NOT_FOUND, ..error.report().into() }
     }
 
     #[cfg(test)]
-    pub(crate) fn detail(&self) -> String {
-        self.report.sentence(wording::remedy)
+    pub(crate) fn report(&self) -> &Report {
+        &self.report
     }
 
     /// A temporary refusal, with a retry time.
@@ -56,34 +47,10 @@ impl Problem {
     }
 }
 
-/// The code of a refusal that has only a status.
-fn code_of(status: StatusCode) -> Code {
-    match status {
-        StatusCode::NOT_FOUND => Code::UnknownAddress,
-        StatusCode::FORBIDDEN => Code::Refused,
-        StatusCode::PAYLOAD_TOO_LARGE => Code::TooLong,
-        StatusCode::SERVICE_UNAVAILABLE => Code::Overloaded,
-        status if status.is_server_error() => Code::Failed,
-        _ => Code::InvalidRequest,
-    }
-}
-
-/// The one place where kinds of errors become statuses.
-pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
-    match kind {
-        ErrorKind::Missing => StatusCode::NOT_FOUND,
-        ErrorKind::Conflict => StatusCode::CONFLICT,
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Denied => StatusCode::FORBIDDEN,
-        ErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::Broken => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
 impl From<Report> for Problem {
     fn from(report: Report) -> Self {
         let retry_after_s = (report.kind == ErrorKind::Busy).then_some(BUSY_RETRY_AFTER_S);
-        Self { status: status_of(report.kind), report: Box::new(report), retry_after_s, current: None }
+        Self { status: status_of(report.code), report: Box::new(report), retry_after_s, current: None }
     }
 }
 
@@ -92,6 +59,18 @@ impl From<app::Error> for Problem {
         if error.kind() == ErrorKind::Broken {
             tracing::error!(%error, "a request failed");
         }
+        error.report().into()
+    }
+}
+
+impl From<RequestError> for Problem {
+    fn from(error: RequestError) -> Self {
+        error.report().into()
+    }
+}
+
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
         error.report().into()
     }
 }

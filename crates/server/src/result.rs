@@ -1,10 +1,10 @@
 //! The result of a request.
 
 use app::AsReport as _;
-use http::StatusCode;
 use operations::CallError;
 
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 
 pub(crate) type ApiResult<T> = Result<T, Problem>;
 
@@ -32,9 +32,7 @@ impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Operation(refusal) => refusal.into(),
-            Refused::Crashed => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed; its log says more")
-            }
+            Refused::Crashed => RequestError::Crashed.into(),
         }
     }
 }
@@ -47,7 +45,7 @@ impl From<CallError> for Problem {
             CallError::Library(error) => error.into(),
             CallError::Json(error) => {
                 tracing::error!(%error, "an answer could not be written");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+                CallError::Answer(error).report().into()
             }
         }
     }

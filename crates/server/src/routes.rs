@@ -1,18 +1,20 @@
 //! The routes, all behind the same guard.
 
-use app::{LintOptions, Runtime};
+use app::{AsReport as _, LintOptions, Runtime};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use http::{Method, StatusCode, Uri};
+use http::{Method, Uri};
 use mcp::http::check_loopback;
 use mcp::{McpOptions, ToolSelection};
 
 use crate::api;
+use crate::extract::shown;
 use crate::health::healthz;
 use crate::problem::Problem;
+use crate::request_error::RequestError;
 
 /// Options of the routes.
 #[derive(Debug, Clone, Default)]
@@ -44,23 +46,14 @@ pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
 async fn guard(request: Request, next: Next) -> Response {
     match check_loopback(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,
-        Err(refused) => Problem::new(StatusCode::FORBIDDEN, refused.to_string()).into_response(),
+        Err(refused) => Problem::from(refused.report()).into_response(),
     }
 }
 
 async fn not_found(uri: Uri) -> Problem {
-    let path: String = uri.path().chars().take(80).collect();
-    Problem::new(
-        StatusCode::NOT_FOUND,
-        format!(
-            "nothing is at {path}; MCP clients use /mcp, the library is under /api/library/persona and its \
-             other kinds, sessions are under /api/sessions, and /healthz reports the state of the server"
-        ),
-    )
+    RequestError::UnknownPath { path: shown(uri.path()) }.into()
 }
 
 async fn not_allowed(method: Method, uri: Uri) -> Problem {
-    let path: String = uri.path().chars().take(80).collect();
-    let detail = format!("{path} does not accept {method}; the Allow header lists the methods");
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail)
+    RequestError::MethodNotAllowed { method: method.to_string(), path: shown(uri.path()) }.into()
 }

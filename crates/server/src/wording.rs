@@ -11,3 +11,6 @@ pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
         other => other.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,5 +18,8 @@ pub use generate::{Generated, generate};
 mod fill;
 pub use fill::fill;
 
+mod reports;
+pub use reports::{remedies, reports};
+
 pub mod samples;
 pub mod sessions;

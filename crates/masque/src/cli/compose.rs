@@ -5,7 +5,7 @@ use persona::{Kind, Name, Scope};
 
 use super::scope::WRITABLE;
 use super::{ChangeIn, CreateIn, ScopeOption, Target, Why, vocabulary};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "masque edit [OPTIONS] [KIND] <NAME>")]
@@ -106,10 +106,10 @@ impl RenameArgs {
 fn two_names(words: &[String], option: ScopeOption) -> Result<(Kind, Name, Name)> {
     let Target { kind, name, rest, .. } = Target::parse(words, (1, 1), option)?;
     match rest {
-        [new] => {
-            let new = new.parse::<Name>().map_err(|error| Failure::invalid(error.to_string()))?;
-            Ok((kind, name, new))
+        [new] => Ok((kind, name, new.parse::<Name>()?)),
+        _ => {
+            Err(CommandError::MissingArgument { argument: "NEW", example: "`[KIND] NAME NEW`".to_owned() }
+                .into())
         }
-        _ => Err(Failure::invalid("expected two names: [KIND] NAME NEW")),
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{RecordedIn, ScopeOption, Target, Why};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "masque history [OPTIONS] [KIND] <NAME>")]
@@ -86,7 +86,8 @@ impl RollbackArgs {
         match target.rest {
             [revision] => Ok((target, revision)),
             _ => {
-                Err(Failure::invalid(format!("missing revision; run `masque rollback {} REV`", target.name)))
+                let example = format!("`masque rollback {} REV`", target.name);
+                Err(CommandError::MissingArgument { argument: "REV", example }.into())
             }
         }
     }
@@ -124,7 +125,10 @@ impl TagArgs {
         match target.rest {
             [tag] => Ok((target, None, tag)),
             [revision, tag] => Ok((target, Some(revision), tag)),
-            _ => Err(Failure::invalid(format!("missing tag; run `masque tag {} TAG`", target.name))),
+            _ => {
+                let example = format!("`masque tag {} TAG`", target.name);
+                Err(CommandError::MissingArgument { argument: "TAG", example }.into())
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use persona::{Kind, Name, ParseKindError};
 
 use super::ScopeOption;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 /// A kind on the command line, in the singular or plural, with dashes or underscores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,8 @@ impl<'a> Target<'a> {
         option: ScopeOption,
     ) -> Result<Self> {
         let [first, others @ ..] = words else {
-            return Err(Failure::invalid("missing name, for example `mentor` or `part plain-tone`"));
+            let example = "`mentor` or `part plain-tone`".to_owned();
+            return Err(CommandError::MissingArgument { argument: "NAME", example }.into());
         };
         let (kind, name, implied, rest) = match (kind_of(first), others) {
             (Ok(kind), [name, rest @ ..]) if rest.len() >= fewest => (kind, name, false, rest),
@@ -88,10 +89,9 @@ impl<'a> Target<'a> {
             (_, rest) => (Kind::Persona, first, true, rest),
         };
         if rest.len() > most {
-            let name = name.as_str();
-            return Err(Failure::invalid(format!("unexpected argument after {name:?}")));
+            return Err(CommandError::UnexpectedArgument { after: name.clone() }.into());
         }
-        let name = option.parse_name(name).map_err(Failure::invalid)?;
+        let name = option.parse_name(name).map_err(|wrong| Failure::told(Code::InvalidName, wrong))?;
         Ok(Self { kind, name, implied, rest })
     }
 }
@@ -138,7 +138,7 @@ mod tests {
         check("tool_prest x", (0, 0), "unknown kind \"tool_prest\"; did you mean \"tool-preset\"?");
         check("part", (0, 0), "persona part");
         check("persona part", (0, 0), "persona part");
-        check("", (0, 0), "missing name");
+        check("", (0, 0), "missing argument NAME");
         check("a/b", (0, 0), "");
         check("part builtin:calm", (0, 0), "use --scope for the scope: `calm --scope builtin`");
         for kind in Kind::ALL {

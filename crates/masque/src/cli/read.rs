@@ -5,7 +5,7 @@ use persona::{Kind, Name, PartType};
 
 use super::scope::name_to_read;
 use super::{KindWord, OnlyIn, ScopeOption, Target, vocabulary};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// Paging of a list.
 #[derive(Debug, Args)]
@@ -131,12 +131,7 @@ impl ShowArgs {
             ("--flat", self.flat),
         ];
         match given.iter().find(|(_, given)| *given && kind != Kind::Persona) {
-            Some((flag, _)) => {
-                let kind = kind.spoken();
-                Err(Failure::invalid(format!(
-                    "{flag} works for personas only; a {kind} is always shown in full"
-                )))
-            }
+            Some((flag, _)) => Err(CommandError::NotForKind { flags: vec![*flag], kind }.into()),
             None => Ok(()),
         }
     }

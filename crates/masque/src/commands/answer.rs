@@ -1,10 +1,10 @@
 //! Shows an answer as it arrives, asks for approvals, and interrupts it.
 
 use agent::{End, ErrorCode, Turn};
-use app::Code;
 use app::running::Reported;
+use app::{Code, Remedy, Report};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 
 mod call;
@@ -89,15 +89,18 @@ impl Outcome {
             End::Cancelled => Some(Failure::Interrupted),
             End::MaxTokens | End::MaxToolRounds | End::LoopDetected => Some(Failure::Unfinished),
             End::Refusal => Some(Failure::told(Code::ModelRefused, "the model refused to answer")),
-            End::Failed => {
-                let (code, message) = match &self.error {
-                    Some((code, message)) => (end_code(*code), with_advice(*code, message)),
-                    None => (Code::ModelFailed, "no model answered; `masque doctor` shows why".to_owned()),
-                };
-                Some(Failure::told(code, message))
-            }
+            End::Failed => Some(match &self.error {
+                Some((code, message)) => failed_run(*code, message).into(),
+                None => CommandError::NoAnswer.into(),
+            }),
         }
     }
+}
+
+/// A run that failed, with what may help.
+pub(super) fn failed_run(code: ErrorCode, message: &str) -> Report {
+    let report = Report::new(end_code(code), message.trim_end_matches('.'));
+    remedies(code).into_iter().fold(report, Report::with_remedy)
 }
 
 /// The code of a run that failed.
@@ -118,22 +121,22 @@ fn end_code(code: ErrorCode) -> Code {
     }
 }
 
-/// An error with advice.
-pub(super) fn with_advice(code: ErrorCode, message: &str) -> String {
-    let advice = match code {
-        ErrorCode::Unauthorized => "`masque doctor` shows which keys were found",
-        ErrorCode::UnknownModel | ErrorCode::UnknownProvider => "`masque models` lists the available models",
-        ErrorCode::Transport => "`masque doctor` tries every provider",
-        ErrorCode::RateLimited => "wait a while, or choose another model with --model",
-        ErrorCode::ContextExceeded => "start a new session, or choose another model with --model",
+/// What may help after a run that failed.
+fn remedies(code: ErrorCode) -> Vec<Remedy> {
+    let run = |command: &str| Remedy::Run { command: command.to_owned() };
+    let other_model = || Remedy::UseField { field: "--model".to_owned() };
+    match code {
+        ErrorCode::Unauthorized | ErrorCode::Transport => vec![run("masque doctor")],
+        ErrorCode::UnknownModel | ErrorCode::UnknownProvider => vec![run("masque models")],
+        ErrorCode::RateLimited => vec![Remedy::TryLater, other_model()],
+        ErrorCode::ContextExceeded => vec![Remedy::NewSession, other_model()],
         ErrorCode::Rejected
         | ErrorCode::Persona
         | ErrorCode::Storage
         | ErrorCode::Tools
         | ErrorCode::UnknownPersona
-        | ErrorCode::Interrupted => return message.to_owned(),
-    };
-    format!("{}; {advice}", message.trim_end_matches('.'))
+        | ErrorCode::Interrupted => Vec::new(),
+    }
 }
 
 /// The text for an early end.

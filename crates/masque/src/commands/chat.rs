@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use agent::{Mode, SessionStatus};
+use app::Code;
 use app::running::{ApprovalPolicy, Greeting, Runtime, SendOptions, SessionView};
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use super::answer::{self, AnswerPrinter, Approver, Outcome, Viewer, Watch, error
 use super::open_session;
 use super::sessions::transcript;
 use crate::cli::ChatArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Stream, Style};
 use crate::runtime;
@@ -57,7 +58,8 @@ pub(super) async fn run(
 ) -> Result<()> {
     let ChatArgs { name, options } = args;
     if output.is_json() {
-        return Err(Failure::invalid("chat has no JSON output; use `masque run NAME \"…\" --json`"));
+        let instead = "masque run NAME \"…\" --json";
+        return Err(CommandError::NoJson { command: "masque chat", instead }.into());
     }
     let shutdown = Shutdown::listen()?;
     let runtime = runtime::open(workspace).await?;
@@ -234,7 +236,7 @@ impl Chat<'_> {
     /// Shows an error and continues. Without a terminal, the chat fails.
     fn show_error(&self, error: &str, output: &mut Output) -> Result<Flow> {
         if !self.is_interactive {
-            return Err(Failure::invalid(error));
+            return Err(Failure::told(Code::InvalidUsage, error));
         }
         output.pieces(Stream::Output, &[(Style::Bad, "error: "), (Style::Plain, error)])?;
         Ok(Flow::Continue)

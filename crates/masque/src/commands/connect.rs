@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use app::{Code, Report};
+use app::{Remedy, Report};
 use serde_json::json;
 
 use crate::cli::ConnectArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::locations::Directories;
 use crate::output::Output;
 
@@ -105,28 +105,32 @@ fn read(file: &Path) -> Result<Option<String>> {
     };
     if !metadata.is_file() {
         let file = file.display();
-        return Err(Failure::invalid(format!("{file} is not a file; move it, or use --print")));
+        return Err(CommandError::NotAFile { file: file.to_string() }.into());
     }
     if metadata.len() > MOST_BYTES {
-        let (file, most) = (file.display(), MOST_BYTES / (1024 * 1024));
-        return Err(Failure::invalid(format!("{file} is larger than {most} MiB; use --print")));
+        let (file, most_mib) = (file.display().to_string(), MOST_BYTES / (1024 * 1024));
+        return Err(CommandError::FileTooLarge { file, most_mib, remedy: print_instead() }.into());
     }
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            let file = file.display();
-            Err(Failure::invalid(format!("{file} is not UTF-8 text; use --print and add the entry yourself")))
+            let what = file.display().to_string();
+            Err(CommandError::NotText { what, at: None, remedy: print_instead() }.into())
         }
         Err(error) => Err(Failure::file("read", file, &error)),
     }
 }
 
+/// A file that masque does not edit can be edited by hand.
+fn print_instead() -> Option<Remedy> {
+    Some(Remedy::UseField { field: "--print".to_owned() })
+}
+
 /// The path that starts this program. Prefers `masque` on the PATH if it is this program, because a
 /// package manager keeps it up to date.
 pub(super) fn executable() -> Result<PathBuf> {
-    let this = std::env::current_exe().map_err(|error| {
-        Failure::told(Code::Failed, format!("cannot find the path of this program: {error}"))
-    })?;
+    let this = std::env::current_exe()
+        .map_err(|error| CommandError::Internal(format!("the path of this program is unknown: {error}")))?;
     let same = |candidate: &PathBuf| match (candidate.canonicalize(), this.canonicalize()) {
         (Ok(candidate), Ok(this)) => candidate == this,
         _ => false,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use app::{CopyReport, DatabaseInfo};
+use app::{AsReport as _, CopyReport, DatabaseInfo, Subject};
 use serde_json::json;
 
 use crate::cli::{DbCommand, PruneArgs};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::locations;
 use crate::output::{Output, TransferProgress};
 use crate::workspace::Workspace;
@@ -35,7 +35,7 @@ async fn backup(file: &Path, workspace: &Workspace, output: &mut Output) -> Resu
 
 async fn copy(to: &str, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let location =
-        database::Location::parse(to).map_err(|error| Failure::invalid(format!("--to: {error}")))?;
+        database::Location::parse(to).map_err(|error| error.report().about(Subject::field("--to")))?;
     locations::make_parent(to)?;
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
@@ -59,9 +59,8 @@ async fn copy(to: &str, workspace: &Workspace, output: &mut Output) -> Result<()
 
 async fn prune(args: &PruneArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let Some(keep) = args.keep.map(|keep| keep as usize).or(workspace.config.history_keep) else {
-        return Err(Failure::invalid(
-            "missing number of revisions to keep; add --keep N, or `[history] keep = N` to config.toml",
-        ));
+        let example = "--keep N, or `[history] keep = N` in config.toml".to_owned();
+        return Err(CommandError::MissingArgument { argument: "--keep", example }.into());
     };
     let gone = workspace.library.prune(keep).await?;
     if output.is_json() {

@@ -7,7 +7,7 @@ use persona::{Kind, Name, Scope};
 use super::lint::LintReminder;
 use super::{lint, written};
 use crate::cli::EditArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::wording;
 use crate::workspace::Workspace;
@@ -75,9 +75,8 @@ pub(super) async fn run(args: EditArgs, workspace: &Workspace, output: &mut Outp
         last = text;
         wrong = message;
     }
-    let failure =
-        Failure::invalid(format!("still invalid after {MOST_ATTEMPTS} attempts; nothing was saved\n{wrong}"));
-    Err(keep(draft, &original, failure))
+    let failure = CommandError::StillWrong { attempts: MOST_ATTEMPTS, wrong };
+    Err(keep(draft, &original, failure.into()))
 }
 
 /// Reads the text, its scope and its revision. Falls back to the builtin.

@@ -1,7 +1,7 @@
 //! `masque import`: previews the changes of a bundle, then applies them.
 
+use app::TomlText;
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
-use app::{Code, TomlText};
 use persona::Scope;
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::written::list;
 use crate::ask;
 use crate::cli::ImportArgs;
 use crate::definition::read_text;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::{Column, Output, Style, Table, clean, width_of};
 use crate::workspace::Workspace;
 
@@ -76,12 +76,7 @@ fn changes(plan: &ImportPlan) -> usize {
 async fn confirm_import(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<bool> {
     if !ask::can_ask(output) {
         let (what, scope) = (entities(count), plan.scope);
-        return Err(Failure::told(
-            Code::NeedsConsent,
-            format!(
-                "nothing was imported: no terminal to confirm on; repeat with --yes to import {what} into {scope}"
-            ),
-        ));
+        return Err(CommandError::NeedsConsent { action: format!("importing {what} into {scope}") }.into());
     }
     ask::confirm(&format!("Import {} into {}?", entities(count), plan.scope), output).await
 }

@@ -5,7 +5,7 @@ use persona::Kind;
 
 use super::written;
 use crate::cli::{LinkArgs, LinkKind, UnlinkArgs};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
@@ -14,9 +14,7 @@ pub(super) async fn link(args: LinkArgs, workspace: &Workspace, output: &mut Out
     let (message, scope) = (why.message, change.scope);
     if kind != LinkKind::Part && (order.is_some() || priority.is_some()) {
         let kind = Kind::from(kind);
-        return Err(Failure::invalid(format!(
-            "--order and --priority work for parts only; a {kind} has neither"
-        )));
+        return Err(CommandError::NotForKind { flags: vec!["--order", "--priority"], kind }.into());
     }
     let done = format!("linked {} {name} to {persona}", Kind::from(kind));
     let idle = format!("{} {name} is already linked to {persona}", Kind::from(kind));

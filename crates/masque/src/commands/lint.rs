@@ -12,7 +12,7 @@ use providers::Providers;
 
 use crate::cli::{Deny, LintArgs, LintFormat, ShowArgs};
 use crate::config::Config;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, Warning};
 use crate::project::{Connections, Project};
 use crate::workspace::Workspace;
@@ -88,12 +88,11 @@ pub(crate) async fn run(args: LintArgs, workspace: &Workspace, output: &mut Outp
 /// The error for a path argument. Lint checks whole scopes, because pieces refer to each other.
 fn path_error(path: &Path) -> Failure {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let how = match directory.as_os_str().is_empty() || directory == Path::new(".") {
+    let command = match directory.as_os_str().is_empty() || directory == Path::new(".") {
         true => "masque lint".to_owned(),
         false => format!("masque lint --project {}", directory.display()),
     };
-    let path = path.display();
-    Failure::invalid(format!("lint checks whole projects, not single files such as {path}; run `{how}`"))
+    CommandError::LintPath { path: path.display().to_string(), command }.into()
 }
 
 /// The lint options of a workspace.

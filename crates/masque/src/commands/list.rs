@@ -1,13 +1,13 @@
 //! `masque list`.
 
-use app::ListQuery;
 use app::inputs::{List, ListParts, ListTraits};
 use app::outputs::Item;
+use app::{AsReport as _, ListQuery, Subject};
 use persona::{Kind, ParseKindError, PartType, TraitType};
 
 use super::pages;
 use crate::cli::ListArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Column, Output, one_line};
 use crate::workspace::Workspace;
 
@@ -47,19 +47,11 @@ enum Types {
 
 impl Types {
     fn parse(kind: Kind, word: Option<&str>) -> Result<Self> {
-        let invalid = |error: &dyn std::fmt::Display| Failure::invalid(format!("--type: {error}"));
         match (kind, word) {
             (_, None) => Ok(Self::All),
-            (Kind::Part, Some(word)) => {
-                word.parse().map(Self::Part).map_err(|error: ParseKindError| invalid(&error))
-            }
-            (Kind::Trait, Some(word)) => {
-                word.parse().map(Self::Trait).map_err(|error: ParseKindError| invalid(&error))
-            }
-            (kind, Some(_)) => Err(Failure::invalid(format!(
-                "a {} has no type; --type works with `list parts` and `list traits` only",
-                kind.spoken()
-            ))),
+            (Kind::Part, Some(word)) => word.parse().map(Self::Part).map_err(|error| unknown_type(&error)),
+            (Kind::Trait, Some(word)) => word.parse().map(Self::Trait).map_err(|error| unknown_type(&error)),
+            (kind, Some(_)) => Err(CommandError::NotForKind { flags: vec!["--type"], kind }.into()),
         }
     }
 
@@ -75,6 +67,10 @@ impl Types {
             }
         }
     }
+}
+
+fn unknown_type(error: &ParseKindError) -> Failure {
+    error.report().about(Subject::field("--type")).into()
 }
 
 fn columns(kind: Kind) -> Vec<Column> {

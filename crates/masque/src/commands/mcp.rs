@@ -4,7 +4,7 @@ use mcp::McpOptions;
 
 use super::{lint, retention, warn_problems};
 use crate::cli::McpArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::Output;
 use crate::workspace::{Audience, Workspace, WorkspaceOptions};
 
@@ -20,5 +20,5 @@ pub(super) async fn run(args: McpArgs, options: WorkspaceOptions<'_>, output: &m
     let mcp_options = McpOptions { tools: args.tools, user };
     let served = mcp::serve_stdio(library.clone(), mcp_options).await;
     library.close().await;
-    served.map_err(|error| Failure::broken(format!("lost the connection to the client: {error}")))
+    served.map_err(|error| CommandError::Connection(error.to_string()).into())
 }

@@ -1,7 +1,7 @@
 //! `masque models`: lists available models.
 
-use app::Code;
 use app::running::{ModelList, ProviderModels};
+use app::{Code, Remedy, Report};
 
 use crate::cli::ModelsArgs;
 use crate::failure::{Failure, Result};
@@ -32,12 +32,15 @@ pub(super) async fn run(args: &ModelsArgs, workspace: &Workspace, output: &mut O
 }
 
 fn unknown(wanted: &str, names: &[String]) -> Failure {
-    let hint = match persona::nearest(wanted, names.iter().map(String::as_str)).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None if names.is_empty() => "`masque doctor` shows how to configure one".to_owned(),
-        None => format!("expected one of {}", names.join(", ")),
+    let near = persona::nearest(wanted, names.iter().map(String::as_str));
+    let report = Report::new(Code::NotSetUp, format!("no provider {:?} is set up", one_line(wanted)));
+    let remedy = match near.is_empty() {
+        true if names.is_empty() => Remedy::Run { command: "masque doctor".to_owned() },
+        true => Remedy::UseOneOf { words: names.to_vec() },
+        false => Remedy::DidYouMean,
     };
-    Failure::told(Code::NotSetUp, format!("unknown provider {:?}; {hint}", one_line(wanted)))
+    let candidates = near.iter().map(|name| (*name).to_owned()).collect();
+    report.with_candidates(candidates).with_remedy(remedy).into()
 }
 
 fn print(all: &[ProviderModels], output: &mut Output) -> Result<()> {

@@ -7,7 +7,7 @@ use persona::{Kind, Scope, limits};
 use super::written;
 use crate::ask;
 use crate::cli::NewArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
@@ -50,11 +50,12 @@ async fn templates(workspace: &Workspace) -> Result<Vec<Item>> {
 /// The error without a terminal: the flags must give everything.
 async fn no_questions(workspace: &Workspace) -> Failure {
     let names = match templates(workspace).await {
-        Ok(items) => items.iter().map(|item| item.name.to_string()).collect::<Vec<_>>().join(", "),
+        Ok(items) => items.iter().map(|item| item.name.to_string()).collect::<Vec<_>>().join("|"),
         Err(failure) => return failure,
     };
-    Failure::invalid(format!(
-        "no terminal to ask on; use `masque new NAME --template TEMPLATE [--scope SCOPE] [--message WHY]` with \
-         one of the templates {names}, or `masque create persona NAME --system-prompt TEXT`"
-    ))
+    let instead = vec![
+        format!("masque new NAME --template {names}"),
+        "masque create persona NAME --system-prompt TEXT".to_owned(),
+    ];
+    CommandError::NoTerminal { command: "masque new", instead }.into()
 }

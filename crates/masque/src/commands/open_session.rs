@@ -11,7 +11,7 @@ use persona::Name;
 use uuid::Uuid;
 
 use crate::cli::SessionOptions;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::one_line;
 
 mod ready;
@@ -36,7 +36,8 @@ pub(super) async fn open(
 ) -> Result<(SessionView, bool)> {
     let Some(id) = &options.session else {
         let Some(persona) = name else {
-            return Err(Failure::invalid("missing persona or --session"));
+            let example = "`masque chat mentor` or `masque chat --session ID`".to_owned();
+            return Err(CommandError::MissingArgument { argument: "NAME", example }.into());
         };
         let created = runtime.create_session(CreateSession {
             persona,
@@ -95,24 +96,19 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
         };
     }
     let Some(prefix) = IdPrefix::parse(&text).filter(|_| text.len() >= LEAST_PREFIX) else {
-        return Err(Failure::invalid(format!(
-            "invalid session id {:?}; give at least its first {LEAST_PREFIX} characters, as shown by `masque sessions`",
-            one_line(&text)
-        )));
+        return Err(CommandError::InvalidSessionId { text: one_line(&text), least: LEAST_PREFIX }.into());
     };
     // One more than shown, to know if there are more.
     Ok(runtime.sessions_beginning(&prefix, NAMED + 1).await?)
 }
 
 fn missing(text: &str) -> Failure {
-    let message = format!("no session {:?}; `masque sessions` lists all sessions", one_line(text));
-    Failure::told(Code::UnknownSession, message)
+    CommandError::UnknownSession { text: one_line(text) }.into()
 }
 
 pub(super) fn ambiguous(text: &str, several: &[Uuid]) -> Failure {
-    let named: Vec<String> = several.iter().take(NAMED).map(ToString::to_string).collect();
-    let more = if several.len() > NAMED { ", …" } else { "" };
-    Failure::invalid(format!("{text:?} is ambiguous: {}{more}; give more of the id", named.join(", ")))
+    let sessions = several.iter().take(NAMED).copied().collect();
+    CommandError::AmbiguousSession { text: text.to_owned(), sessions }.into()
 }
 
 /// The prefix length that makes the ids of these sessions unique among all sessions.

@@ -51,8 +51,7 @@ impl<F: Fn(&Item) -> Vec<String>> Writer<'_, F> {
     fn page(&mut self, items: &[Item], output: &mut Output) -> Result<()> {
         if output.is_json() {
             for item in items {
-                let item = serde_json::to_string(item)
-                    .map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+                let item = serde_json::to_string(item).map_err(|error| Failure::json(&error))?;
                 output.json_text(if self.written == 0 { "{\"items\":[\n" } else { ",\n" })?;
                 output.json_text(&item)?;
                 self.written += 1;

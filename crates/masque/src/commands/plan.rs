@@ -1,7 +1,6 @@
 //! `masque plan`: shows, approves or sends back the plan of a session.
 
 use agent::{Mode, PlanStatus};
-use app::Code;
 use app::running::SessionView;
 use serde::Serialize;
 
@@ -9,7 +8,7 @@ use super::answer::{self, Markdown};
 use super::open_session;
 use super::run::{RunPermissions, send};
 use crate::cli::PlanArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::Output;
 use crate::runtime;
 use crate::signals::Shutdown;
@@ -37,7 +36,8 @@ pub(super) async fn run(
     if let Some(why) = send_back {
         let why = why.trim().to_owned();
         if why.is_empty() {
-            return Err(Failure::invalid("missing reason; for example --send-back \"Keep the old name.\""));
+            let example = "--send-back \"Keep the old name.\"".to_owned();
+            return Err(CommandError::MissingArgument { argument: "WHY", example }.into());
         }
         let shutdown = Shutdown::listen()?;
         let view = runtime.session(id).await?;
@@ -59,8 +59,7 @@ pub(super) async fn run(
 fn print(view: &SessionView, approved: bool, output: &mut Output) -> Result<()> {
     let SessionView { session, .. } = view;
     let Some(plan) = &session.plan else {
-        let message = format!("session {} has no plan yet; ask for one in plan mode", session.id);
-        return Err(Failure::told(Code::NoPlan, message));
+        return Err(CommandError::NoPlan { id: session.id }.into());
     };
     if output.is_json() {
         let (id, persona) = (session.id.to_string(), session.persona.as_str());

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use app::Code;
+use app::{AsReport as _, Code};
 use rehearsal::{
     Cassette, CassetteError, Options, Protocol, RecordError, Recorder, RecordingOptions, Rehearsal, Replay,
     Script, Tempo,
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::serve::Stop;
 use crate::cli::RehearseArgs;
 use crate::definition::read_text;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, Style};
 
 mod log;
@@ -24,7 +24,7 @@ pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
     if let Some(path) = &args.check {
         return check(path, output);
     }
-    server::check_address(args.listen).map_err(|error| Failure::told(Code::Refused, error.to_string()))?;
+    server::check_address(args.listen).map_err(|error| error.report())?;
     match (args.record, args.replay) {
         (Some(cassette), _) => {
             let upstream = args.upstream.unwrap_or_default();
@@ -44,7 +44,8 @@ pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
 
 fn read(path: &Path) -> Result<Script> {
     let text = read_text(path)?;
-    Script::parse(&text).map_err(|error| Failure::invalid(format!("{}: {error}", path.display())))
+    let invalid = |problem: String| CommandError::InvalidScript { path: path.display().to_string(), problem };
+    Ok(Script::parse(&text).map_err(|error| invalid(error.to_string()))?)
 }
 
 fn check(path: &Path, output: &mut Output) -> Result<()> {
@@ -70,7 +71,7 @@ async fn serve(
     // Requests are recorded only for the log.
     let options = Options { record: is_logged, ..Options::default() };
     let rehearsal = Rehearsal::start_on(script, bind(address).await?, options)
-        .map_err(|error| unbound(address, &error))?;
+        .map_err(|error| unbound(address, error))?;
     let announcement = Announcement { address: rehearsal.address(), does: "rehearses", kind: None };
     announcement.announce(&[("script", name.into()), ("replies", replies.into())], output)?;
     let logged = match is_logged {
@@ -105,7 +106,7 @@ async fn replay(path: &Path, tempo: Tempo, address: SocketAddr, output: &mut Out
     let exchanges = cassette.exchanges();
     let stop = Stop::listen()?;
     let replay =
-        Replay::start(cassette, tempo, bind(address).await?).map_err(|error| unbound(address, &error))?;
+        Replay::start(cassette, tempo, bind(address).await?).map_err(|error| unbound(address, error))?;
     let announcement = Announcement { address: replay.address(), does: "replays", kind: None };
     let name = path.display().to_string();
     announcement.announce(&[("cassette", name.into()), ("exchanges", exchanges.into())], output)?;
@@ -180,34 +181,32 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| unbound(address, &error))
+    Ok(TcpListener::bind(address).await.map_err(|error| unbound(address, error))?)
 }
 
-fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            let message = format!("{address} is in use; choose another port, or 0 for any free one");
-            Failure::told(Code::AddressInUse, message)
-        }
-        io::ErrorKind::PermissionDenied => {
-            let message = format!("no permission to listen on {address}; choose a port above 1023");
-            Failure::told(Code::Refused, message)
-        }
-        _ => Failure::broken(format!("cannot listen on {address}: {error}")),
+fn unbound(address: SocketAddr, source: io::Error) -> CommandError {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => CommandError::AddressInUse { address, by: None, flag: "--listen" },
+        io::ErrorKind::PermissionDenied => CommandError::PortDenied { address },
+        _ => CommandError::Listen { address: address.to_string(), source },
     }
 }
 
 fn unread(error: &CassetteError) -> Failure {
     match error {
         CassetteError::Io { doing, path, source } => Failure::file(doing, path, source),
-        other => Failure::invalid(other.to_string()),
+        CassetteError::TooLarge { .. } => Failure::told(Code::FileTooLarge, error.to_string()),
+        CassetteError::Malformed { .. } | CassetteError::Name { .. } => {
+            CommandError::InvalidCassette(error.to_string()).into()
+        }
     }
 }
 
 fn unrecorded(error: &RecordError) -> Failure {
     match error {
-        RecordError::Upstream { .. } => Failure::invalid(error.to_string()),
+        RecordError::Upstream { .. } => CommandError::InvalidUpstream(error.to_string()).into(),
         RecordError::Cassette(error) => unread(error),
-        RecordError::Listen(_) | RecordError::Client(_) => Failure::broken(error.to_string()),
+        RecordError::Listen(_) => Failure::told(Code::ListenFailed, error.to_string()),
+        RecordError::Client(_) => CommandError::Internal(error.to_string()).into(),
     }
 }

@@ -13,7 +13,7 @@ use super::answer::{
 use super::open_session;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::{Output, Warning};
 use crate::runtime;
 use crate::signals::Shutdown;
@@ -134,26 +134,21 @@ async fn read_input() -> Result<Option<String>> {
     });
     let bytes = match read.await {
         Ok(Ok(bytes)) => bytes,
-        Ok(Err(error)) => return Err(Failure::broken(format!("cannot read standard input: {error}"))),
-        Err(error) => return Err(Failure::broken(format!("cannot read standard input: {error}"))),
+        Ok(Err(error)) => return Err(CommandError::Input(error).into()),
+        Err(error) => return Err(CommandError::Input(io::Error::other(error)).into()),
     };
     if bytes.len() > limits::MESSAGE_BYTES {
-        return Err(too_long("standard input is"));
+        return Err(too_long("standard input is").into());
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::invalid(format!(
-            "standard input is not UTF-8 text (byte {at}); pipe text, or use </dev/null"
-        ))
+        CommandError::NotText { what: "standard input".to_owned(), at: Some(at), remedy: None }
     })?;
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-fn too_long(what: &str) -> Failure {
-    let most = limits::MESSAGE_BYTES / (1024 * 1024);
-    Failure::invalid(format!(
-        "{what} longer than {most} MiB; put the text in a file of the project and let the persona read it"
-    ))
+fn too_long(what: &'static str) -> CommandError {
+    CommandError::MessageTooLong { what, most_mib: limits::MESSAGE_BYTES / (1024 * 1024) }
 }
 
 /// The prompt, with the piped input below it.
@@ -166,13 +161,11 @@ fn message(prompt: Option<String>, input: Option<String>) -> Result<String> {
         (Some(prompt), None) => prompt,
         (None, Some(input)) => input,
         (None, None) => {
-            return Err(Failure::invalid(
-                "missing prompt; for example: masque run mentor \"How do I begin?\"",
-            ));
+            return Err(CommandError::EmptyMessage.into());
         }
     };
     if message.len() > limits::MESSAGE_BYTES {
-        return Err(too_long("the prompt and standard input are together"));
+        return Err(too_long("prompt and standard input together are").into());
     }
     Ok(message)
 }

@@ -10,6 +10,6 @@ pub(super) fn run(output: &mut Output) -> Result<()> {
     }
     // Pretty, because it usually goes to a file.
     let text = serde_json::to_string_pretty(&schema);
-    let text = text.map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+    let text = text.map_err(|error| Failure::json(&error))?;
     output.exact(&format!("{text}\n"))
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use app::Code;
+use app::AsReport as _;
 use persona::Scope;
 use server::ServerOptions;
 use tokio::net::TcpListener;
@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::health::{self, Listener};
 use super::{lint, retention, warn_problems};
 use crate::cli::ServeArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::{Output, Style};
 use crate::runtime;
 use crate::workspace::{Audience, Workspace, WorkspaceOptions};
@@ -21,14 +21,15 @@ mod stop;
 pub(super) use stop::Stop;
 
 pub(super) async fn run(args: &ServeArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
-    server::check_address(args.addr).map_err(|error| Failure::told(Code::Refused, error.to_string()))?;
+    server::check_address(args.addr).map_err(|error| error.report())?;
     // Bind before opening, so that a second server fails at once instead of waiting for the database.
     let listener = match TcpListener::bind(args.addr).await {
         Ok(listener) => listener,
-        Err(error) => return Err(unbound(args.addr, &error).await),
+        Err(error) => return Err(unbound(args.addr, error).await.into()),
     };
-    let address =
-        listener.local_addr().map_err(|error| Failure::broken(format!("cannot listen: {error}")))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| CommandError::Listen { address: args.addr.to_string(), source: error })?;
     let local = address.ip().to_canonical().is_loopback();
     let audience = if local { Audience::Machine } else { Audience::Network };
     let workspace = Workspace::open_for(options, audience).await?;
@@ -48,7 +49,7 @@ pub(super) async fn run(args: &ServeArgs, options: WorkspaceOptions<'_>, output:
     // Stop the remaining runs. Their text so far is stored.
     runtime.stop().await;
     library.close().await;
-    served.map_err(|error| Failure::broken(format!("the server failed: {error}")))
+    served.map_err(|error| CommandError::Server(error.to_string()).into())
 }
 
 async fn announce(address: SocketAddr, workspace: &Workspace, output: &mut Output) -> Result<()> {
@@ -98,23 +99,16 @@ async fn announce(address: SocketAddr, workspace: &Workspace, output: &mut Outpu
     output.flush()
 }
 
-async fn unbound(address: SocketAddr, error: &io::Error) -> Failure {
-    match error.kind() {
+async fn unbound(address: SocketAddr, source: io::Error) -> CommandError {
+    match source.kind() {
         io::ErrorKind::AddrInUse => {
-            let who = match health::probe(address).await {
+            let by = match health::probe(address).await {
                 Listener::Masque => "another masque server",
                 Listener::None | Listener::Other => "another program",
             };
-            let message = format!(
-                "{address} is in use by {who}; stop it, or choose another port: `masque serve --addr {}:0`",
-                address.ip()
-            );
-            Failure::told(Code::AddressInUse, message)
+            CommandError::AddressInUse { address, by: Some(by), flag: "--addr" }
         }
-        io::ErrorKind::PermissionDenied => {
-            let message = format!("no permission to listen on {address}; choose a port above 1023");
-            Failure::told(Code::Refused, message)
-        }
-        _ => Failure::broken(format!("cannot listen on {address}: {error}")),
+        io::ErrorKind::PermissionDenied => CommandError::PortDenied { address },
+        _ => CommandError::Listen { address: address.to_string(), source },
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::lookup::Lookup;
 use crate::cli::{ShowArgs, Target};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::{Output, Style};
 use crate::workspace::Workspace;
 
@@ -127,8 +127,8 @@ fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {
     let mut overrides = std::collections::BTreeMap::new();
     for (part_type, part) in args.overrides {
         if overrides.insert(part_type, part).is_some() {
-            let message = format!("--override names {part_type} twice; use one part per type");
-            return Err(Failure::invalid(message));
+            let value = part_type.to_string();
+            return Err(CommandError::NamedTwice { flag: "--override", value }.into());
         }
     }
     Ok(GetPersona {

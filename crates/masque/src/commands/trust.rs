@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use app::Code;
 use serde_json::json;
 use tools::Transport;
 
 use crate::ask;
 use crate::cli::TrustArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
 use crate::project::{Connections, Project, read_text};
@@ -49,17 +48,12 @@ pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: 
 
 fn project_root(options: WorkspaceOptions<'_>, directories: &Directories) -> Result<PathBuf> {
     let project = Project::find(options.project, Some(&directories.home))?;
-    project.map(|project| project.root).ok_or_else(|| {
-        Failure::told(Code::FileNotFound, "the working directory does not exist; pass the project directory")
-    })
+    Ok(project.map(|project| project.root).ok_or(CommandError::NoWorkingDirectory)?)
 }
 
 async fn consent(directory: &str, text: &str, state: TrustState, output: &mut Output) -> Result<()> {
     if !ask::can_ask(output) {
-        return Err(Failure::told(
-            Code::NeedsConsent,
-            format!("{directory} is not trusted; review its files, then repeat with --yes"),
-        ));
+        return Err(CommandError::NeedsConsent { action: format!("trusting {directory}") }.into());
     }
     if state == TrustState::Changed {
         output.line(format!("{directory} changed since you trusted it."))?;
@@ -93,7 +87,7 @@ async fn consent(directory: &str, text: &str, state: TrustState, output: &mut Ou
     if ask::confirm("Trust it?", output).await? {
         return Ok(());
     }
-    Err(Failure::told(Code::NeedsConsent, "not trusted; nothing was changed"))
+    Err(CommandError::Declined.into())
 }
 
 fn print_result(directory: &str, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {

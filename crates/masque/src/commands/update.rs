@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::{presets, written};
 use crate::cli::{UpdateArgs, UpdateKind};
 use crate::definition::{Definition, Purpose};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
@@ -44,7 +44,5 @@ fn input<T: DeserializeOwned>(mut definition: Definition, args: &UpdateArgs, kin
 }
 
 pub(super) fn nothing_to_change(kind: Kind) -> Failure {
-    Failure::invalid(format!(
-        "nothing to change; set fields with flags or --file (see `masque update {kind} --help`)"
-    ))
+    CommandError::NothingToChange { kind }.into()
 }

@@ -101,7 +101,7 @@ fn a_list_that_others_can_write_is_rejected() {
     assert_eq!(mode & 0o777, 0o600);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("rights");
     match TrustList::read(&world.directories) {
-        Err(Failure::Told(report)) => assert_eq!(report.code, Code::Refused, "{report:?}"),
+        Err(Failure::Told(report)) => assert_eq!(report.code, Code::UnsafeFile, "{report:?}"),
         other => panic!("{other:?}"),
     }
 }

@@ -10,7 +10,7 @@ fn an_arc_is_built_and_walked_through() {
     home.ok(&["create", "arc", "growth", "--summary", "From guest to host."]);
     home.ok(&["create", "part", "shy", "--type", "tone", "--summary", "You are shy."]);
     home.ok(&["create", "persona", "helper", "--part", "plain-tone"]);
-    contains(&home.fails(2, &["arc", "assign", "helper", "growth"]), &["stage"]);
+    home.refused("no_stages", &["arc", "assign", "helper", "growth"]).offers("add_stage");
     home.ok(&["arc", "add-stage", "growth", "guest", "--order", "1", "--condition", "At first."]);
     home.ok(&["arc", "add-stage", "growth", "host", "--order", "2", "--description", "At home."]);
     contains(
@@ -28,11 +28,11 @@ fn an_arc_is_built_and_walked_through() {
     let advanced = home.ok(&["arc", "advance", "helper"]);
     contains(&advanced, &["helper is at stage 2 of 2 in growth: host", "At home."]);
     contains(&home.ok(&["show", "helper"]), &["plain-tone"]);
-    contains(&home.fails(2, &["arc", "advance", "helper"]), &["last stage", "reset its stage"]);
+    home.refused("last_stage", &["arc", "advance", "helper"]).offers("reset_stage");
     contains(&home.ok(&["arc", "reset", "helper"]), &["stage 1 of 2"]);
     contains(&home.ok(&["arc", "assign", "helper", "growth", "--stage", "host"]), &["stage 2 of 2"]);
 
-    contains(&home.fails(4, &["arc", "remove-stage", "growth", "host"]), &["helper"]);
+    home.refused("in_use", &["arc", "remove-stage", "growth", "host"]).offers("unlink_first");
     contains(
         &home.ok(&["arc", "remove-part", "growth", "guest", "shy"]),
         &["removed part shy from stage guest"],
@@ -40,7 +40,7 @@ fn an_arc_is_built_and_walked_through() {
     contains(&home.ok(&["arc", "unassign", "helper"]), &["removed helper from its arc"]);
     contains(&home.ok(&["arc", "unassign", "helper"]), &["has no arc"]);
     contains(&home.ok(&["arc", "remove-stage", "growth", "host"]), &["removed stage host from growth"]);
-    contains(&home.fails(2, &["arc", "advance", "helper"]), &["assign it an arc"]);
+    home.refused("no_arc", &["arc", "advance", "helper"]).about("field", "arc");
 }
 
 #[test]
@@ -55,7 +55,8 @@ fn where_a_persona_stands_is_also_json() {
 #[test]
 fn mistakes_are_explained() {
     let home = Home::new();
-    contains(&home.fails(3, &["arc", "assign", "mentor", "mentor-path"]), &["mentors-path"]);
-    contains(&home.fails(2, &["arc", "assign", "mentor", "mentors-path", "--stage", "giude"]), &["guide"]);
-    contains(&home.fails(3, &["arc", "advance", "nobody"]), &["nobody"]);
+    home.refused("not_found", &["arc", "assign", "mentor", "mentor-path"]).suggests("mentors-path");
+    home.refused("unknown_stage", &["arc", "assign", "mentor", "mentors-path", "--stage", "giude"])
+        .suggests("guide");
+    home.refused("not_found", &["arc", "advance", "nobody"]).about("name", "nobody");
 }

@@ -26,15 +26,15 @@ fn every_kind_lives_a_whole_life() {
     for (kind, create, update, field, value) in KINDS {
         let created = home.ok(&[&["create", kind, "mine"], create].concat());
         assert_eq!(created, format!("created {kind} mine (shared, revision 1)\n"));
-        contains(&home.fails(4, &[&["create", kind, "mine"], create].concat()), &["already exists"]);
+        home.refused("already_exists", &[&["create", kind, "mine"], create].concat());
         let updated = home.ok(&[&["update", kind, "mine"], update].concat());
         assert_eq!(updated, format!("updated {kind} mine (shared, revision 2)\n"));
         contains(&home.ok(&[&["update", kind, "mine"], update].concat()), &["nothing to change"]);
         assert_eq!(shown(&home, kind, "mine")[field], value, "{kind}");
         home.ok(&["update", kind, "mine", "--rename", "yours"]);
-        contains(&home.fails(3, &["update", kind, "mine", "--tag", "x"]), &["no", "mine"]);
+        home.refused("not_found", &["update", kind, "mine", "--tag", "x"]);
         let stale = ["delete", kind, "yours", "--if-revision", "2"];
-        contains(&home.fails(4, &stale), &["revision 3, not 2"]);
+        home.refused("stale_revision", &stale);
         assert_eq!(home.ok(&["delete", kind, "yours"]), format!("deleted {kind} yours from shared\n"));
         contains(&home.ok(&["delete", kind, "yours"]), &["nothing to delete"]);
         assert_eq!(home.json(&["delete", kind, "yours"])["deleted"], false);
@@ -68,8 +68,8 @@ fn an_empty_value_clears_a_field() {
     home.ok(&["update", "persona", "q", "--model", "", "--aggregation-strategy", ""]);
     let shown = home.json(&["show", "q", "--flat"]);
     assert!(!shown.to_string().contains("anthropic") && !shown.to_string().contains("full"), "{shown}");
-    let refused = home.fails(2, &["update", "persona", "q", "--aggregation-strategy", "ful"]);
-    contains(&refused, &["auto, full, summarize, skeleton]", "'full'"]);
+    home.refused("invalid_value", &["update", "persona", "q", "--aggregation-strategy", "ful"])
+        .suggests("full");
 }
 
 #[test]
@@ -117,12 +117,11 @@ fn a_persona_is_made_whole_at_once() {
     assert_eq!(view["preferred_models"][1], json!({ "provider": "openrouter", "model": "meta/llama" }));
     assert_eq!(view["arc"]["stage"], "guide");
     contains(&home.ok(&["compile", "helper", "--detail"]), &["You help."]);
-    contains(
-        &home.fails(2, &["create", "persona", "x", "--model", "sonnet"]),
-        &["anthropic/claude-sonnet-4-5"],
-    );
-    contains(&home.fails(3, &["create", "persona", "x", "--part", "clam"]), &["clam", "calm"]);
-    contains(&home.fails(3, &["show", "x"]), &["no persona is named \"x\""]);
+    home.refused("invalid_value", &["create", "persona", "x", "--model", "sonnet"]);
+    home.refused("not_found", &["create", "persona", "x", "--part", "clam"])
+        .about("name", "clam")
+        .suggests("calm");
+    home.refused("not_found", &["show", "x"]).about("name", "x");
 }
 
 #[test]
@@ -134,9 +133,10 @@ fn long_texts_come_from_files() {
     let piped = home.run_with_input(&["create", "skill", "s", "--content-file", "-"], "Do it.");
     contains(&piped.ok(), &["created skill s"]);
     assert_eq!(shown(&home, "skill", "s")["content"], "Do it.");
-    contains(&home.fails(3, &["create", "skill", "t", "--content-file", "nowhere.md"]), &["nowhere.md"]);
+    home.refused("file_not_found", &["create", "skill", "t", "--content-file", "nowhere.md"])
+        .in_file("nowhere.md");
     let both = ["create", "skill", "t", "--content", "x", "--content-file", "prompt.md"];
-    contains(&home.fails(2, &both), &["cannot be used with"]);
+    home.refused("conflicting_fields", &both);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn what_is_used_is_not_deleted_by_accident() {
     let home = Home::new();
     home.ok(&["create", "trait", "brisk", "--trait-type", "behavioral"]);
     home.ok(&["create", "persona", "runner", "--trait", "brisk"]);
-    contains(&home.fails(4, &["delete", "trait", "brisk"]), &["runner", "force"]);
+    home.refused("in_use", &["delete", "trait", "brisk"]).offers("unlink_first");
     contains(&home.ok(&["delete", "trait", "brisk", "--force"]), &["deleted trait brisk", "persona runner"]);
     assert_eq!(home.json(&["manifest", "runner"])["traits"], json!([]));
 }
@@ -156,7 +156,7 @@ fn what_a_project_uses_is_not_deleted_by_accident() {
     home.ok(&["create", "persona", "team", "--part", "calm"]);
     home.write("shop/personas.toml", "[personas.reviewer]\nparts = [\"calm\"]\n");
     let delete = ["--project", "shop", "delete", "part", "calm"];
-    contains(&home.fails(4, &delete), &["persona team, persona reviewer in project;", "repeat with --force"]);
+    home.refused("in_use", &delete).offers("unlink_first");
     let forced = home.ok(&[&delete[..], &["--force"]].concat());
     contains(
         &forced,
@@ -187,12 +187,12 @@ fn what_refers_to_a_piece_follows_its_new_name() {
 #[test]
 fn builtins_are_copied_before_they_are_changed() {
     let home = Home::new();
-    let stale = home.fails(4, &["update", "persona", "mentor", "--summary", "x", "--if-revision", "3"]);
-    contains(&stale, &["repeat without --if-revision"]);
+    let stale = ["update", "persona", "mentor", "--summary", "x", "--if-revision", "3"];
+    home.refused("stale_revision", &stale).offers("drop_if_revision");
     let updated = home.ok(&["update", "persona", "mentor", "--summary", "Mine."]);
     contains(&updated, &["updated persona mentor", "copied from the builtins first: persona mentor and the"]);
     assert_eq!(home.json(&["show", "mentor"])["scope"], "shared");
     contains(&home.ok(&["delete", "persona", "mentor"]), &["the builtin persona mentor is now used"]);
     assert_eq!(home.json(&["show", "mentor"])["scope"], "builtin");
-    contains(&home.fails(5, &["delete", "persona", "mentor"]), &["builtin"]);
+    home.refused("builtin_fixed", &["delete", "persona", "mentor"]).offers("create_in_place");
 }

@@ -310,8 +310,8 @@ fn without_a_terminal_each_line_is_a_message() {
     assert_eq!((answer.code, answer.stdout.as_str()), (7, "An answer that is\n"));
     let answer = rehearsed.run_with_input(&["chat", "worker"], "/nonsense\nhi\n");
     contains(&answer.fails(2), &["unknown command /nonsense"]);
-    contains(&rehearsed.run(&["chat", "worker", "--json"]).fails(2), &["masque run"]);
-    contains(&rehearsed.run(&["chat"]).fails(2), &["NAME"]);
+    rehearsed.refused("no_json", &["chat", "worker", "--json"]).offers("run");
+    rehearsed.refused("missing_field", &["chat"]).about("field", "<NAME>");
     // Where nothing is said, nothing is left behind.
     let before = rehearsed.ok(&["sessions", "--json"]);
     rehearsed.run_with_input(&["chat", "worker"], "\n").ok();

@@ -62,7 +62,7 @@ fn what_is_unchanged_or_emptied_is_not_saved() {
     contains(&edit(&home, "rm \"$1\"", &["part", "calm"]).ok(), &["nothing to change"]);
     let json = edit(&home, "true", &["part", "calm", "--json"]).ok();
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["changed"], false);
-    contains(&edit(&home, "exit 3", &["part", "calm"]).fails(1), &["failed (", "nothing was saved"]);
+    edit(&home, "exit 3", &["part", "calm", "--json"]).refused_with("editor_failed");
     assert_eq!(home.json(&["show", "part", "calm"])["revision"], 1);
 }
 
@@ -230,27 +230,26 @@ fn a_builtin_is_edited_as_a_copy() {
     let in_global = edit(&home, script, &["code_reviewer", "--scope", "global"]).ok();
     contains(&in_global, &["a copy of the builtin (global, revision 1)"]);
     contains(&home.read(".config/masque/personas.toml"), &["[personas.code_reviewer]", "\"Mine\""]);
-    contains(
-        &edit(&home, script, &["mentor", "--scope", "global"]).fails(3),
-        &["is in shared, not in global"],
-    );
+    let elsewhere = edit(&home, script, &["mentor", "--scope", "global", "--json"]);
+    elsewhere.refused_with("in_other_scope").about("name", "mentor");
 }
 
 #[test]
 fn an_editor_must_be_set() {
     let home = library();
-    contains(&home.fails(2, &["edit", "part", "calm"]), &["set EDITOR"]);
+    home.refused("no_editor", &["edit", "part", "calm"]).offers("set_variable");
     let with = |name: &str, value: &str| {
         let mut command = home.command();
-        command.env(name, value).args(["edit", "part", "calm"]);
+        command.env(name, value).args(["edit", "part", "calm", "--json"]);
         Answer::of(command.output().unwrap())
     };
-    contains(&with("EDITOR", "no-such-editor -x").fails(2), &["no-such-editor", "set EDITOR"]);
-    contains(&with("EDITOR", "vi 'x").fails(2), &["quote"]);
+    with("EDITOR", "no-such-editor -x").refused_with("no_editor").offers("set_variable");
+    with("EDITOR", "vi 'x").refused_with("invalid_config").about("field", "EDITOR");
     // VISUAL comes first, and is a command line.
     let script = editor(&home, "test \"$1\" = --wait && sed -i s/Calm/Seen/ \"$2\"");
-    contains(&with("VISUAL", &format!("'{script}' --wait")).ok(), &["saved part calm"]);
-    contains(&edit(&home, "true", &["part", "clam"]).fails(3), &["no part is named \"clam\"", "calm"]);
+    let saved = with("VISUAL", &format!("'{script}' --wait")).ok();
+    assert_eq!(serde_json::from_str::<Value>(&saved).unwrap()["changed"], true);
+    edit(&home, "true", &["part", "clam", "--json"]).refused_with("not_found").suggests("calm");
 }
 
 #[test]
@@ -266,9 +265,9 @@ fn a_template_becomes_a_persona() {
     assert_eq!((&mine["parts"], &mine["scope"]), (&template["parts"], &json!("shared")));
     let marked = |shown: &Value| shown["tags"].as_array().unwrap().contains(&json!("builtin"));
     assert!(marked(&template) && !marked(&mine), "{mine}");
-    contains(&home.fails(4, &["new", "reviewer", "--template", "code_reviewer"]), &["already exists"]);
-    contains(&home.fails(3, &["new", "x", "--template", "code_reviwer"]), &["code_reviewer"]);
-    contains(&home.fails(2, &["new", "--template", "code_reviewer"]), &["NAME"]);
+    home.refused("already_exists", &["new", "reviewer", "--template", "code_reviewer"]).offers("update_it");
+    home.refused("unknown_template", &["new", "x", "--template", "code_reviwer"]).suggests("code_reviewer");
+    home.refused("no_terminal", &["new", "--template", "code_reviewer"]).offers("run");
     // A file sees the builtin pieces, and needs no copies.
     let mut command = home.command();
     home.write("shop/personas.toml", "# Ours.\n");
@@ -282,7 +281,7 @@ fn a_template_becomes_a_persona() {
 fn without_a_terminal_nothing_is_asked() {
     let home = Home::new();
     for arguments in [&["new"][..], &["new", "x"]] {
-        contains(&home.fails(2, arguments), &["--template", "--scope", "code_reviewer", "create persona"]);
+        home.refused("no_terminal", arguments);
     }
 }
 
@@ -339,7 +338,7 @@ fn questions_lead_to_a_template_too() {
     let (code, screen) = terminal.ends();
     assert_eq!(code, 130, "{screen}");
     contains(&screen, &["cancelled; nothing was changed"]);
-    contains(&home.fails(3, &["show", "other"]), &["no persona"]);
+    home.refused("not_found", &["show", "other"]);
 }
 
 #[test]
@@ -349,7 +348,7 @@ fn a_duplicate_is_independent() {
     assert_eq!(copied, "created part calmer, a copy of calm (shared, revision 1)\n");
     home.ok(&["update", "part", "calmer", "--summary", "Calmer."]);
     assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Calm.");
-    contains(&home.fails(4, &["duplicate", "part", "calm", "calmer"]), &["already exists"]);
+    home.refused("already_exists", &["duplicate", "part", "calm", "calmer"]).offers("update_it");
     contains(
         &home.ok(&["duplicate", "mentor", "teacher"]),
         &["created persona teacher, a copy of mentor (shared, ", "copied from"],
@@ -357,9 +356,9 @@ fn a_duplicate_is_independent() {
     let across = home.json(&["duplicate", "part", "calm", "calm", "--from", "shared", "--scope", "global"]);
     assert_eq!(across["scope"], "global");
     contains(&home.read(".config/masque/personas.toml"), &["[parts.calm]"]);
-    contains(&home.fails(3, &["duplicate", "nobody", "x"]), &["nobody"]);
-    contains(&home.fails(2, &["duplicate", "calm"]), &["NAME"]);
-    contains(&home.fails(2, &["duplicate", "prat", "calm", "x"]), &["did you mean \"part\"?"]);
+    home.refused("not_found", &["duplicate", "nobody", "x"]).about("name", "nobody");
+    home.refused("missing_field", &["duplicate", "calm"]);
+    home.refused("unknown_word", &["duplicate", "prat", "calm", "x"]).suggests("part");
 }
 
 #[test]
@@ -372,7 +371,7 @@ fn references_follow_a_rename() {
     contains(&renamed, &["  updated: persona helper (shared)\n", "  updated: persona ours (project)\n"]);
     assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "quiet");
     contains(&home.read("shop/personas.toml"), &["[personas.ours] # keep\n", "\"quiet\""]);
-    contains(&home.fails(3, &["show", "part", "calm"]), &["no part"]);
+    home.refused("not_found", &["show", "part", "calm"]).offers("list_kind");
     let history = home.json(&["history", "part", "quiet"]);
     assert_eq!(history["items"].as_array().unwrap().len(), 2, "the history survives: {history}");
     let same = "nothing to change: persona helper already has this name (shared, revision 2)\n";

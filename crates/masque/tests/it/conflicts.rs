@@ -39,7 +39,7 @@ fn nothing_in_conflict_is_said() {
     contains(&home.ok(&["conflicts"]), &["No conflicts."]);
     contains(&home.ok(&["conflicts", "mentor", "--check"]), &["No conflicts for mentor"]);
     assert_eq!(home.json(&["conflicts"]), json!({ "items": [] }));
-    contains(&home.fails(3, &["conflicts", "mentor", "--use", "shared"]), &["no conflict is named mentor"]);
+    home.refused("not_found", &["conflicts", "mentor", "--use", "shared"]).about("name", "mentor");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_takes_a_builtins_place_is_no_conflict() {
     let said = "persona mentor in project overrides the builtin, which is not a conflict";
     assert_eq!(home.ok(&in_shop(&["conflicts", "mentor"])), format!("{said}.\n"));
     home.ok(&in_shop(&["conflicts", "mentor", "--check"]));
-    contains(&home.fails(3, &in_shop(&["conflicts", "mentor", "--use", "project"])), &[said]);
+    home.refused("not_found", &in_shop(&["conflicts", "mentor", "--use", "project"])).offers("run");
     let over = json!([{ "scope": "project", "kind": "persona", "name": "mentor" }]);
     let answer = home.json(&in_shop(&["conflicts", "mentor"]));
     assert_eq!(answer, json!({ "items": [], "overrides": over }));
@@ -115,7 +115,7 @@ fn definitions_that_say_the_same_are_told() {
 fn one_definition_is_kept() {
     let home = library();
     let keep = in_shop(&["conflicts", "reviewer", "--use", "global", "--message", "one is enough"]);
-    contains(&home.fails(5, &keep), &["from the shared database", "--yes"]);
+    home.refused("needs_consent", &keep).offers("confirm");
     assert_eq!(home.read("shop/personas.toml"), PROJECT, "nothing was done yet");
     let kept = home.ok(&[keep.as_slice(), &["--yes"]].concat());
     contains(&kept, &["kept persona reviewer in global", "deleted it from project and shared"]);
@@ -137,8 +137,9 @@ fn one_definition_is_kept() {
 fn a_scope_without_the_name_cannot_be_kept() {
     let home = library();
     home.ok(&["delete", "persona", "reviewer", "--scope", "shared"]);
-    let answer = home.fails(2, &in_shop(&["conflicts", "reviewer", "--use", "shared", "--yes"]));
-    contains(&answer, &["shared does not define persona reviewer", "project, global"]);
+    let keep = in_shop(&["conflicts", "reviewer", "--use", "shared", "--yes"]);
+    let refused = home.refused("not_defined_there", &keep).about("scope", "shared");
+    assert_eq!(refused.0["remedies"][0]["words"], json!(["project", "global"]));
     // Where shared loses nothing, nobody has to agree.
     home.ok(&in_shop(&["conflicts", "reviewer", "--use", "project"]));
 }
@@ -150,8 +151,8 @@ fn what_others_use_is_not_taken_from_them() {
     home.ok(&["create", "persona", "helper", "--part", "calm"]);
     let file = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Ours.\"\n";
     home.write("shop/personas.toml", file);
-    let refused = home.fails(4, &in_shop(&["conflicts", "calm", "--use", "project", "--yes"]));
-    contains(&refused, &["is used by", "helper", "keep the one in shared"]);
+    home.refused("in_use", &in_shop(&["conflicts", "calm", "--use", "project", "--yes"]))
+        .offers("keep_scope");
     assert_eq!(home.json(&["show", "helper"])["parts"][0]["name"], "calm");
     home.ok(&in_shop(&["conflicts", "calm", "--use", "shared"]));
     contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
@@ -163,8 +164,9 @@ fn several_kinds_of_a_name_are_told_apart() {
     let skill = "[skills.reviewer]\ncontent = \"Look.\"\n";
     home.write("shop/personas.toml", &format!("{PROJECT}{skill}"));
     home.write(".config/masque/personas.toml", &format!("{GLOBAL}{skill}"));
-    let answer = home.fails(2, &in_shop(&["conflicts", "reviewer", "--use", "project", "--yes"]));
-    contains(&answer, &["--kind persona or --kind skill"]);
+    let refused =
+        home.refused("ambiguous_kind", &in_shop(&["conflicts", "reviewer", "--use", "project", "--yes"]));
+    assert_eq!(refused.0["remedies"][0]["words"], json!(["--kind persona", "--kind skill"]));
     let one = ["conflicts", "reviewer", "--kind", "skill", "--use", "global", "--json"];
     let resolved: serde_json::Value = serde_json::from_str(&home.ok(&in_shop(&one))).unwrap();
     assert_eq!((&resolved["kept"], &resolved["deleted"]), (&json!("global"), &json!(["project"])));
@@ -181,17 +183,16 @@ fn fields_are_merged_by_flags() {
             ["conflicts", "reviewer", "--merge", "--yes"].into_iter().chain(takes).collect();
         in_shop(&flags)
     };
-    contains(
-        &home.fails(2, &merge(&["summary=global"])),
-        &["no scope chosen for description; add --take description=SCOPE"],
-    );
-    contains(&home.fails(2, &merge(&["sumary=global"])), &["\"sumary\"", "did you mean \"summary\"?"]);
-    contains(&home.fails(2, &merge(&["summary=builtin"])), &["builtin does not define"]);
-    contains(&home.fails(2, &merge(&["summary=world"])), &["unknown scope"]);
-    contains(&home.fails(2, &merge(&["summary"])), &["summary=global"]);
-    contains(&home.fails(2, &merge(&["summary=global", "summary=shared"])), &["twice"]);
-    contains(&home.fails(2, &["conflicts", "--merge"]), &["NAME"]);
-    contains(&home.fails(2, &["conflicts", "x", "--take", "a=global"]), &["--merge"]);
+    home.refused("undecided_fields", &merge(&["summary=global"])).about("field", "description");
+    home.refused("field_not_in_conflict", &merge(&["sumary=global"]))
+        .about("field", "sumary")
+        .suggests("summary");
+    home.refused("not_defined_there", &merge(&["summary=builtin"])).offers("use_one_of");
+    home.refused("invalid_value", &merge(&["summary=world"]));
+    home.refused("invalid_value", &merge(&["summary"]));
+    home.refused("named_twice", &merge(&["summary=global", "summary=shared"]));
+    home.refused("missing_field", &["conflicts", "--merge"]).about("field", "<NAME>");
+    home.refused("missing_field", &["conflicts", "x", "--take", "a=global"]).about("field", "--merge");
     let merged = home.ok(&merge(&["summary=shared", "description=global"]));
     contains(&merged, &["merged persona reviewer into project", "deleted it from global and shared"]);
     let shown = home.json(&in_shop(&["show", "reviewer"]));

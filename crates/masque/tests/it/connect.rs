@@ -96,8 +96,8 @@ fn projects_have_files_of_their_own() {
     }
     home.ok(&["connect", "claude-code", "--project"]);
     assert!(home.path(".mcp.json").is_file());
-    contains(&home.fails(2, &["connect", "claude-desktop", "--project", "code"]), &["has no projects"]);
-    contains(&home.fails(2, &["connect", "cursor", "--project", "nowhere"]), &["not a directory"]);
+    home.refused("not_supported", &["connect", "claude-desktop", "--project", "code"]).offers("leave_out");
+    home.refused("file_not_found", &["connect", "cursor", "--project", "nowhere"]).offers("open_project");
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn a_running_server_can_be_named() {
     assert_eq!((&entry["type"], entry.get("command")), (&"http".into(), None));
     home.ok(&["connect", "codex", "--http", "http://127.0.0.1:9/mcp"]);
     contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp\""]);
-    contains(&home.fails(2, &["connect", "claude-desktop", "--http"]), &["remove --http"]);
-    contains(&home.fails(2, &["connect", "cursor", "--http", "localhost"]), &["invalid URL"]);
-    contains(&home.fails(2, &["connect", "cursor", "--tools", "laod"]), &["load"]);
+    home.refused("not_supported", &["connect", "claude-desktop", "--http"]).about("field", "--http");
+    home.refused("invalid_value", &["connect", "cursor", "--http", "localhost"]).offers("write_as");
+    home.refused("invalid_value", &["connect", "cursor", "--tools", "laod"]);
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn what_cannot_be_parsed_is_left_to_its_owner() {
     let old = "{\n  my servers\n  \"servers\": {}\n}\n";
     home.write(".config/Code/User/mcp.json", old);
     let refused = home.fails(2, &["connect", "vscode"]);
-    contains(&refused, &["did not change", "line 2", "add this yourself", "\"masque\": {"]);
+    contains(&refused, &["is unchanged", "line 2", "add this yourself", "\"masque\": {"]);
     home.write(".codex/config.toml", "model = [");
-    contains(&home.fails(2, &["connect", "codex"]), &["did not change", "[mcp_servers.masque]"]);
+    home.refused("not_editable", &["connect", "codex"]).in_file("config.toml");
     assert_eq!(home.read(".config/Code/User/mcp.json"), old);
     assert!(backups(&home, ".config/Code/User/mcp.json").is_empty());
 }

@@ -24,7 +24,7 @@ fn a_database_is_named_by_flag_or_variable() {
     let mut command = home.command();
     command.args(["show", "skill", "s"]).env("MASQUE_DB", "sqlite:deep/down/mine.db");
     contains(&Answer::of(command.output().unwrap()).ok(), &["shared, revision 1"]);
-    home.fails(3, &["show", "skill", "s"]);
+    home.refused("not_found", &["show", "skill", "s"]).offers("list_kind");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_backup_is_a_database() {
     fill(&home, "one.db");
     contains(&home.ok(&["--db", "one.db", "db", "backup", "two.db"]), &["backed up to two.db"]);
     assert_eq!(helper(&home, "two.db"), helper(&home, "one.db"));
-    contains(&home.fails(4, &["--db", "one.db", "db", "backup", "two.db"]), &["two.db is not empty"]);
+    home.refused("target_not_empty", &["--db", "one.db", "db", "backup", "two.db"]).offers("other_target");
 }
 
 #[test]
@@ -62,10 +62,8 @@ fn a_copy_is_the_same() {
     fill(&home, "one.db");
     contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", "new/two.db"]), &["copied", "verified"]);
     assert_eq!(helper(&home, "new/two.db"), helper(&home, "one.db"));
-    contains(
-        &home.fails(4, &["--db", "one.db", "db", "copy", "--to", "new/two.db"]),
-        &["new/two.db", "empty"],
-    );
+    home.refused("target_not_empty", &["--db", "one.db", "db", "copy", "--to", "new/two.db"])
+        .offers("other_target");
 }
 
 #[test]
@@ -87,9 +85,10 @@ fn a_copy_to_nowhere_is_told_of_where_it_was_to_go() {
     fill(&home, "one.db");
     home.write("taken.db", "no database at all, but long enough to be taken for the head of a file");
     for to in ["taken.db", "mysql://x", "postgres://127.0.0.1:1/none"] {
-        let answer = home.run(&["--db", "one.db", "db", "copy", "--to", to]);
-        assert_ne!(answer.code, 0, "{to}");
-        assert!(answer.stderr.contains("--to") && !answer.stderr.contains("--db"), "{to}: {}", answer.stderr);
+        let told = home.fails_with_error(&["--db", "one.db", "db", "copy", "--to", to]);
+        let is_about_target =
+            told["subject"]["field"] == "--to" || told["remedies"][0]["action"] == "other_target";
+        assert!(is_about_target, "{to}: {told:#}");
     }
 }
 

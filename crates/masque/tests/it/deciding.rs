@@ -1,8 +1,8 @@
 //! Permission: what is refused because nobody can be asked, and what is answered later.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::home::contains;
+use crate::home::{Answer, contains};
 use crate::rehearsed::Rehearsed;
 use crate::terminal::ENTER;
 
@@ -71,23 +71,28 @@ fn a_session_that_waits_says_how_to_go_on_and_is_answered_from_a_script() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let id = waiting(&rehearsed, "write");
     contains(&rehearsed.ok(&["sessions", "show", &id]), &["write_file out.txt (call_1)"]);
-    let says_how = |told: &str| {
-        contains(told, &["is waiting for approval of write_file out.txt"]);
-        contains(told, &["masque sessions resume", "masque sessions approve", "masque sessions cancel", &id]);
+    let says_how = |answer: Answer| {
+        let refused = answer.refused_with("not_sent").about("session", id.as_str());
+        let commands = [
+            format!("masque sessions resume {id}"),
+            format!("masque sessions approve {id} --all"),
+            format!("masque sessions cancel {id}"),
+        ];
+        for (remedy, command) in refused.0["remedies"].as_array().unwrap().iter().zip(commands) {
+            assert_eq!(*remedy, json!({ "action": "run", "command": command }));
+        }
     };
-    says_how(&rehearsed.run(&["run", "worker", "go on", "--session", &id, "--approve", "all"]).fails(4));
-    says_how(&rehearsed.run_with_input(&["sessions", "resume", &id], "y\n").fails(4));
+    says_how(rehearsed.run(&["--json", "run", "worker", "go on", "--session", &id, "--approve", "all"]));
+    says_how(rehearsed.run_with_input(&["--json", "sessions", "resume", &id], "y\n"));
 
-    contains(&rehearsed.run(&["sessions", "approve", &id]).fails(2), &["--all"]);
-    let unknown = rehearsed.run(&["sessions", "approve", &id, "call_9"]).fails(3);
-    contains(&unknown, &["\"call_9\"", "write_file out.txt (call_1)"]);
+    rehearsed.refused("missing_field", &["sessions", "approve", &id]);
+    rehearsed.refused("unknown_approval", &["sessions", "approve", &id, "call_9"]).suggests("call_1");
     assert!(!rehearsed.home.path("work/out.txt").exists());
     let answer = rehearsed.run(&["sessions", "approve", &id[..13], "--all"]);
     contains(&answer.stderr, &["✓ write_file out.txt"]);
     assert_eq!(answer.ok(), "Written.\n");
     assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
-    let again = rehearsed.run(&["sessions", "approve", &id, "--all"]).fails(4);
-    contains(&again, &["has no pending approvals"]);
+    rehearsed.refused("nothing_pending", &["sessions", "approve", &id, "--all"]);
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn calls_are_decided_one_by_one_and_refused_with_a_reason() {
     assert_eq!(rehearsed.home.read("work/a.txt"), "a\n");
     assert!(!rehearsed.home.path("work/b.txt").exists());
     let reason = ["sessions", "approve", &id, "--all", "--reason", "x"];
-    contains(&rehearsed.run(&reason).fails(2), &["--reject"]);
+    rehearsed.refused("missing_field", &reason).about("field", "--reject");
 }
 
 #[test]

@@ -74,30 +74,32 @@ fn an_answer_can_be_edited_and_handed_back() {
     home.write("p.json", &shown.to_string());
     contains(&home.ok(&["update", "part", "p", "--file", "p.json"]), &["revision 2"]);
     // The file still says revision 1, so a second change would undo somebody's.
-    contains(
-        &home.fails(4, &["update", "part", "p", "--file", "p.json", "--tag", "x"]),
-        &["revision 2, not 1"],
-    );
+    home.refused("stale_revision", &["update", "part", "p", "--file", "p.json", "--tag", "x"])
+        .offers("read_again");
 }
 
 #[test]
 fn mistakes_have_a_place() {
     let home = Home::new();
     home.write("broken.toml", "name = \"a\"\npart_type = tone\n");
-    contains(&home.fails(2, &["create", "part", "--file", "broken.toml"]), &["broken.toml:2:13: "]);
+    home.refused("invalid_config", &["create", "part", "--file", "broken.toml"])
+        .in_file("broken.toml")
+        .at(2, 13);
     home.write("broken.json", "{\n  \"name\": \"a\",\n}");
-    contains(&home.fails(2, &["create", "part", "--file", "broken.json"]), &["broken.json:3:1: "]);
+    home.refused("invalid_config", &["create", "part", "--file", "broken.json"])
+        .in_file("broken.json")
+        .at(3, 1);
     home.write("unknown.toml", "name = \"a\"\npart_type = \"tone\"\nsumary = \"x\"\n");
     let unknown = home.fails(2, &["create", "part", "--file", "unknown.toml"]);
     contains(&unknown, &["unknown.toml: unknown field \"sumary\"; did you mean \"summary\"?"]);
-    contains(&home.fails(2, &["create", "part", "a"]), &["\"part_type\" is missing; give --part-type"]);
-    contains(&home.fails(2, &["create", "skill"]), &["\"name\" is missing"]);
-    contains(&home.fails(2, &["update", "part", "a"]), &["nothing to change"]);
-    contains(&home.fails(3, &["create", "part", "--file", "nowhere.toml"]), &["cannot read nowhere.toml"]);
+    home.refused("invalid_field", &["create", "part", "a"]);
+    home.refused("invalid_field", &["create", "skill"]);
+    home.refused("nothing_to_change", &["update", "part", "a"]).offers("write_as");
+    home.refused("file_not_found", &["create", "part", "--file", "nowhere.toml"]).in_file("nowhere.toml");
     home.write("latin.toml", "");
     std::fs::write(home.path("latin.toml"), b"name = \"\xe9\"").unwrap();
-    contains(&home.fails(2, &["create", "part", "--file", "latin.toml"]), &["not UTF-8"]);
-    contains(&home.fails(2, &["create", "part", "--file", "."]), &["cannot read"]);
+    home.refused("not_text", &["create", "part", "--file", "latin.toml"]).offers("save_as_utf8");
+    home.refused("not_a_file", &["create", "part", "--file", "."]);
     assert_eq!(home.json(&["list", "parts", "--query", "sumary"]), json!({ "items": [] }));
 }
 
@@ -106,9 +108,9 @@ fn limits_are_kept() {
     let home = Home::new();
     let long = "x".repeat(300_000);
     home.write("long.json", &json!({ "name": "a", "content": long }).to_string());
-    contains(&home.fails(2, &["create", "skill", "--file", "long.json"]), &["content", "262144"]);
+    home.refused("invalid_field", &["create", "skill", "--file", "long.json"]).about("field", "content");
     home.write("huge.toml", &format!("# {}\n", "x".repeat(17 << 20)));
-    contains(&home.fails(2, &["create", "skill", "--file", "huge.toml"]), &["more than 16 MiB"]);
+    home.refused("file_too_large", &["create", "skill", "--file", "huge.toml"]);
     let nul = home.run_with_input(&["create", "skill"], "{\"name\": \"a\", \"content\": \"\\u0000\"}");
     contains(&nul.fails(2), &["NUL"]);
 }

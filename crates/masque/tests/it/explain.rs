@@ -162,25 +162,19 @@ fn a_base_is_changed_and_taken_away() {
     contains(&home.read("personas.toml"), &["parts_mode = \"append\""]);
     home.ok(&["update", "persona", "coder", "--extends", ""]);
     assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["curious"]));
-    contains(&home.fails(3, &["update", "persona", "coder", "--extends", "nobody"]), &["nobody"]);
-    contains(&home.fails(2, &["update", "persona", "coder", "--extends", "project:coder"]), &["coder"]);
-    contains(&home.fails(2, &["update", "persona", "coder", "--parts-mode", "add"]), &["append"]);
+    home.refused("base_not_found", &["update", "persona", "coder", "--extends", "nobody"])
+        .offers("list_kind");
+    home.refused("base_cycle", &["update", "persona", "coder", "--extends", "project:coder"])
+        .about("name", "coder");
+    home.refused("invalid_value", &["update", "persona", "coder", "--parts-mode", "add"])
+        .offers("use_one_of");
 }
 
 #[test]
 fn only_personas_are_explained() {
     let home = Home::new();
-    contains(
-        &home.fails(2, &["show", "part", "plain-tone", "--explain"]),
-        &["--explain works for personas only"],
-    );
-    contains(
-        &home.fails(2, &["show", "tool-preset", "full", "--flat"]),
-        &["--flat works for personas only; a tool preset"],
-    );
-    contains(&home.fails(2, &["show", "mentor", "--flat", "--explain"]), &["cannot be used with"]);
-    contains(
-        &home.fails(3, &["show", "plain-tone", "--explain"]),
-        &["a part is: `masque show part plain-tone`"],
-    );
+    home.refused("not_for_kind", &["show", "part", "plain-tone", "--explain"]).about("field", "--explain");
+    home.refused("not_for_kind", &["show", "tool-preset", "full", "--flat"]).about("field", "--flat");
+    home.refused("conflicting_fields", &["show", "mentor", "--flat", "--explain"]);
+    home.refused("not_found", &["show", "plain-tone", "--explain"]);
 }

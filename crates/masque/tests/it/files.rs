@@ -36,7 +36,7 @@ fn the_project_is_found_upwards() {
     let shown = json_of(home.run_in("shop/src/deep", &["show", "coder", "--json"]));
     assert_eq!((&shown["scope"], &shown["summary"]), (&json!("project"), &json!("You code.")));
     contains(&home.run_in("shop/src/deep", &["list"]).ok(), &["SCOPE", "coder", "project", "builtin"]);
-    contains(&home.run_in("elsewhere", &["show", "coder"]).fails(3), &["no persona is named \"coder\""]);
+    home.refused_in("elsewhere", "not_found", &["show", "coder"]).about("name", "coder");
     // The nearest one counts.
     home.write("shop/src/personas.toml", "[personas.coder]\nsummary = \"Another.\"\n");
     let shown = json_of(home.run_in("shop/src/deep", &["show", "coder", "--json"]));
@@ -59,7 +59,7 @@ fn a_project_is_named_by_flag_or_variable() {
     let mut command = home.command();
     command.args(["list"]).env("MASQUE_PROJECT", "");
     Answer::of(command.output().unwrap()).ok();
-    contains(&home.fails(3, &["--project", "nowhere", "list"]), &["nowhere", "not a directory"]);
+    home.refused("file_not_found", &["--project", "nowhere", "list"]).in_file("nowhere");
     // A client's project file is only written where somebody says so.
     let mut command = home.command();
     command.args(["connect", "cursor"]).env("MASQUE_PROJECT", home.path("shop"));
@@ -91,9 +91,8 @@ fn the_strongest_scope_counts_and_each_can_be_asked_for() {
     assert_eq!(summary(&[]), pair("project", "You code."));
     assert_eq!(summary(&["--scope", "global"]), pair("global", "Global."));
     assert_eq!(summary(&["--scope", "shared"]), pair("shared", "Shared."));
-    let elsewhere = home.fails(3, &["--project", "shop", "show", "coder", "--scope", "builtin"]);
-    contains(&elsewhere, &["is in project, not in builtin"]);
-    contains(&home.fails(2, &["list", "--scope", "local"]), &["local", "shared, global, project"]);
+    home.refused("in_other_scope", &["--project", "shop", "show", "coder", "--scope", "builtin"]);
+    home.refused("invalid_value", &["list", "--scope", "local"]).suggests("global");
     // Every reading command takes it.
     for command in [&["manifest", "coder"][..], &["compile", "coder"], &["show", "coder", "--explain"]] {
         let shared = home.json(&[&["--project", "shop"], command, &["--scope", "shared"]].concat());
@@ -129,7 +128,7 @@ fn what_is_new_goes_to_the_open_project_or_to_shared() {
     let project = home.run_in("empty", &[&create("here")[..], &["--scope", "project"]].concat()).ok();
     contains(&project, &["(project, revision 1)"]);
     contains(&home.read("empty/personas.toml"), &["[skills.here]"]);
-    contains(&home.fails(2, &[&create("x")[..], &["--scope", "builtin"]].concat()), &["builtin"]);
+    home.refused("invalid_value", &[&create("x")[..], &["--scope", "builtin"]].concat()).offers("use_one_of");
 }
 
 #[test]
@@ -143,8 +142,8 @@ fn a_change_is_made_where_the_name_is_found() {
     );
     contains(&here(&["update", "part", "calm", "--content", "Calmer."]).ok(), &["(shared, revision 2)"]);
     contains(&here(&["link", "coder", "part", "calm"]).ok(), &["coder is at revision 2 in project"]);
-    let elsewhere = here(&["update", "part", "calm", "--content", "x", "--scope", "project"]).fails(3);
-    contains(&elsewhere, &["is in shared, not in project"]);
+    let elsewhere = here(&["update", "part", "calm", "--content", "x", "--scope", "project", "--json"]);
+    elsewhere.refused_with("in_other_scope").about("name", "calm");
     // A builtin is copied to where new things go.
     let copied = here(&["update", "part", "plain-tone", "--summary", "Mine."]).ok();
     contains(&copied, &["(project, revision", "copied from the builtins first: part plain-tone"]);
@@ -330,7 +329,7 @@ fn settings_are_read_and_checked() {
     );
     answer.ok();
     home.write(".config/masque/config.toml", "[history]\nkeep = \"few\"\n");
-    contains(&home.fails(2, &["list"]), &["error: ", "config.toml:2:8: "]);
+    home.refused("invalid_config", &["list"]).in_file("config.toml").at(2, 8);
     let report = home.run(&["doctor"]);
     contains(&report.stdout, &["problem: ", "config.toml:2:8: "]);
     assert_eq!(report.code, 1);

@@ -95,6 +95,24 @@ impl Home {
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
     }
 
+    /// Runs a command with `--json` that must be refused with this code.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: &str, arguments: &[&str]) -> Refused {
+        self.run(&[&["--json"], arguments].concat()).refused_with(code)
+    }
+
+    /// The same in a directory below the home.
+    #[track_caller]
+    pub(crate) fn refused_in(&self, below: &str, code: &str, arguments: &[&str]) -> Refused {
+        self.run_in(below, &[&["--json"], arguments].concat()).refused_with(code)
+    }
+
+    /// Runs a command with `--json` that must fail and returns its error.
+    #[track_caller]
+    pub(crate) fn fails_with_error(&self, arguments: &[&str]) -> Value {
+        self.run(&[&["--json"], arguments].concat()).error()
+    }
+
     /// Runs a command that must end with this code and returns what it said.
     pub(crate) fn fails(&self, code: i32, arguments: &[&str]) -> String {
         self.run(arguments).fails(code)
@@ -121,6 +139,89 @@ impl Answer {
         assert_eq!(self.code, code, "{self:#?}");
         assert_eq!(self.stdout, "", "nothing but the answer stands on standard output");
         self.stderr
+    }
+}
+
+impl Answer {
+    /// A refusal of a command with `--json`: an error with this code, and the exit code of its kind.
+    #[track_caller]
+    pub(crate) fn refused_with(self, code: &str) -> Refused {
+        // A run prints its events before it fails.
+        let is_clean = self.stdout.is_empty() || self.stdout.starts_with("{\"type\":\"session\"");
+        assert!(is_clean, "{self:#?}");
+        let error = self.error();
+        assert_eq!(error["code"], code, "{error:#}");
+        assert_eq!(Some(self.code), exit_code(&error["kind"]), "{error:#}");
+        Refused(error)
+    }
+}
+
+impl Answer {
+    /// The error that a command with `--json` ended with.
+    #[track_caller]
+    fn error(&self) -> Value {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        let mut told: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:#?}"));
+        assert_ne!(self.code, 0, "{self:#?}");
+        told["error"].take()
+    }
+}
+
+/// The exit code of a kind of error, as docs/errors.md lists it.
+fn exit_code(kind: &Value) -> Option<i32> {
+    Some(match kind.as_str()? {
+        "broken" => 1,
+        "invalid" => 2,
+        "missing" => 3,
+        "conflict" => 4,
+        "denied" => 5,
+        "busy" => 6,
+        _ => return None,
+    })
+}
+
+/// An error as data.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Value);
+
+impl Refused {
+    /// Asserts a field of the subject.
+    #[track_caller]
+    pub(crate) fn about(self, field: &str, value: impl Into<Value>) -> Self {
+        assert_eq!(self.0["subject"][field], value.into(), "{:#}", self.0);
+        self
+    }
+
+    /// Asserts that the error is about a file whose path ends like this.
+    #[track_caller]
+    pub(crate) fn in_file(self, path: &str) -> Self {
+        let place = self.0["subject"]["place"]["path"].as_str().unwrap_or_default();
+        assert!(place.ends_with(path), "{:#}", self.0);
+        self
+    }
+
+    /// Asserts the line and the column of the place.
+    #[track_caller]
+    pub(crate) fn at(self, line: usize, column: usize) -> Self {
+        let place = &self.0["subject"]["place"];
+        assert_eq!((&place["line"], &place["column"]), (&line.into(), &column.into()), "{:#}", self.0);
+        self
+    }
+
+    /// Asserts one of the candidates.
+    #[track_caller]
+    pub(crate) fn suggests(self, candidate: &str) -> Self {
+        let candidates = self.0["candidates"].as_array();
+        assert!(candidates.is_some_and(|all| all.iter().any(|it| it == candidate)), "{:#}", self.0);
+        self
+    }
+
+    /// Asserts one of the remedies.
+    #[track_caller]
+    pub(crate) fn offers(self, action: &str) -> Self {
+        let remedies = self.0["remedies"].as_array();
+        assert!(remedies.is_some_and(|all| all.iter().any(|it| it["action"] == action)), "{:#}", self.0);
+        self
     }
 }
 

@@ -37,21 +37,20 @@ fn a_part_has_its_place() {
     home.ok(&["link", "helper", "part", "plain-tone", "--order", "-5", "--priority", "9"]);
     let view = home.json(&["show", "helper"]);
     assert_eq!((&view["parts"][0]["name"], &view["parts"][0]["priority"]), (&"plain-tone".into(), &9.into()));
-    contains(
-        &home.fails(2, &["link", "helper", "trait", "curious", "--order", "1"]),
-        &["work for parts only"],
-    );
+    home.refused("not_for_kind", &["link", "helper", "trait", "curious", "--order", "1"]).offers("leave_out");
 }
 
 #[test]
 fn mistakes_are_explained() {
     let home = Home::new();
     home.ok(&["create", "persona", "helper"]);
-    contains(&home.fails(3, &["link", "helper", "part", "plan-tone"]), &["plan-tone", "plain-tone"]);
-    contains(&home.fails(3, &["link", "hepler", "part", "plain-tone"]), &["hepler", "helper"]);
-    contains(&home.fails(2, &["link", "helper", "arc", "mentors-path"]), &["arc"]);
-    contains(
-        &home.fails(4, &["link", "helper", "part", "plain-tone", "--if-revision", "7"]),
-        &["revision 1, not 7"],
-    );
+    home.refused("not_found", &["link", "helper", "part", "plan-tone"])
+        .about("name", "plan-tone")
+        .suggests("plain-tone");
+    home.refused("not_found", &["link", "hepler", "part", "plain-tone"])
+        .about("name", "hepler")
+        .suggests("helper");
+    home.refused("invalid_value", &["link", "helper", "arc", "mentors-path"]);
+    home.refused("stale_revision", &["link", "helper", "part", "plain-tone", "--if-revision", "7"])
+        .offers("read_again");
 }

@@ -123,7 +123,7 @@ fn no_command_takes_the_last_good_state_for_what_is_written() {
         &["conflicts", "look", "--kind", "skill", "--use", "shared", "--yes"],
         &["promote", "look", "--kind", "skill", "--from", "project", "--to", "global"],
     ] {
-        contains(&home.run_in("shop", refused).fails(4), &["personas.toml:2:11: skill look: "]);
+        home.refused_in("shop", "file_has_errors", refused).in_file("shop/personas.toml").at(2, 11);
     }
     assert_eq!(home.read("shop/personas.toml"), bad);
     contains(&home.ok(&["show", "skill", "look", "--scope", "shared"]), &["Theirs."]);

@@ -57,10 +57,7 @@ fn the_builtin_ones_are_listed_and_shown() {
         &home.ok(&["show", "context_preset", "docs_only"]),
         &["token budget", "Entries", "**/*.md  full"],
     );
-    contains(
-        &home.fails(3, &["show", "read_only"]),
-        &["a tool preset is: `masque show tool_preset read_only`"],
-    );
+    home.refused("not_found", &["show", "read_only"]);
 }
 
 /// One of a kind: how it is made, a change of it, and the field with its new value.
@@ -124,9 +121,9 @@ fn every_kind_lives_a_whole_life() {
         let shown = home.json(&["show", kind, "mine"]);
         assert_eq!(shown[field], value, "{shown}");
         contains(&home.ok(&["show", kind, "mine"]), &["mine (shared, revision 2)"]);
-        contains(&home.fails(4, &[&update[..], &["--if-revision", "1"]].concat()), &["revision 2, not 1"]);
-        contains(&home.fails(2, &["update", kind, "mine"]), &["nothing to change"]);
-        contains(&home.fails(3, &[&["update", kind, "nobody"], change].concat()), &["no", spoken]);
+        home.refused("stale_revision", &[&update[..], &["--if-revision", "1"]].concat());
+        home.refused("nothing_to_change", &["update", kind, "mine"]);
+        home.refused("not_found", &[&["update", kind, "nobody"], change].concat());
         assert_eq!(home.ok(&["delete", kind, "mine"]), format!("deleted {spoken} mine from shared\n"));
         contains(&home.ok(&["delete", kind, "mine"]), &["nothing to delete"]);
     }
@@ -215,15 +212,10 @@ fn mistakes_are_explained() {
         &["weight", "9 is outside 1 to 5"],
     );
     contains(&create("context-preset", "entries = [{ glob = '../x' }]"), &["inside the project"]);
-    contains(&home.fails(2, &["create", "bias-profile", "x", "--multiplier", "read"]), &["search=1.5"]);
-    contains(
-        &home.fails(2, &["create", "bias-profile", "x", "--multiplier", "read=11"]),
-        &["multipliers.read"],
-    );
-    contains(
-        &home.fails(2, &["update", "bias-profile", "balanced", "--multiplier", "read=NaN"]),
-        &["search=1.5"],
-    );
+    home.refused("invalid_value", &["create", "bias-profile", "x", "--multiplier", "read"]);
+    home.refused("invalid_field", &["create", "bias-profile", "x", "--multiplier", "read=11"])
+        .about("field", "multipliers.read");
+    home.refused("invalid_value", &["update", "bias-profile", "balanced", "--multiplier", "read=NaN"]);
 }
 
 #[test]
@@ -233,9 +225,10 @@ fn a_persona_names_its_presets_and_inputs() {
     let create = ["create", "persona", "p", "--tool-preset", "read_only", "--test-input", "greeting"];
     home.ok(&create);
     contains(&home.ok(&["show", "p", "--explain"]), &["tool_preset", "read_only", "test input greeting"]);
-    contains(&home.fails(4, &["delete", "test-input", "greeting"]), &["persona p", "--force"]);
+    home.refused("in_use", &["delete", "test-input", "greeting"]).offers("unlink_first");
     contains(&home.ok(&["delete", "test-input", "greeting", "--force"]), &["unlinked it from persona p"]);
-    contains(&home.fails(3, &["create", "persona", "q", "--test-input", "nowhere"]), &["nowhere"]);
+    home.refused("not_found", &["create", "persona", "q", "--test-input", "nowhere"])
+        .about("name", "nowhere");
 }
 
 #[test]

@@ -24,8 +24,8 @@ fn lists_are_narrowed() {
     assert_eq!(names(&home.json(&["list", "--tag", "teaching", "--tag", "learning"])), ["mentor"]);
     let tones = home.json(&["list", "parts", "--type", "tone"]);
     assert!(tones["items"].as_array().unwrap().iter().all(|item| item["part_type"] == "tone"));
-    contains(&home.fails(2, &["list", "parts", "--type", "tonn"]), &["did you mean \"tone\""]);
-    contains(&home.fails(2, &["list", "skills", "--type", "tone"]), &["has no type"]);
+    home.refused("unknown_word", &["list", "parts", "--type", "tonn"]).suggests("tone");
+    home.refused("not_for_kind", &["list", "skills", "--type", "tone"]).offers("leave_out");
     let nothing = home.run(&["list", "--tag", "nowhere"]);
     contains(&nothing.stderr, &["No persona matches"]);
     assert_eq!(nothing.ok(), "");
@@ -44,8 +44,8 @@ fn pages_follow_each_other() {
     let more = home.run(&["list", "parts", "--limit", "3"]);
     contains(&more.stderr, &["More items exist", "--all"]);
     assert_eq!(more.ok().lines().count(), 4);
-    contains(&home.fails(2, &["list", "--cursor", "nonsense"]), &["cursor"]);
-    contains(&home.fails(2, &["list", "--limit", "0"]), &["--limit"]);
+    home.refused("invalid_request", &["list", "--cursor", "nonsense"]);
+    home.refused("invalid_value", &["list", "--limit", "0"]);
 }
 
 #[test]
@@ -104,18 +104,14 @@ fn views_are_changed_for_one_call() {
     );
     let budget = home.ok(&["show", "code_reviewer", "--max-tokens", "300"]);
     contains(&budget, &["tokens", "o200k_base", "left out"]);
-    contains(
-        &home.fails(2, &["show", "mentor", "--override", "tone=nowhere"]),
-        &["nowhere", "overrides.tone"],
-    );
-    contains(&home.fails(2, &["show", "mentor", "--override", "tone"]), &["tone=plain-tone"]);
-    contains(&home.fails(2, &["show", "mentor", "--types", "tonn"]), &["tone"]);
+    home.refused("unknown_override", &["show", "mentor", "--override", "tone=nowhere"])
+        .about("name", "nowhere")
+        .about("field", "overrides.tone");
+    home.refused("invalid_value", &["show", "mentor", "--override", "tone"]);
+    home.refused("invalid_value", &["show", "mentor", "--types", "tonn"]).suggests("tone");
     let twice = ["show", "mentor", "--override", "tone=plain-tone", "--override", "tone=guide-tone"];
-    contains(&home.fails(2, &twice), &["twice"]);
-    contains(
-        &home.fails(2, &["show", "part", "plain-tone", "--limit", "1"]),
-        &["--limit works for personas only"],
-    );
+    home.refused("named_twice", &twice);
+    home.refused("not_for_kind", &["show", "part", "plain-tone", "--limit", "1"]).about("field", "--limit");
 }
 
 #[test]
@@ -125,6 +121,6 @@ fn pieces_are_shown_whole() {
     contains(&home.ok(&["show", "trait", "patient"]), &["emotional"]);
     contains(&home.ok(&["show", "skills", "teach-back"]), &["Use after a learner"]);
     contains(&home.ok(&["show", "guardrail", "learner-owns-the-work"]), &["medium", "write_*"]);
-    contains(&home.fails(3, &["show", "plain-tone"]), &["a part is: `masque show part plain-tone`"]);
-    contains(&home.fails(2, &["show", "prat", "plain-tone"]), &["did you mean \"part\""]);
+    home.refused("not_found", &["show", "plain-tone"]);
+    home.refused("unknown_word", &["show", "prat", "plain-tone"]).suggests("part");
 }

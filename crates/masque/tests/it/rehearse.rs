@@ -97,9 +97,9 @@ fn a_script_is_played_and_checked() {
         home.json(&["rehearse", "--check", "good.toml"]),
         json!({ "script": "good.toml", "replies": 1 })
     );
-    contains(&home.fails(2, &["rehearse", "--check", "bad.toml"]), &["bad.toml: line 5, column 1", "`txt`"]);
-    contains(&home.fails(2, &["rehearse", "--script", "bad.toml"]), &["line 5, column 1"]);
-    contains(&home.fails(3, &["rehearse", "--script", "none.toml"]), &["none.toml"]);
+    home.refused("invalid_script", &["rehearse", "--check", "bad.toml"]).in_file("bad.toml");
+    home.refused("invalid_script", &["rehearse", "--script", "bad.toml"]);
+    home.refused("file_not_found", &["rehearse", "--script", "none.toml"]).in_file("none.toml");
     let rehearsing = Rehearsing::start(&home, &["--script", "good.toml"]);
     contains(&rehearsing.ask("hello").1, &["You said hello."]);
     assert_eq!(rehearsing.stop().0, Some(0));
@@ -137,18 +137,18 @@ fn what_is_recorded_is_replayed_and_a_difference_ends_in_exit_code_one() {
 fn what_cannot_be_done_is_told() {
     let home = Home::new();
     let addressed = ["rehearse", "--listen", "0.0.0.0:0"];
-    contains(&home.fails(5, &addressed), &["other machines", "127.0.0.1"]);
-    contains(&home.fails(2, &["rehearse", "--record", "a.toml"]), &["--upstream"]);
+    home.refused("address_not_local", &addressed).offers("other_address");
+    home.refused("missing_field", &["rehearse", "--record", "a.toml"]);
     let kind = ["rehearse", "--record", "a.toml", "--upstream", "http://a", "--kind", "mine"];
-    contains(&home.fails(2, &kind), &["openai-responses"]);
+    home.refused("invalid_value", &kind);
     let name = ["rehearse", "--record", "a.txt", "--upstream", "http://127.0.0.1:1"];
-    contains(&home.fails(2, &name), &[".toml or .json"]);
+    home.refused("invalid_cassette", &name);
     let upstream = ["rehearse", "--record", "a.toml", "--upstream", "mine"];
-    contains(&home.fails(2, &upstream), &["invalid provider address"]);
-    contains(&home.fails(3, &["rehearse", "--replay", "none.json"]), &["none.json"]);
+    home.refused("invalid_value", &upstream);
+    home.refused("file_not_found", &["rehearse", "--replay", "none.json"]).in_file("none.json");
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();
-    contains(&home.fails(6, &["rehearse", "--listen", &taken]), &["in use", "another port"]);
+    home.refused("address_in_use", &["rehearse", "--listen", &taken]).offers("other_address");
 }
 
 #[test]
@@ -170,5 +170,5 @@ fn a_script_needs_no_flag_and_what_was_sent_can_be_seen() {
     assert_eq!((&told[0]["method"], &told[0]["path"]), (&json!("POST"), &json!("/v1/messages")));
     assert_eq!((&told[0]["reply_line"], &told[1]["reply_line"]), (&json!(2), &Value::Null));
     assert!(!told.iter().any(|request| request.to_string().contains("sk-secret")));
-    contains(&home.fails(2, &["rehearse", "talk.toml", "--script", "talk.toml"]), &["--script"]);
+    home.refused("conflicting_fields", &["rehearse", "talk.toml", "--script", "talk.toml"]);
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use rehearsal::{Rehearsal, Script};
 use serde_json::Value;
 
-use crate::home::{Answer, Home};
+use crate::home::{Answer, Home, Refused};
 use crate::terminal::Terminal;
 
 /// The directory that the persona works in.
@@ -49,6 +49,12 @@ impl Rehearsed {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
         Answer::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs a command with `--json` that must be refused with this code.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: &str, arguments: &[&str]) -> Refused {
+        self.run(&[&["--json"], arguments].concat()).refused_with(code)
     }
 
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {

@@ -84,18 +84,17 @@ fn a_port_in_use_is_named() {
     let home = Home::new();
     let (_server, announced) = Server::json(&home);
     let address = announced["address"].as_str().unwrap();
-    let refused = home.fails(6, &["serve", "--addr", address]);
-    contains(&refused, &[address, "is in use by another masque server", "--addr"]);
+    home.refused("address_in_use", &["serve", "--addr", address]).offers("other_address");
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = stranger.local_addr().unwrap().to_string();
-    contains(&home.fails(6, &["serve", "--addr", &address]), &["another program"]);
+    home.refused("address_in_use", &["serve", "--addr", &address]).offers("other_address");
 }
 
 #[test]
 fn only_loopback_is_served() {
     let home = Home::new();
-    contains(&home.fails(5, &["serve", "--addr", "0.0.0.0:0"]), &["127.0.0.1"]);
-    contains(&home.fails(2, &["serve", "--addr", "localhost"]), &["--addr"]);
+    home.refused("address_not_local", &["serve", "--addr", "0.0.0.0:0"]).offers("other_address");
+    home.refused("invalid_value", &["serve", "--addr", "localhost"]);
 }
 
 #[test]

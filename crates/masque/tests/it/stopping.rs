@@ -235,8 +235,8 @@ fn what_another_process_answers_can_be_stopped() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut child = answering(&rehearsed);
     let id = rehearsed.session();
-    let busy = rehearsed.run(&["run", "worker", "hi", "--session", &id]).fails(4);
-    contains(&busy, &["is busy with another message", &format!("masque sessions cancel {id}")]);
+    let busy = rehearsed.refused("not_sent", &["run", "worker", "hi", "--session", &id]);
+    assert_eq!(busy.0["remedies"][1]["command"], format!("masque sessions cancel {id}"));
     assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("cancelled the run of session {id}\n"));
     assert_eq!(ends(&mut child), 130);
 }

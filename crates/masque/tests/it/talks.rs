@@ -75,7 +75,7 @@ fn sessions_are_listed_shown_exported_and_deleted() {
 
     contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["deleted session"]);
     assert_eq!(ids(&rehearsed).len(), 1);
-    contains(&rehearsed.run(&["sessions", "show", short[1]]).fails(3), &["masque sessions"]);
+    rehearsed.refused("unknown_session", &["sessions", "show", short[1]]).offers("list_sessions");
     // Deleting what is not there succeeds.
     contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["nothing to delete"]);
     let deleted: Value =
@@ -92,16 +92,13 @@ fn an_id_is_cut_short_only_where_it_is_clear() {
     // Both were made within the same minutes, and ids begin with the time.
     let shared = &ids[0][..6];
     assert!(ids[1].starts_with(shared));
-    contains(&rehearsed.run(&["sessions", "show", shared]).fails(2), &[&ids[0], &ids[1], "more of the id"]);
-    contains(&rehearsed.run(&["sessions", "delete", shared]).fails(2), &["more of the id"]);
-    contains(&rehearsed.run(&["sessions", "show", "01"]).fails(2), &["first 4 characters"]);
-    contains(&rehearsed.run(&["sessions", "show", "nothing"]).fails(2), &["masque sessions"]);
+    rehearsed.refused("ambiguous_session", &["sessions", "show", shared]);
+    rehearsed.refused("ambiguous_session", &["sessions", "delete", shared]);
+    rehearsed.refused("invalid_session_id", &["sessions", "show", "01"]).offers("list_sessions");
+    rehearsed.refused("invalid_session_id", &["sessions", "show", "nothing"]).offers("list_sessions");
     // No id begins so, or none that there is.
-    contains(&rehearsed.run(&["sessions", "show", "01-99"]).fails(2), &["masque sessions"]);
-    contains(
-        &rehearsed.run(&["sessions", "show", "ffff"]).fails(3),
-        &["no session \"ffff\"", "masque sessions"],
-    );
+    rehearsed.refused("invalid_session_id", &["sessions", "show", "01-99"]).offers("list_sessions");
+    rehearsed.refused("unknown_session", &["sessions", "show", "ffff"]).offers("list_sessions");
     contains(&rehearsed.ok(&["sessions", "delete", "ffff"]), &["nothing to delete"]);
     // The shortest beginning that only one of them has, with a dash and without.
     let same = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
@@ -115,9 +112,8 @@ fn an_id_is_cut_short_only_where_it_is_clear() {
         rehearsed.ok(&["run", "worker", more]);
     }
     let all = self::ids(&rehearsed);
-    let refused = rehearsed.run(&["sessions", "show", &all[0][..4]]).fails(2);
-    contains(&refused, &[&all[0], &all[4], ", …; give more of the id"]);
-    assert!(!refused.contains(&all[5]), "{refused}");
+    let refused = rehearsed.refused("ambiguous_session", &["sessions", "show", &all[0][..4]]);
+    assert_eq!(refused.0["candidates"], serde_json::json!(all[..5]));
 }
 
 #[test]
@@ -133,7 +129,7 @@ fn a_plan_is_printed_sent_back_and_approved() {
     let json: Value = serde_json::from_str(&rehearsed.ok(&["plan", &id, "--json"])).unwrap();
     assert_eq!((&json["status"], &json["mode"]), (&"proposed".into(), &"plan".into()));
 
-    contains(&rehearsed.run(&["plan", &id, "--send-back", " "]).fails(2), &["missing reason"]);
+    rehearsed.refused("missing_field", &["plan", &id, "--send-back", " "]).offers("write_as");
     assert_eq!(rehearsed.ok(&["plan", &id, "--send-back", "shorter"]), "# The short plan\n");
     contains(&rehearsed.ok(&["plan", &id, "--approve"]), &["approved", "build mode"]);
     contains(&rehearsed.run(&["plan", &id]).stderr, &["Approved."]);
@@ -145,9 +141,9 @@ fn a_plan_is_printed_sent_back_and_approved() {
     for arguments in
         [&["plan", &*other][..], &["plan", &other, "--approve"], &["plan", &other, "--send-back", "x"]]
     {
-        contains(&rehearsed.run(arguments).fails(3), &["no plan yet"]);
+        rehearsed.refused("no_plan", arguments);
     }
-    contains(&rehearsed.run(&["plan", &id, "--approve", "--send-back", "x"]).fails(2), &["--send-back"]);
+    rehearsed.refused("conflicting_fields", &["plan", &id, "--approve", "--send-back", "x"]);
 }
 
 #[test]
@@ -155,7 +151,7 @@ fn models_that_answer_are_listed_and_others_with_what_to_do() {
     let rehearsed = Rehearsed::new(SCRIPT);
     contains(&rehearsed.ok(&["models"]), &["MODEL", "test/scripted"]);
     contains(&rehearsed.ok(&["models", "test"]), &["test/scripted"]);
-    contains(&rehearsed.run(&["models", "tset"]).fails(3), &["did you mean \"test\"?"]);
+    rehearsed.refused("not_set_up", &["models", "tset"]).suggests("test");
     let config = rehearsed.home.read(".config/masque/config.toml");
     let dead = "\n[providers.dead]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
     rehearsed.home.write(".config/masque/config.toml", &format!("{config}{dead}"));

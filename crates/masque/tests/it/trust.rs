@@ -143,8 +143,7 @@ async fn a_project_names_no_provider() {
     let answer = home.run_in(SHOP, &["run", "clerk", "Who?"]);
     contains(&answer.stderr, &["providers (mine, theirs); they are not called until you run `masque trust`"]);
     contains(&answer.ok(), &["I am mine."]);
-    let named = home.run_in(SHOP, &["run", "clerk", "Who?", "--model", "theirs/rehearsal"]);
-    contains(&named.fails(2), &["no provider is named \"theirs\""]);
+    home.refused_in(SHOP, "unknown_provider", &["run", "clerk", "Who?", "--model", "theirs/rehearsal"]);
     assert_eq!(theirs.request_count(), 0);
 
     trust(&home);
@@ -260,8 +259,7 @@ fn a_file_in_somebody_elses_directory_is_passed_over_and_told() {
 fn trusting_takes_the_users_word() {
     let home = Home::new();
     home.write("shop/personas.toml", CLERK);
-    let refused = home.run_in(SHOP, &["trust"]).fails(5);
-    contains(&refused, &["shop is not trusted", "--yes"]);
+    home.refused_in(SHOP, "needs_consent", &["trust"]).offers("confirm");
     assert!(!home.path(".local/share/masque/trusted.toml").exists());
     assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [] }));
     let directory = home.path(SHOP).canonicalize().unwrap();
@@ -277,7 +275,7 @@ fn trusting_takes_the_users_word() {
     let revoked = home.json(&["trust", "--revoke", SHOP]);
     assert_eq!(revoked, json!({ "directory": directory, "trusted": false, "changed": true }));
     contains(&home.ok(&["trust", "--revoke", SHOP]), &["was not trusted"]);
-    contains(&home.fails(3, &["trust", "--yes", "nowhere"]), &["nowhere"]);
+    home.refused("file_not_found", &["trust", "--yes", "nowhere"]).in_file("nowhere");
     contains(&home.ok(&["trust", "--list"]), &["No trusted projects"]);
 }
 

@@ -21,7 +21,7 @@ fn a_provider_without_its_key_is_a_mistake_and_no_rehearsal() {
     let told = home.fails(5, &["run", "mentor", "hi"]);
     contains(&told, &["[providers.k]", "no key: KKEY is not set", "no header x-account: ACC is not set"]);
     contains(&told, &["masque doctor"]);
-    contains(&home.fails(5, &["run", "mentor", "hi", "--json"]), &["\"denied\"", "KKEY"]);
+    home.refused("no_key", &["run", "mentor", "hi", "--json"]).offers("run");
     let piped = home.run_with_input(&["chat", "mentor"], "hi\n");
     contains(&piped.fails(5), &["KKEY is not set"]);
     let mut command = home.command();
@@ -33,7 +33,7 @@ fn a_provider_without_its_key_is_a_mistake_and_no_rehearsal() {
 
     // Whoever wants the rehearsal can have it.
     contains(&home.ok(&["run", "mentor", "hi", "--model", "rehearsal/rehearsal"]), &["Rehearsal: "]);
-    contains(&home.fails(5, &["run", "mentor", "hi", "--model", "k/m"]), &["set the variable KKEY"]);
+    home.refused("unauthorized", &["run", "mentor", "hi", "--model", "k/m"]).offers("run");
 
     let report = home.run(&["doctor"]).stdout;
     contains(&report, &["no key: KKEY is not set; no header x-account: ACC is not set"]);
@@ -100,7 +100,7 @@ fn a_session_that_belongs_elsewhere_says_where() {
     home.write("shop/personas.toml", "");
     let told = home.run_in("shop", &["run", "clerk", "hi", "--session", &id]).fails(3);
     assert!(!told.contains("belongs to"), "{told}");
-    contains(&home.fails(3, &["run", "qqqqqqqq", "hi"]), &["`masque list`"]);
+    home.refused("not_found", &["run", "qqqqqqqq", "hi"]).offers("list_kind");
 }
 
 #[test]

@@ -5,16 +5,33 @@ use std::fmt;
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, Uri};
+use persona::{AsReport, Code, Remedy};
 
 /// The reason why a request does not count as coming from this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotLoopback {
-    #[error("the Host {0} is not this machine; use 127.0.0.1, localhost or [::1]")]
+    #[error("the Host {0} is not this machine")]
     Host(Shown),
-    #[error("the request has no Host, or several; send one: 127.0.0.1, localhost or [::1]")]
+    #[error("the request has no Host, or several")]
     NoHost,
-    #[error("the Origin {0} is not this machine; pages from elsewhere may not use this server")]
+    #[error("the Origin {0} is not this machine; pages of other sites cannot use this server")]
     Origin(Shown),
+}
+
+impl AsReport for NotLoopback {
+    fn code(&self) -> Code {
+        match self {
+            Self::Host(_) | Self::NoHost => Code::ForeignHost,
+            Self::Origin(_) => Code::ForeignOrigin,
+        }
+    }
+
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Host(_) | Self::NoHost => vec![Remedy::UseLoopback],
+            Self::Origin(_) => Vec::new(),
+        }
+    }
 }
 
 /// A header's value, shortened for a message.

@@ -4,10 +4,12 @@ use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
+use persona::{Code, Remedy, Report};
 use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 
-use super::guard::NotLoopback;
+use super::status::status_of;
+use crate::wording;
 
 /// Bytes of a plain message that are passed on.
 const MESSAGE_BYTES: usize = 4 * 1024;
@@ -15,29 +17,35 @@ const MESSAGE_BYTES: usize = 4 * 1024;
 /// The code that the official SDKs use for a session that is gone.
 const SESSION_NOT_FOUND: ErrorCode = ErrorCode(-32001);
 
+/// An error as the protocol tells it: the code of JSON-RPC, and our own error as its data.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
     code: ErrorCode,
-    message: String,
+    report: Box<Report>,
 }
 
 impl Refusal {
-    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: ErrorCode::INVALID_REQUEST, message: message.into() }
+    fn with_code(self, code: ErrorCode) -> Self {
+        Self { code, ..self }
     }
+}
 
-    pub(super) fn forbidden(refused: &NotLoopback) -> Self {
-        Self::new(StatusCode::FORBIDDEN, refused.to_string())
+impl From<Report> for Refusal {
+    fn from(report: Report) -> Self {
+        let status = status_of(report.code);
+        Self { status, code: ErrorCode::INVALID_REQUEST, report: Box::new(report) }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
+        let message = self.report.sentence(wording::remedy);
+        let report = Report { message: message.clone(), ..*self.report };
         let body = json!({
             "jsonrpc": "2.0",
             "id": null,
-            "error": { "code": self.code.0, "message": self.message },
+            "error": { "code": self.code.0, "message": message, "data": { "error": report } },
         });
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
@@ -59,17 +67,16 @@ pub(super) async fn in_json(response: Response, body: &Bytes) -> Result<Response
     let refusal = match parts.status {
         // The guard has checked the content type, so the body itself is wrong.
         StatusCode::UNSUPPORTED_MEDIA_TYPE => not_a_message(body),
-        StatusCode::NOT_FOUND => Refusal {
-            code: SESSION_NOT_FOUND,
-            ..Refusal::new(
-                StatusCode::NOT_FOUND,
-                "this session is unknown or over; start a new one with initialize",
-            )
-        },
-        status if status.is_server_error() => {
-            Refusal { code: ErrorCode::INTERNAL_ERROR, ..Refusal::new(status, message) }
+        StatusCode::NOT_FOUND => {
+            let report = Report::new(Code::UnknownSession, "the session is unknown or over");
+            Refusal::from(report.with_remedy(Remedy::NewSession)).with_code(SESSION_NOT_FOUND)
         }
-        status => Refusal::new(status, message),
+        status if status.is_server_error() => {
+            let refusal =
+                Refusal::from(Report::new(Code::Failed, message)).with_code(ErrorCode::INTERNAL_ERROR);
+            Refusal { status, ..refusal }
+        }
+        status => Refusal { status, ..Report::new(Code::InvalidRequest, message).into() },
     };
     let mut answer = refusal.into_response();
     for (name, value) in &parts.headers {
@@ -80,14 +87,14 @@ pub(super) async fn in_json(response: Response, body: &Bytes) -> Result<Response
 
 fn not_a_message(body: &Bytes) -> Refusal {
     match serde_json::from_slice::<Value>(body) {
-        Err(error) => Refusal {
-            code: ErrorCode::PARSE_ERROR,
-            ..Refusal::new(StatusCode::BAD_REQUEST, format!("the body is not JSON: {error}"))
-        },
-        Ok(Value::Array(_)) => Refusal::new(
-            StatusCode::BAD_REQUEST,
-            "batches are not supported; send one message in each request",
-        ),
-        Ok(_) => Refusal::new(StatusCode::BAD_REQUEST, "the body is not a JSON-RPC 2.0 message"),
+        Err(error) => {
+            let report = Report::new(Code::InvalidJson, format!("the body is not JSON: {error}"));
+            Refusal::from(report).with_code(ErrorCode::PARSE_ERROR)
+        }
+        Ok(Value::Array(_)) => {
+            let message = "batches are not supported; send one message per request";
+            Report::new(Code::NotSupported, message).into()
+        }
+        Ok(_) => Report::new(Code::InvalidRequest, "the body is not a JSON-RPC 2.0 message").into(),
     }
 }

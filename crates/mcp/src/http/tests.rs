@@ -20,12 +20,15 @@ async fn a_body_must_be_json_and_short() {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         let body = Body::from(vec![b' '; bytes]);
-        read(&headers, body).await.map_err(|refusal| refusal.into_response().status())
+        read_body(&headers, body, BODY_BYTES, BODY_TIMEOUT).await
     };
     assert!(read_as("application/json", 10).await.is_ok());
     assert!(read_as("application/json; charset=utf-8", 10).await.is_ok());
     for other in ["text/plain", "application/jsonx", "application/x-www-form-urlencoded", ""] {
-        assert_eq!(read_as(other, 10).await, Err(StatusCode::UNSUPPORTED_MEDIA_TYPE), "{other}");
+        assert_eq!(read_as(other, 10).await, Err(BodyError::MediaType), "{other}");
     }
-    assert_eq!(read_as("application/json", BODY_BYTES + 1).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
+    assert_eq!(
+        read_as("application/json", BODY_BYTES + 1).await,
+        Err(BodyError::TooLarge { most: BODY_BYTES })
+    );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::{Fixture, Wire};
+use crate::wire::{Fixture, Wire, offers};
 
 async fn names(wire: &mut Wire, kind: &str) -> Vec<String> {
     let page = wire.call("list_library", json!({ "kind": kind, "limit": 200 })).await;
@@ -42,7 +42,7 @@ async fn presets_and_test_inputs_live_and_die() {
             (&json!(kind), &json!("shared"), &json!(true))
         );
         let again = wire.refusal("save_entity", save).await;
-        assert!(again.contains("already exists"), "{again}");
+        assert_eq!(again["code"], "already_exists", "{again}");
         assert!(names(&mut wire, kind).await.contains(&"mine".to_owned()), "{kind}");
         let got = wire.call("get_entity", json!({ "kind": kind, "name": "mine" })).await;
         for (field, value) in entity.as_object().expect("fields") {
@@ -62,7 +62,7 @@ async fn presets_and_test_inputs_live_and_die() {
         assert_eq!(wire.call("delete_entity", delete.clone()).await["deleted"], true, "{kind}");
         assert_eq!(wire.call("delete_entity", delete.clone()).await["deleted"], false, "{kind}");
         let gone = wire.refusal("get_entity", delete).await;
-        assert!(gone.contains("mine"), "{gone}");
+        assert_eq!((&gone["code"], &gone["subject"]["name"]), (&json!("not_found"), &json!("mine")));
     }
 }
 
@@ -106,7 +106,7 @@ async fn every_kind_goes_through_the_same_door() {
     let persona = wire.call("get_agent_persona", json!({ "name": "x1", "detail": true })).await;
     assert_eq!(persona["parts"][0]["content"], "Be calm.");
     let used = wire.refusal("delete_entity", json!({ "kind": "part", "name": "x1" })).await;
-    assert!(used.contains("force"), "{used}");
+    assert!(used["code"] == "in_use" && offers(&used, "use_force"), "{used}");
     let deleted = wire.call("delete_entity", json!({ "kind": "part", "name": "x1", "force": true })).await;
     assert_eq!(deleted["unlinked"], json!([{ "kind": "persona", "name": "x1" }]));
 }
@@ -115,33 +115,37 @@ async fn every_kind_goes_through_the_same_door() {
 async fn mistakes_are_named() {
     let fixture = Fixture::new().await;
     let mut wire = fixture.modern().await;
-    for (tool, arguments, said) in [
-        ("get_entity", json!({ "kind": "tool_presets", "name": "x" }), r#"did you mean "tool_preset"?"#),
-        ("list_library", json!({}), r#""kind" is missing"#),
-        ("get_entity", json!({ "kind": "tool_preset", "name": "read_onyl" }), "read_only"),
+    let mut wrong = Vec::new();
+    for (tool, arguments, code) in [
+        ("get_entity", json!({ "kind": "tool_presets", "name": "x" }), "invalid_value"),
+        ("list_library", json!({}), "missing_field"),
+        ("get_entity", json!({ "kind": "tool_preset", "name": "read_onyl" }), "not_found"),
         (
             "save_entity",
             json!({ "kind": "test_input", "name": "x", "entity": { "contents": "?" } }),
-            "contents",
+            "unknown_field",
         ),
         (
             "save_entity",
             json!({ "kind": "bias_profile", "name": "x", "entity": { "multipliers": { "search": 11 } } }),
-            "multipliers.search",
+            "invalid_field",
         ),
         (
             "save_entity",
             json!({ "kind": "test_input", "name": "x", "entity": { "name": "y" } }),
-            "entity.name",
+            "conflicting_fields",
         ),
-        ("save_entity", json!({ "kind": "test_input", "name": "x", "entity": [] }), "entity"),
+        ("save_entity", json!({ "kind": "test_input", "name": "x", "entity": [] }), "invalid_value"),
         (
             "save_entity",
             json!({ "kind": "test_input", "name": "x", "entity": {}, "scope": "builtin" }),
-            "builtins cannot be changed",
+            "read_only_scope",
         ),
     ] {
         let refusal = wire.refusal(tool, arguments.clone()).await;
-        assert!(refusal.contains(said), "{arguments}: {refusal}");
+        if refusal["code"] != code {
+            wrong.push(format!("{arguments}: not {code}, but {refusal}"));
+        }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -2,36 +2,21 @@
 
 use serde_json::json;
 
-use crate::wire::Fixture;
+use crate::wire::{Fixture, suggests};
 
 #[tokio::test]
 async fn bad_input_says_what_to_do() {
     let fixture = Fixture::new().await;
     let mut wire = fixture.modern().await;
-    for (tool, arguments, said) in [
-        ("get_agent_persona", json!({}), r#"get_agent_persona: "name" is missing; add it"#),
-        (
-            "get_agent_persona",
-            json!({ "name": "mentor", "detial": true }),
-            r#"get_agent_persona: unknown field "detial"; did you mean "detail"?"#,
-        ),
-        (
-            "get_agent_persona",
-            json!({ "name": "mentor", "types": ["tonne"] }),
-            r#"get_agent_persona: types[0]: unknown value "tonne"; did you mean "tone"?"#,
-        ),
-        (
-            "get_agent_persona",
-            json!({ "name": "mentor", "limit": -1 }),
-            "get_agent_persona: limit: expected a whole number from 0 to 4294967295, found -1",
-        ),
-        (
-            "create_agent_part",
-            json!({ "name": "x y", "part_type": "tone" }),
-            r#"create_agent_part: name: the name "x y" contains ' ' (expected letters, digits, "_" and "-")"#,
-        ),
+    for (tool, arguments, code, field) in [
+        ("get_agent_persona", json!({}), "missing_field", "name"),
+        ("get_agent_persona", json!({ "name": "mentor", "detial": true }), "unknown_field", "detial"),
+        ("get_agent_persona", json!({ "name": "mentor", "types": ["tonne"] }), "invalid_value", "types[0]"),
+        ("get_agent_persona", json!({ "name": "mentor", "limit": -1 }), "invalid_value", "limit"),
+        ("create_agent_part", json!({ "name": "x y", "part_type": "tone" }), "invalid_value", "name"),
     ] {
-        assert_eq!(wire.refusal(tool, arguments).await, said);
+        let error = wire.refusal(tool, arguments).await;
+        assert_eq!((&error["code"], &error["subject"]["field"]), (&json!(code), &json!(field)), "{error}");
     }
 }
 
@@ -40,7 +25,7 @@ async fn near_names_are_suggested() {
     let fixture = Fixture::new().await;
     let mut wire = fixture.modern().await;
     let said = wire.refusal("get_agent_persona", json!({ "name": "mentro" })).await;
-    assert!(said.contains(r#"did you mean "mentor""#), "{said}");
+    assert!(suggests(&said, "mentor"), "{said}");
     wire.call(
         "create_agent_part",
         json!({ "name": "calm-tone-x", "part_type": "tone", "content": "Be calm." }),
@@ -48,10 +33,10 @@ async fn near_names_are_suggested() {
     .await;
     let arguments = json!({ "name": "mentor", "overrides": { "tone": "clam-tone-x" } });
     let said = wire.refusal("get_agent_persona", arguments).await;
-    assert!(said.contains("overrides.tone") && said.contains("calm-tone-x"), "{said}");
+    assert!(said["subject"]["field"] == "overrides.tone" && suggests(&said, "calm-tone-x"), "{said}");
     let arguments = json!({ "name": "mentor", "overrides": { "goal": "calm-tone-x" } });
     let said = wire.refusal("get_agent_persona", arguments).await;
-    assert!(said.contains("overrides.tone"), "{said}");
+    assert_eq!(said["code"], "wrong_part_type", "{said}");
 }
 
 #[tokio::test]
@@ -64,7 +49,7 @@ async fn nothing_is_half_written() {
         "traits": ["no-such-trait-anywhere"],
     });
     let said = wire.refusal("create_agent_persona", arguments).await;
-    assert!(said.contains("no-such-trait-anywhere"), "{said}");
+    assert_eq!(said["subject"]["name"], "no-such-trait-anywhere", "{said}");
     wire.refusal("get_agent_persona", json!({ "name": "half" })).await;
     wire.refusal("get_agent_part", json!({ "name": "half-part" })).await;
 }

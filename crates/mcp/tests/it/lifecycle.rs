@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::{Fixture, Wire};
+use crate::wire::{Fixture, Wire, offers};
 
 #[tokio::test]
 async fn a_whole_life_in_the_older_era() {
@@ -169,7 +169,7 @@ async fn walk_the_arc(wire: &mut Wire) {
     assert_eq!(loaded["compiled_stale"], true);
     assert_eq!(loaded["arc"]["stage"], "old");
     let past = wire.refusal("advance_persona_stage", json!({ "persona": "tailor" })).await;
-    assert!(past.contains("last"), "{past}");
+    assert_eq!(past["code"], "last_stage", "{past}");
     wire.call("reset_persona_stage", json!({ "persona": "tailor" })).await;
     wire.call("remove_stage_part", json!({ "arc": "ageing", "stage": "old", "part": "cold-tone" })).await;
     wire.call("remove_arc_stage", json!({ "arc": "ageing", "stage": "old" })).await;
@@ -188,7 +188,7 @@ async fn change_and_delete(wire: &mut Wire) {
     assert_eq!(written["name"], "master-tailor");
     let stale = json!({ "name": "master-tailor", "description": "Younger", "if_revision": revision });
     let stale = wire.refusal("update_agent_persona", stale).await;
-    assert!(stale.contains("read it again"), "{stale}");
+    assert!(stale["code"] == "stale_revision" && offers(&stale, "read_again"), "{stale}");
     for (tool, name) in [
         ("update_agent_part", "warm-tone"),
         ("update_agent_trait", "curious-one"),
@@ -202,7 +202,7 @@ async fn change_and_delete(wire: &mut Wire) {
         );
     }
     let used = wire.refusal("delete_agent_part", json!({ "name": "warm-tone" })).await;
-    assert!(used.contains("master-tailor") && used.contains("force"), "{used}");
+    assert!(used["code"] == "in_use" && offers(&used, "use_force"), "{used}");
     let deleted = wire.call("delete_agent_part", json!({ "name": "warm-tone", "force": true })).await;
     assert_eq!(deleted["unlinked"], json!([{ "kind": "persona", "name": "master-tailor" }]));
     wire.call("remove_persona_skill", json!({ "persona": "master-tailor", "skill": "sewing" })).await;

@@ -66,7 +66,7 @@ async fn a_file_that_does_not_parse_is_not_written_to() {
     let mut wire = fixture.modern().await;
     let write = json!({ "name": "other", "scope": "project" });
     let refusal = wire.refusal("create_agent_persona", write).await;
-    assert!(refusal.contains("personas.toml"), "{refusal}");
+    assert_eq!(refusal["code"], "file_has_errors", "{refusal}");
     assert_eq!(std::fs::read_to_string(fixture.project_file()).expect("a file"), broken);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::wire::Fixture;
+use crate::wire::{Fixture, suggests};
 
 const PROJECT: &str = r#"# Reviewed like code.
 [personas.coder]
@@ -37,9 +37,9 @@ async fn the_strongest_scope_answers_and_says_so() {
     let part = wire.call("get_agent_part", json!({ "name": "calm" })).await;
     assert_eq!(part["scope"], "project");
     let elsewhere = wire.refusal("get_agent_part", json!({ "name": "calm", "scope": "shared" })).await;
-    assert!(elsewhere.contains("is in project, not in shared"), "{elsewhere}");
+    assert_eq!(elsewhere["code"], "in_other_scope", "{elsewhere}");
     let unknown = wire.refusal("get_agent_part", json!({ "name": "calm", "scope": "projet" })).await;
-    assert!(unknown.contains(r#"did you mean "project"?"#), "{unknown}");
+    assert!(suggests(&unknown, "project"), "{unknown}");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_delete_says_what_is_in_force_now() {
     let left = wire.call("get_agent_persona", json!({ "name": "coder" })).await;
     assert_eq!(left["scope"], "shared");
     let denied = wire.refusal("create_agent_skill", json!({ "name": "x", "scope": "builtin" })).await;
-    assert!(denied.contains("builtins cannot be changed"), "{denied}");
+    assert_eq!(denied["code"], "read_only_scope", "{denied}");
 }
 
 #[tokio::test]
@@ -122,5 +122,5 @@ async fn stages_are_walked_in_their_scope() {
     let state = wire.call("reset_persona_stage", json!({ "persona": "coder", "scope": "project" })).await;
     assert_eq!(state["stage"], "young");
     let missing = wire.refusal("reset_persona_stage", json!({ "persona": "coder", "scope": "shared" })).await;
-    assert!(missing.contains("project"), "{missing}");
+    assert_eq!(missing["code"], "in_other_scope", "{missing}");
 }

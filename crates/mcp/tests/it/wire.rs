@@ -227,11 +227,23 @@ impl Wire {
         self.schemas[tool].clone()
     }
 
-    /// Calls a tool that must refuse, and returns what it says.
-    pub(crate) async fn refusal(&mut self, tool: &str, arguments: Value) -> String {
+    /// Calls a tool that must refuse, and returns the error as data.
+    pub(crate) async fn refusal(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.result(tool, arguments).await;
         assert_eq!(result["isError"], true, "{tool}: {result}");
         assert!(result.get("structuredContent").is_none(), "an error must not claim to fit the schema");
-        result["content"][0]["text"].as_str().expect("text").to_owned()
+        let error = result["_meta"]["masque/error"].clone();
+        assert!(error["code"].is_string() && result["content"][0]["text"].is_string(), "{tool}: {result}");
+        error
     }
+}
+
+/// True if the error names this candidate.
+pub(crate) fn suggests(error: &Value, candidate: &str) -> bool {
+    error["candidates"].as_array().is_some_and(|all| all.iter().any(|it| it == candidate))
+}
+
+/// True if the error offers this remedy.
+pub(crate) fn offers(error: &Value, action: &str) -> bool {
+    error["remedies"].as_array().is_some_and(|all| all.iter().any(|it| it["action"] == action))
 }

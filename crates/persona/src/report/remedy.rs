@@ -149,6 +149,7 @@ pub enum Remedy {
         address: String,
     },
     SaveAsUtf8,
+    NewSession,
     SendJson,
     /// Send the field in the body of this request.
     SendInBody {
@@ -271,6 +272,7 @@ impl Remedy {
             Self::SendOne => "send one of them",
             Self::StartOver => "start again without the cursor",
             Self::Confirm => "confirm it",
+            Self::NewSession => "start a new session",
             Self::SaveAsUtf8 => "save it as UTF-8",
             Self::SendJson => "send a JSON object with Content-Type: application/json",
             Self::SendInAddress => "send the fields in the address, as in ?scope=shared",

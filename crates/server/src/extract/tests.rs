@@ -1,14 +1,15 @@
+use app::Subject;
 use operations::schema;
 use serde_json::json;
 
 use super::*;
 
-fn queried(uri: &str, operation: &str) -> Result<Value, String> {
+fn queried(uri: &str, operation: &str) -> Result<Value, RequestError> {
     let operation = operations::find(operation).expect(operation);
     let known = schema::fields(&schema::input(operation.input));
     let fields = query(&uri.parse().expect("an address"), &known);
     let in_path = [("name", "guide".to_owned())];
-    fields.map(Value::Object).map_err(|wrong| wrong.problem(operation, &in_path).detail().to_owned())
+    fields.map(Value::Object).map_err(|wrong| with_request(wrong, operation, &in_path))
 }
 
 #[test]
@@ -24,19 +25,24 @@ fn a_query_is_read_by_the_schema() {
 
 #[test]
 fn a_value_of_the_wrong_type_is_named() {
-    for (uri, told) in [
-        ("/x?if_revision=many", r#"if_revision: "many" is not a whole number"#),
-        ("/x?if_revision=1.5", r#"if_revision: "1.5" is not a whole number"#),
-        ("/x?if_revision=", r#"if_revision: "" is not a whole number"#),
-        ("/x?force=yes", r#"force: "yes" is neither true nor false"#),
-        ("/x?force=true&force=true", r#""force" is given twice; give it once"#),
+    let invalid = |name: &str, given: &str, expected| RequestError::InvalidValue {
+        name: name.to_owned(),
+        given: given.to_owned(),
+        expected,
+    };
+    for (uri, error) in [
+        ("/x?if_revision=many", invalid("if_revision", "many", "a whole number")),
+        ("/x?if_revision=1.5", invalid("if_revision", "1.5", "a whole number")),
+        ("/x?if_revision=", invalid("if_revision", "", "a whole number")),
+        ("/x?force=yes", invalid("force", "yes", "true or false")),
+        ("/x?force=true&force=true", RequestError::NamedTwice { name: "force".to_owned() }),
     ] {
-        assert_eq!(queried(uri, "delete_entity").expect_err("wrong"), told);
+        assert_eq!(queried(uri, "delete_entity"), Err(error), "{uri}");
     }
-    let overrides = queried("/x?overrides=tone", "get_agent_persona").expect_err("an object");
+    let request = Some("POST /api/personas/guide/load".to_owned());
     assert_eq!(
-        overrides,
-        "overrides does not fit into an address; send it in the body of POST /api/personas/guide/load"
+        queried("/x?overrides=tone", "get_agent_persona"),
+        Err(RequestError::ObjectInQuery { name: "overrides".to_owned(), request })
     );
 }
 
@@ -45,17 +51,13 @@ fn the_path_may_be_repeated_and_not_contradicted() {
     let path = || vec![("kind", "part".to_owned()), ("name", "calm".to_owned())];
     let merged = |given: Value| {
         let merged = with_path(given.as_object().expect("an object").clone(), path());
-        merged.map(Value::Object).map_err(|problem| problem.detail().to_owned())
+        merged.map(Value::Object).map_err(|problem| problem.report().clone())
     };
     let both = json!({ "kind": "part", "name": "calm" });
     assert_eq!(merged(json!({})), Ok(both.clone()));
     assert_eq!(merged(both.clone()), Ok(both));
-    assert_eq!(
-        merged(json!({ "kind": "skill" })).expect_err("another kind"),
-        r#"kind is "part" in the path and "skill" in the request; leave kind out"#
-    );
-    assert_eq!(
-        merged(json!({ "name": 7 })).expect_err("another name"),
-        r#"name is "calm" in the path and 7 in the request; leave name out"#
-    );
+    for (given, field) in [(json!({ "kind": "skill" }), "kind"), (json!({ "name": 7 }), "name")] {
+        let report = merged(given).expect_err("a contradiction");
+        assert_eq!((report.code, report.subject), (Code::ConflictingFields, Subject::field(field)));
+    }
 }

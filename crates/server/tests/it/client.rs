@@ -59,9 +59,14 @@ pub(crate) async fn ask(port: u16, method: &str, path: &str, body: Option<&Value
     (opened.status, opened.json().await)
 }
 
-/// The sentence of a problem.
-pub(crate) fn detail(problem: &Value) -> &str {
-    problem["detail"].as_str().expect("a sentence")
+/// The code of a problem.
+pub(crate) fn code(problem: &Value) -> &str {
+    problem["code"].as_str().expect("a code")
+}
+
+/// True if the problem names this candidate.
+pub(crate) fn suggests(problem: &Value, candidate: &str) -> bool {
+    problem["candidates"].as_array().is_some_and(|all| all.iter().any(|it| it == candidate))
 }
 
 impl Opened {

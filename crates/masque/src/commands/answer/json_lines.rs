@@ -55,8 +55,7 @@ pub(crate) fn print_greeting(turns: &[Turn], output: &mut Output) -> Result<()> 
 
 /// Writes and flushes a line, so that the reader can act on it.
 fn line<T: Serialize>(value: &T, output: &mut Output) -> Result<()> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+    let text = serde_json::to_string(value).map_err(|error| Failure::json(&error))?;
     output.json_text(&text)?;
     output.json_text("\n")?;
     output.flush()

@@ -9,9 +9,10 @@ use agent::{End, ErrorCode, Event, SelectionReason, Turn, TurnBody};
 use llm::{ModelRef, Usage};
 use uuid::Uuid;
 
-use super::{Markdown, end_text, label, outcome, with_advice};
+use super::{Markdown, end_text, failed_run, label, outcome};
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style, clean, one_line, truncate, wrap};
+use crate::wording;
 
 /// Bytes of reasoning that are kept to show its start.
 const REASONING_BYTES: usize = 2048;
@@ -342,7 +343,7 @@ impl AnswerPrinter {
             return self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, message)], output);
         }
         if self.is_chat {
-            let message = with_advice(code, message);
+            let message = failed_run(code, message).sentence(wording::remedy);
             return self.side_line(&[(Style::Bad, "error: "), (Style::Plain, &message)], output);
         }
         Ok(())

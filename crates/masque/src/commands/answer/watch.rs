@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use uuid::Uuid;
 
 use super::{ApprovalRequest, Outcome, Viewer, error_text, label, permission};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::signals::{Shutdown, Signal};
 
@@ -165,9 +165,7 @@ impl<'a> Watch<'a> {
                 }
             };
             let Some(reported) = reported else {
-                return Err(Failure::broken(
-                    "the answer ended without a result; `masque doctor` may show why",
-                ));
+                return Err(CommandError::NoAnswer.into());
             };
             viewer.event(&reported, output)?;
             facts.event(&reported.event);

@@ -13,7 +13,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{ColorMode, Config, Context, Editor, Helper};
 
 use super::slash;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::terminal;
 
@@ -67,7 +67,7 @@ impl Source {
             Self::Lines => tokio::select! {
                 line = tokio::task::spawn_blocking(line) => match line {
                     Ok(line) => line,
-                    Err(error) => Err(Failure::broken(format!("cannot read standard input: {error}"))),
+                    Err(error) => Err(CommandError::Input(io::Error::other(error)).into()),
                 },
                 _ = tokio::signal::ctrl_c() => Ok(Input::End),
             },
@@ -77,9 +77,7 @@ impl Source {
                     let input = editor.read(&prompt);
                     (editor, input)
                 });
-                let (editor, input) = read
-                    .await
-                    .map_err(|error| Failure::broken(format!("cannot read the terminal: {error}")))?;
+                let (editor, input) = read.await.map_err(|error| CommandError::Terminal(error.to_string()))?;
                 *slot = Some(editor);
                 input
             }
@@ -116,7 +114,7 @@ impl LineEditor {
 }
 
 fn cannot_read(error: &ReadlineError) -> Failure {
-    Failure::broken(format!("cannot read the terminal: {error}; pipe the message instead"))
+    CommandError::Terminal(error.to_string()).into()
 }
 
 /// Reads a line of standard input. Skips empty lines.
@@ -125,20 +123,18 @@ fn line() -> Result<Input> {
     loop {
         let mut bytes = Vec::new();
         let mut stdin = io::stdin().lock().take(most as u64 + 1);
-        stdin
-            .read_until(b'\n', &mut bytes)
-            .map_err(|error| Failure::broken(format!("cannot read standard input: {error}")))?;
+        stdin.read_until(b'\n', &mut bytes).map_err(CommandError::Input)?;
         if bytes.is_empty() {
             return Ok(Input::End);
         }
         if bytes.len() > most {
-            let mebibytes = most / (1024 * 1024);
-            return Err(Failure::invalid(format!(
-                "a line is longer than {mebibytes} MiB; put the text in a file"
-            )));
+            let most_mib = most / (1024 * 1024);
+            return Err(CommandError::MessageTooLong { what: "the line is", most_mib }.into());
         }
-        let text =
-            String::from_utf8(bytes).map_err(|_| Failure::invalid("standard input is not UTF-8 text"))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = Some(error.utf8_error().valid_up_to());
+            CommandError::NotText { what: "standard input".to_owned(), at, remedy: None }
+        })?;
         if !text.trim().is_empty() {
             return Ok(Input::Message(text.trim().to_owned()));
         }

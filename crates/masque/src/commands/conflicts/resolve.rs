@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use app::outputs::{Conflict, FieldConflict, Place, Resolved};
-use app::{Code, Resolution};
+use app::{Code, Remedy, Report, Resolution, Subject};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
 
 use crate::ask::{self, Choice};
 use crate::cli::ConflictsArgs;
 use crate::commands::fields::{excerpts, shown};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
@@ -34,17 +34,17 @@ pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place
     match (found.pop(), found.as_slice()) {
         (Some(conflict), []) => Ok(conflict),
         (Some(last), rest) => {
-            let kinds = rest.iter().chain([&last]).map(|conflict| conflict.kind.as_str());
-            let kinds = kinds.collect::<Vec<_>>().join(" or --kind ");
-            Err(Failure::invalid(format!("several kinds have a conflict named {name}; add --kind {kinds}")))
+            let kinds = rest.iter().chain([&last]).map(|conflict| conflict.kind).collect();
+            Err(CommandError::AmbiguousKind { name: name.clone(), kinds }.into())
         }
         (None, _) => {
             let why = match overrides.first() {
                 Some(over) => super::no_conflict(over),
                 None => format!("no conflict is named {name}"),
             };
-            let message = format!("{why}; `masque conflicts` lists all conflicts");
-            Err(Failure::told(Code::NotFound, message))
+            let list = Remedy::Run { command: "masque conflicts".to_owned() };
+            let subject = Subject { name: Some(name.to_string()), ..Subject::default() };
+            Err(Report::new(Code::NotFound, why).about(subject).with_remedy(list).into())
         }
     }
 }
@@ -81,23 +81,19 @@ pub(super) async fn run(
 async fn confirm_delete(kind: Kind, name: &Name, output: &mut Output) -> Result<bool> {
     let what = format!("{} {name}", kind.spoken());
     if !ask::can_ask(output) {
-        return Err(Failure::told(
-            Code::NeedsConsent,
-            format!("this deletes {what} from the shared database for all its users; repeat with --yes"),
-        ));
+        let action = format!("deleting {what} from the shared database, for all users,");
+        return Err(CommandError::NeedsConsent { action }.into());
     }
     ask::confirm(&format!("Delete {what} from the shared database for all its users?"), output).await
 }
 
 /// Fails if a scope is not part of the conflict.
 fn check_scope(conflict: &Conflict, scope: Scope) -> Result<Scope> {
-    let Conflict { kind, name, scopes, .. } = conflict;
-    if scopes.contains(&scope) {
+    if conflict.scopes.contains(&scope) {
         return Ok(scope);
     }
-    let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
-    let (kind, scopes) = (kind.spoken(), scopes.join(", "));
-    Err(Failure::invalid(format!("{scope} does not define {kind} {name}; choose one of {scopes}")))
+    let Conflict { kind, name, scopes, .. } = conflict.clone();
+    Err(CommandError::NotDefinedThere { scope, kind, name, scopes }.into())
 }
 
 /// Chooses a scope for every field that differs: from the flags, else interactively.
@@ -110,18 +106,14 @@ async fn merge(
     for (field, scope) in takes {
         known_field(conflict, &field)?;
         if chosen.insert(field.clone(), check_scope(conflict, scope)?).is_some() {
-            return Err(Failure::invalid(format!("--take names {field} twice; use one scope per field")));
+            return Err(CommandError::NamedTwice { flag: "--take", value: field }.into());
         }
     }
     let open: Vec<&FieldConflict> =
         conflict.fields.iter().filter(|field| !chosen.contains_key(&field.field)).collect();
     if !open.is_empty() && !ask::can_ask(output) {
-        let names: Vec<&str> = open.iter().map(|field| field.field.as_str()).collect();
-        return Err(Failure::invalid(format!(
-            "no scope chosen for {}; add --take {}=SCOPE for each",
-            names.join(", "),
-            names[0]
-        )));
+        let fields = open.iter().map(|field| field.field.clone()).collect();
+        return Err(CommandError::UndecidedFields { fields }.into());
     }
     for field in open {
         chosen.insert(field.field.clone(), choose(conflict, field, output).await?);
@@ -130,16 +122,11 @@ async fn merge(
 }
 
 fn known_field(conflict: &Conflict, field: &str) -> Result<()> {
-    let known: Vec<&str> = conflict.fields.iter().map(|field| field.field.as_str()).collect();
-    if known.contains(&field) {
-        return Ok(());
+    let differing: Vec<String> = conflict.fields.iter().map(|field| field.field.clone()).collect();
+    match differing.iter().any(|known| known == field) {
+        true => Ok(()),
+        false => Err(CommandError::FieldNotInConflict { field: field.to_owned(), differing }.into()),
     }
-    let advice = match persona::nearest(field, known.iter().copied()).first() {
-        Some(near) => format!("did you mean {near:?}?"),
-        None if known.is_empty() => "the definitions are identical".to_owned(),
-        None => format!("the fields that differ are {}", known.join(", ")),
-    };
-    Err(Failure::invalid(format!("the definitions do not differ in {field:?}; {advice}")))
 }
 
 async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output) -> Result<Scope> {

@@ -7,7 +7,7 @@ use clap::ValueEnum as _;
 use super::entry::{Entry, JsonForm};
 use super::{json_file, toml_file};
 use crate::cli::Client;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::locations::Directories;
 
 /// The format of a client's file.
@@ -38,12 +38,17 @@ impl ClientFile {
             Client::Vscode => ".vscode/mcp.json",
             Client::Codex => ".codex/config.toml",
             Client::ClaudeDesktop => {
-                return Err(Failure::invalid("Claude Desktop has no projects; remove --project"));
+                return Err(CommandError::NotSupported {
+                    client: "Claude Desktop",
+                    what: "projects",
+                    flag: "--project",
+                }
+                .into());
             }
         };
         if !project.is_dir() {
-            let project = project.display();
-            return Err(Failure::invalid(format!("{project} is not a directory; use the project's root")));
+            let path = project.display().to_string();
+            return Err(CommandError::NotADirectory { path, how: None, exists: project.exists() }.into());
         }
         let project = std::path::absolute(project).map_err(|error| Failure::file("find", project, &error))?;
         Ok(Self { client, file: project.join(file), format: format(client) })
@@ -119,19 +124,20 @@ impl ClientFile {
             }
             Format::Toml => toml_file::merge(old, entry),
         };
-        merged.map_err(|problem| {
-            let file = self.file.display();
-            Failure::invalid(format!("did not change {file}: {problem}"))
-        })
+        let file = self.file.display().to_string();
+        Ok(merged.map_err(|problem| CommandError::NotEditable { file, problem: problem.to_string() })?)
     }
 
     /// The entry in this client's form: some name the transport, one has no HTTP.
     fn json_form<'a>(&self, entry: &'a Entry) -> Result<JsonForm<'a>> {
         let names_transport = matches!(self.client, Client::ClaudeCode | Client::Vscode);
         if entry.url().is_some() && self.client == Client::ClaudeDesktop {
-            return Err(Failure::invalid(
-                "Claude Desktop supports programs only; remove --http, and it starts masque itself",
-            ));
+            return Err(CommandError::NotSupported {
+                client: "Claude Desktop",
+                what: "servers over HTTP",
+                flag: "--http",
+            }
+            .into());
         }
         Ok(JsonForm::new(entry, names_transport))
     }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use app::Remedy;
 use serde::Serialize;
 
 use super::executable;
 use crate::cli::ConnectArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 /// The variable that passes a database with a password. Other users can read the arguments of a
 /// process.
@@ -47,9 +48,7 @@ impl Entry {
 
 fn program(tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
     let command = executable()?;
-    let command = command.to_str().map(str::to_owned).ok_or_else(|| {
-        Failure::invalid(format!("the path {} is not UTF-8; move the program", command.display()))
-    })?;
+    let command = command.to_str().map(str::to_owned).ok_or_else(|| invalid_path(&command))?;
     let mut arguments = vec!["mcp".to_owned()];
     if let Some(tools) = tools {
         arguments.extend(["--tools".to_owned(), tools.to_owned()]);
@@ -74,9 +73,12 @@ fn program(tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
 /// Makes a path absolute, because clients start the program in another directory.
 fn absolute(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).map_err(|error| Failure::file("find", path, &error))?;
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::invalid(format!("the path {} is not UTF-8; choose another", path.display())))
+    path.to_str().map(str::to_owned).ok_or_else(|| invalid_path(&path))
+}
+
+fn invalid_path(path: &Path) -> Failure {
+    let path = path.display().to_string();
+    CommandError::InvalidPath { path, remedy: Remedy::OtherDirectory }.into()
 }
 
 fn has_password(url: &str) -> bool {
@@ -88,15 +90,12 @@ fn has_password(url: &str) -> bool {
 
 fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
     if database.is_some() {
-        return Err(Failure::invalid(
-            "with --http, the server chooses the database; remove --db and MASQUE_DB",
-        ));
+        return Err(CommandError::Conflicting { flag: "--http", others: vec!["--db", "MASQUE_DB"] }.into());
     }
     let scheme_is_known = url.starts_with("http://") || url.starts_with("https://");
     if !scheme_is_known || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(Failure::invalid(format!(
-            "invalid URL {url:?}; expected one like http://127.0.0.1:4747/mcp"
-        )));
+        let (flag, example) = ("--http", "http://127.0.0.1:4747/mcp");
+        return Err(CommandError::InvalidValue { flag, value: url.to_owned(), example }.into());
     }
     let url = match tools {
         None => url.to_owned(),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 
 /// Maximum number of backups within a second.
 const MOST_COPIES: u32 = 100;
@@ -34,11 +34,7 @@ pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> 
     temporary.as_file().sync_all().map_err(|error| failed(&error))?;
     // Clients write these files too. Their changes must not be lost.
     if fs::read(&target).ok().as_deref() != old.map(str::as_bytes) {
-        let path = path.display();
-        return Err(Failure::told(
-            app::Code::FileChanged,
-            format!("another program changed {path} meanwhile; try again"),
-        ));
+        return Err(CommandError::FileChanged { file: path.display().to_string() }.into());
     }
     temporary.persist(&target).map_err(|error| failed(&error.error))?;
     Ok(backup)
@@ -77,6 +73,5 @@ fn copy_beside(target: &Path) -> Result<PathBuf> {
             Err(error) => return Err(Failure::file("write", &copy, &error)),
         }
     }
-    let target = target.display();
-    Err(Failure::broken(format!("{target} has too many backups; remove some .bak files")))
+    Err(CommandError::TooManyCopies { file: target.display().to_string() }.into())
 }

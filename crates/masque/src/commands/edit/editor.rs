@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tokio::process::Command;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// A program and its arguments, such as `code --wait`.
 #[derive(Debug)]
@@ -20,20 +20,19 @@ impl Editor {
             ["VISUAL", "EDITOR"].into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
         match named.into_iter().find(|(_, value)| !value.trim().is_empty()) {
             Some((name, value)) => Self::parse(name, &value),
-            None => Err(Failure::invalid(
-                "no editor is set; set EDITOR, for example EDITOR=nano or EDITOR=\"code --wait\"",
-            )),
+            None => Err(CommandError::NoEditor.into()),
         }
     }
 
     fn parse(variable: &str, value: &str) -> Result<Self> {
-        let words = shlex::split(value)
-            .ok_or_else(|| Failure::invalid(format!("unclosed quote in {variable}: {value}")))?;
+        let invalid =
+            || CommandError::InvalidEditor { variable: variable.to_owned(), value: value.to_owned() };
+        let words = shlex::split(value).ok_or_else(invalid)?;
         match words.split_first() {
             Some((program, arguments)) => {
                 Ok(Self { program: program.clone(), arguments: arguments.to_vec() })
             }
-            None => Err(Failure::invalid(format!("no program in {variable}: {value}"))),
+            None => Err(invalid().into()),
         }
     }
 
@@ -41,11 +40,11 @@ impl Editor {
     pub(super) async fn open(&self, path: &Path) -> Result<()> {
         let Self { program, arguments } = self;
         let mut command = Command::new(program);
-        let mut child = command.args(arguments).arg(path).spawn().map_err(|error| {
-            Failure::invalid(format!(
-                "cannot start the editor {program} ({error}); set EDITOR to another one"
-            ))
-        })?;
+        let mut child = command
+            .args(arguments)
+            .arg(path)
+            .spawn()
+            .map_err(|source| CommandError::EditorNotStarted { program: program.clone(), source })?;
         let status = loop {
             tokio::select! {
                 status = child.wait() => break status,
@@ -56,9 +55,11 @@ impl Editor {
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => {
-                Err(Failure::broken(format!("the editor {program} failed ({status}); nothing was saved")))
+                Err(CommandError::EditorFailed { program: program.clone(), how: status.to_string() }.into())
             }
-            Err(error) => Err(Failure::broken(format!("lost the editor {program}: {error}"))),
+            Err(error) => {
+                Err(CommandError::EditorFailed { program: program.clone(), how: error.to_string() }.into())
+            }
         }
     }
 }

@@ -56,8 +56,7 @@ pub(super) async fn ask(options: NewOptions, workspace: &Workspace, output: &mut
         "message": message,
         "scope": scope,
     });
-    let input: CreatePersona = serde_json::from_value(input)
-        .map_err(|error| Failure::broken(format!("cannot build the persona from the answers: {error}")))?;
+    let input: CreatePersona = serde_json::from_value(input).map_err(|error| Failure::json(&error))?;
     Ok(library.create_persona(author, input).await?)
 }
 

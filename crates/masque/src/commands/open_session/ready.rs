@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agent::{ErrorCode, Session};
-use app::Code;
+use agent::Session;
 use app::inputs::ByName;
 use app::running::Runtime;
+use app::{Code, Remedy, Report};
 use persona::{Kind, Persona, PreferredModel};
 use providers::Providers;
 
-use crate::commands::answer::with_advice;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, Warning};
 use crate::project::Project;
 use crate::workspace::Workspace;
@@ -44,9 +43,9 @@ pub(in crate::commands) async fn check_ready(
     let local =
         if without_key.is_some() || wants_local { runtime.local_providers().await } else { Vec::new() };
     if let Some(why) = without_key {
-        let why = with_advice(ErrorCode::Unauthorized, &why);
         if local.is_empty() {
-            return Err(Failure::told(Code::NoKey, why));
+            let doctor = Remedy::Run { command: "masque doctor".to_owned() };
+            return Err(Report::new(Code::NoKey, why).with_remedy(doctor).into());
         }
         output.warn(&[Warning::Message(format!("using {} on this machine: {why}", local[0]))])?;
     }
@@ -66,11 +65,8 @@ fn missing_here(error: app::Error, session: &Session, workspace: &Workspace) -> 
     if is_here {
         return error.into();
     }
-    let (id, theirs) = (session.id, theirs.display());
-    Failure::told(
-        Code::NotFound,
-        format!("{error}. Session {id} belongs to {theirs}; continue it there, or add --project {theirs}"),
-    )
+    let (name, project) = (session.persona.clone(), theirs.display().to_string());
+    CommandError::PersonaElsewhere { name, id: session.id, project }.into()
 }
 
 /// Warnings about preferred models that cannot answer.

@@ -54,8 +54,7 @@ fn print(request: &Recorded, output: &mut Output) -> Result<()> {
     let answered = output.styled(Style::Faint, answered);
     output.styled_line(&format!("{line}{answered}"))?;
     if !body.is_null() {
-        let text = serde_json::to_string_pretty(body)
-            .map_err(|error| Failure::broken(format!("cannot write JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(body).map_err(|error| Failure::json(&error))?;
         output.line(text)?;
     }
     output.flush()

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use agent::SessionStatus;
-use app::Code;
 use app::running::{Decision, Runtime};
 use serde_json::json;
 use uuid::Uuid;
@@ -15,7 +14,7 @@ use crate::commands::answer::{
 };
 use crate::commands::open_session;
 use crate::commands::run::advise_on_plan;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::runtime;
 use crate::signals::Shutdown;
@@ -74,8 +73,7 @@ pub(super) async fn approve(
 /// The named calls, or all.
 fn chosen(id: Uuid, waiting: &[ApprovalRequest], calls: &[String]) -> Result<Vec<ApprovalRequest>> {
     if waiting.is_empty() {
-        let message = format!("session {id} has no pending approvals; `masque sessions show {id}` shows it");
-        return Err(Failure::told(Code::NothingPending, message));
+        return Err(CommandError::NothingPending { id }.into());
     }
     if calls.is_empty() {
         return Ok(waiting.to_vec());
@@ -83,9 +81,8 @@ fn chosen(id: Uuid, waiting: &[ApprovalRequest], calls: &[String]) -> Result<Vec
     let find = |call: &String| {
         let found = waiting.iter().find(|request| request.call.id == *call).cloned();
         found.ok_or_else(|| {
-            let all: Vec<&ApprovalRequest> = waiting.iter().collect();
-            let message = format!("session {id} has no pending call {call:?}; pending are {}", names(&all));
-            Failure::told(Code::UnknownApproval, message)
+            let pending = waiting.iter().map(|request| request.call.id.clone()).collect();
+            CommandError::UnknownApproval { id, call: call.clone(), pending }.into()
         })
     };
     calls.iter().map(find).collect()
@@ -113,9 +110,7 @@ pub(super) async fn cancel(id: &str, runtime: &Runtime, output: &mut Output) -> 
     match tokio::time::timeout(STOPPED_WITHIN, stops).await {
         Ok(stopped) => stopped?,
         Err(_) => {
-            let message =
-                format!("session {id} has not stopped yet; check it with `masque sessions show {id}`");
-            return Err(Failure::told(Code::StillRunning, message));
+            return Err(CommandError::StillRunning { id }.into());
         }
     }
     if output.is_json() {
