@@ -7,26 +7,26 @@ pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
     Some(match remedy {
         Remedy::ListKind { kind, part_type } => {
             let of_type = part_type.map(|part_type| format!(" --type {part_type}")).unwrap_or_default();
-            format!("`{}{of_type}` shows what there is", list(*kind))
+            format!("see `{}{of_type}`", list(*kind))
         }
-        Remedy::ListSessions => "`masque sessions` lists them".to_owned(),
+        Remedy::ListSessions => "see `masque sessions`".to_owned(),
         Remedy::Confirm => "repeat with --yes".to_owned(),
         Remedy::AddField { field } => format!("add {field}"),
         Remedy::UseForce => "repeat with --force".to_owned(),
         Remedy::DeleteByForce => {
-            "repeat with --force to delete it; no history has its present text".to_owned()
+            "repeat with --force to delete it (its current text is in no history)".to_owned()
         }
         Remedy::UseReplace => "repeat with --replace to overwrite it".to_owned(),
         Remedy::WithPieces => "repeat with --with-pieces".to_owned(),
         Remedy::WithoutPieces => "repeat without --with-pieces to keep the pieces as they are".to_owned(),
         Remedy::DropIfRevision => "repeat without --if-revision".to_owned(),
         Remedy::RenameIt => "rename it with `masque rename`".to_owned(),
-        Remedy::OpenProject => "name its directory with --project".to_owned(),
+        Remedy::OpenProject => "name a project with --project".to_owned(),
         Remedy::ServeProject => "start the server with --project".to_owned(),
         Remedy::ConfigureProvider => "set a key such as ANTHROPIC_API_KEY, or see `masque doctor`".to_owned(),
         Remedy::CheckDatabase => "check --db and MASQUE_DB".to_owned(),
         Remedy::OtherDatabase => "use another --db".to_owned(),
-        Remedy::OtherTarget => "check that place, or name another with --to".to_owned(),
+        Remedy::OtherTarget => "choose another target with --to".to_owned(),
         other => other.to_string(),
     })
 }

@@ -5,7 +5,7 @@ use app::Remedy;
 /// A remedy as a caller of the API can follow it.
 pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
     Some(match remedy {
-        Remedy::ListSessions => "GET /api/sessions lists them".to_owned(),
+        Remedy::ListSessions => "see GET /api/sessions".to_owned(),
         Remedy::LeaveOutScope => "leave out scope".to_owned(),
         Remedy::OpenProject | Remedy::ServeProject => "start the server with --project".to_owned(),
         other => other.to_string(),

@@ -366,7 +366,7 @@ impl CommandError {
                 vec![Remedy::OtherAddress { address: format!("{flag} {}:0", shown_ip(address)) }]
             }
             Self::PortDenied { .. } => {
-                vec![Remedy::WriteAs { example: "a port above 1023".to_owned() }]
+                vec![Remedy::OtherAddress { address: "127.0.0.1:8080".to_owned() }]
             }
             Self::InvalidProviders(_) | Self::NoAnswer => vec![doctor()],
             Self::InvalidLogFilter { .. } => vec![set("MASQUE_LOG", "debug")],

@@ -164,13 +164,13 @@ impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ListKind { kind, part_type: None } => {
-                write!(f, "list the {}s to see what there is", kind.spoken())
+                write!(f, "list the {}s", kind.spoken())
             }
             Self::ListKind { kind, part_type: Some(part_type) } => {
-                write!(f, "list the {}s of type {part_type} to see what there is", kind.spoken())
+                write!(f, "list the {}s of type {part_type}", kind.spoken())
             }
             Self::UseOneOf { words } => write!(f, "use {}", super::one_of(words).unwrap_or_default()),
-            Self::LeaveOut { fields } => write!(f, "leave out {}", fields.join(", ")),
+            Self::LeaveOut { fields } => write!(f, "leave out {}", fields.join(" and ")),
             Self::AddField { .. } => f.write_str("add it"),
             Self::AskForRevision { revision } => write!(f, "ask for revision {revision}"),
             Self::UseField { field } => write!(f, "use {field}"),
@@ -180,11 +180,11 @@ impl fmt::Display for Remedy {
             Self::RollBackFirst { kind, name, revision } => {
                 write!(f, "roll {} {:?} back to revision {revision} first", kind.spoken(), name.as_str())
             }
-            Self::OtherBase { base } => write!(f, "name another scope, as in \"{base}\""),
+            Self::OtherBase { base } => write!(f, "name another scope, for example \"{base}\""),
             Self::Run { command } => write!(f, "run `{command}`"),
-            Self::WriteAs { example } => write!(f, "write it as in {example}"),
+            Self::WriteAs { example } => write!(f, "for example {example}"),
             Self::SetVariable { variable, example } => {
-                write!(f, "set {variable}, as in {variable}={example}")
+                write!(f, "set {variable}, for example {variable}={example}")
             }
             Self::OtherAddress { address } => write!(f, "choose another address, such as {address}"),
             Self::SendInBody { request } => write!(f, "send it in the body of {request}"),
@@ -204,36 +204,36 @@ impl Remedy {
     const fn fixed(&self) -> &'static str {
         match self {
             Self::DidYouMean => "use one of the candidates",
-            Self::ListSessions => "list the sessions to see which there are",
+            Self::ListSessions => "list the sessions",
             Self::UseForce => "repeat with force",
             Self::UseReplace => "repeat with replace to overwrite it",
             Self::WithPieces => "repeat with with_pieces",
             Self::WithoutPieces => "repeat without with_pieces to keep the pieces as they are",
             Self::DropIfRevision => "repeat without if_revision",
             Self::LeaveOutScope => "leave out the scope",
-            Self::ReadAgain => "read it again and repeat your change",
-            Self::Repeat => "repeat it",
+            Self::ReadAgain => "read it again, then repeat the change",
+            Self::Repeat => "try again",
             Self::TryLater => "try again in a moment",
             Self::UpdateIt => "update it",
             Self::OtherName => "choose another name",
-            Self::OtherTag => "choose a word",
+            Self::OtherTag => "choose another tag",
             Self::RenameOne => "rename one of them first",
-            Self::RenameIt => "rename it with a call of its own",
-            Self::DuplicateIt => "duplicate it: the copy has a history",
-            Self::CreateInPlace => "create one of that name to take its place",
-            Self::UnlinkFirst => "unlink it there first",
+            Self::RenameIt => "rename it in a separate call",
+            Self::DuplicateIt => "duplicate it, as a copy has a history",
+            Self::CreateInPlace => "create one with the same name to override it",
+            Self::UnlinkFirst => "unlink it first",
             Self::RollBack => "roll back",
-            Self::RollBackHere => "roll back to it, which takes the pieces as they are now",
+            Self::RollBackHere => "roll back to it, keeping the pieces as they are now",
             Self::OtherRevision => "choose another revision",
             Self::TagOne => "tag a revision, or name one by its number",
             Self::AddStage => "add a stage first",
             Self::AssignArc => "assign it an arc first",
             Self::ResetStage => "reset its stage to start over",
-            Self::RemoveExtends => "remove one extends",
+            Self::RemoveExtends => "remove one of the extends",
             Self::Shorten => "shorten it",
             Self::RemoveNul => "remove it",
-            Self::MoveToFile => "put the rest into a file",
-            Self::WriteOut => "write the text out instead",
+            Self::MoveToFile => "move the rest to a file",
+            Self::WriteOut => "include the text itself",
             Self::SplitFile => "split it into a global and a project file",
             Self::IncludeOther => "include another file",
             Self::OtherScope => "name another scope, and the builtin is copied there",
@@ -242,7 +242,7 @@ impl Remedy {
             }
             Self::FixEntry => "fix the entry",
             Self::FixFile => "fix the file",
-            Self::DeleteByForce => "repeat with force to delete it; no history has its present text",
+            Self::DeleteByForce => "repeat with force to delete it (its current text is in no history)",
             other => other.fixed_of_surroundings(),
         }
     }
@@ -255,27 +255,27 @@ impl Remedy {
             Self::ServeProject => "start the server in a project",
             Self::OtherDirectory => "choose another directory",
             Self::WaitOrCancel => "wait until it is idle, or cancel it",
-            Self::DecideFirst => "answer it first, or cancel",
+            Self::DecideFirst => "answer it first, or cancel the run",
             Self::SeeApprovals => "see the session's approvals",
             Self::AskForPlan => "ask for one in plan mode",
             Self::StartProvider => "start it",
             Self::ConfigureProvider => "set a key such as ANTHROPIC_API_KEY",
             Self::CheckDatabase => "check the database's address",
             Self::OtherDatabase => "use another database",
-            Self::OtherTarget => "choose another place for the copy",
-            Self::WriteAddress => "write postgres://user:password@host:port/database",
-            Self::NameDatabase => "give the path of a file, or postgres://user:password@host:port/database",
+            Self::OtherTarget => "choose another target",
+            Self::WriteAddress => "use postgres://user:password@host:port/database",
+            Self::NameDatabase => "use the path of a file, or postgres://user:password@host:port/database",
             Self::UpgradeMasque => "upgrade masque",
-            Self::MakeRoom => "make room on its disk",
-            Self::CheckRights => "check the owner and the rights of its files",
-            Self::UsePrimary => "connect to the primary server, or as a user who may write",
+            Self::MakeRoom => "free some disk space",
+            Self::CheckRights => "check the owner and the permissions of its files",
+            Self::UsePrimary => "connect to the primary server, or as a user with write access",
             Self::SendOne => "send one of them",
             Self::StartOver => "start again without the cursor",
             Self::Confirm => "confirm it",
             Self::NewSession => "start a new session",
             Self::SaveAsUtf8 => "save it as UTF-8",
             Self::SendJson => "send a JSON object with Content-Type: application/json",
-            Self::SendInAddress => "send the fields in the address, as in ?scope=shared",
+            Self::SendInAddress => "send the fields in the address, for example ?scope=shared",
             Self::UseLoopback => "use 127.0.0.1, localhost or [::1]",
             Self::ReportBug => "please report this",
             // The others have fields, or are worded above.

@@ -18,7 +18,7 @@ fn a_sentence_has_the_message_and_the_remedies() {
     let plain = Report::new(Code::NotFound, r#"no part is named "tonne""#);
     assert_eq!(plain.sentence(word), r#"no part is named "tonne""#);
     let listed = plain.clone().with_remedy(Remedy::ListKind { kind: Kind::Part, part_type: None });
-    assert_eq!(listed.sentence(word), r#"no part is named "tonne"; list the parts to see what there is"#);
+    assert_eq!(listed.sentence(word), r#"no part is named "tonne"; list the parts"#);
     assert_eq!(listed.sentence(|_| None), r#"no part is named "tonne""#);
     let near = |names: &[&str]| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -29,7 +29,7 @@ fn a_sentence_has_the_message_and_the_remedies() {
     assert_eq!(near(&[]), r#"no part is named "tonne""#);
     let two =
         Report::new(Code::InUse, "it is used").with_remedy(Remedy::UnlinkFirst).with_remedy(Remedy::UseForce);
-    assert_eq!(two.sentence(word), "it is used; unlink it there first, or repeat with force");
+    assert_eq!(two.sentence(word), "it is used; unlink it first, or repeat with force");
     let excerpt =
         Report::new(Code::FileHasErrors, "p.toml:1:1: wrong\n  1 | x").with_remedy(Remedy::FixEntry);
     assert_eq!(excerpt.sentence(word), "p.toml:1:1: wrong; fix the entry\n  1 | x");

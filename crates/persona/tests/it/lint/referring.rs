@@ -192,12 +192,12 @@ fn bases_must_not_go_in_a_circle() {
         Rule::BaseChain,
         &[("project persona a", with("extends", json!("a")))],
         &[
-            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; remove one extends"#,
+            r#"error: persona project:a, extends: project:a extends itself: project:a → project:a; remove one of the extends"#,
         ],
     );
     let found: &[&str] = &[
-        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; remove one extends"#,
-        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; remove one extends"#,
+        r#"error: persona project:a, extends: project:a extends itself: project:a → project:b → project:a; remove one of the extends"#,
+        r#"error: persona project:b, extends: project:b extends itself: project:b → project:a → project:b; remove one of the extends"#,
     ];
     let circle = [
         ("project persona a", with("extends", json!("b"))),
@@ -209,7 +209,7 @@ fn bases_must_not_go_in_a_circle() {
     // A namesake that exists and can be extended is suggested.
     let finding = |scope: &str, hint: &str| {
         format!(
-            "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; remove one extends{hint}"
+            "error: persona {scope}:a, extends: {scope}:a extends itself: {scope}:a → {scope}:a; remove one of the extends{hint}"
         )
     };
     for (scope, weaker) in [("project", "builtin"), ("project", "shared"), ("shared", "builtin")] {
@@ -220,7 +220,7 @@ fn bases_must_not_go_in_a_circle() {
             (&namesake, json!({})),
             ("+global persona b", json!({})),
         ];
-        let hint = format!(", or name another scope, as in \"{weaker}:a\"");
+        let hint = format!(", or name another scope, for example \"{weaker}:a\"");
         check(Rule::BaseChain, &entries, &[&finding(scope, &hint)]);
     }
     check(
