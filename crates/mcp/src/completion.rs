@@ -3,12 +3,13 @@
 use app::Library;
 use app::inputs::ListParts;
 use operations::Reads;
-use persona::{Kind, PartType};
+use persona::{Code, Kind, PartType, Report};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 
 use crate::limits::{COMPLETION_PAGES, COMPLETIONS};
 use crate::prompts::WEAR;
 use crate::resources::{TEMPLATES, protocol_error};
+use crate::wording;
 
 /// The values that begin with what was typed so far.
 pub(crate) async fn complete(
@@ -21,7 +22,7 @@ pub(crate) async fn complete(
         // A persona's own prompt has nothing to fill in.
         Reference::Prompt(_) => (Vec::new(), false),
         Reference::Resource(resource) => address(library, &resource.uri, argument).await?,
-        _ => return Err(ErrorData::invalid_params("complete a ref/prompt or a ref/resource", None)),
+        _ => return Err(invalid("unknown reference (expected ref/prompt or ref/resource)")),
     };
     let completion = CompletionInfo::with_pagination(values, None, has_more);
     completion.map(CompleteResult::new).map_err(|message| ErrorData::internal_error(message, None))
@@ -34,7 +35,7 @@ async fn wear(library: &Library, (argument, typed): (&str, &str)) -> Values {
         "name" => names(library, Kind::Persona, typed).await,
         "overrides" => overrides(library, typed).await,
         "detail" => Ok((beginning(["true", "false"], typed), false)),
-        _ => Err(ErrorData::invalid_params("wear takes name, overrides and detail", None)),
+        _ => Err(invalid("unknown argument (expected name, overrides or detail)")),
     }
 }
 
@@ -42,8 +43,12 @@ async fn address(library: &Library, template: &str, (argument, typed): (&str, &s
     let known = TEMPLATES.iter().find(|(uri, ..)| *uri == template);
     match known {
         Some((_, kind, ..)) if argument == "name" => names(library, *kind, typed).await,
-        _ => Err(ErrorData::invalid_params("use a template of resources/templates/list and its name", None)),
+        _ => Err(invalid("unknown template (expected one of resources/templates/list, and name)")),
     }
+}
+
+fn invalid(message: &str) -> ErrorData {
+    wording::invalid_params(&Report::new(Code::InvalidValue, message))
 }
 
 async fn names(library: &Library, kind: Kind, typed: &str) -> Values {

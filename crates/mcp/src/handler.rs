@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use app::Library;
 use http::request::Parts;
 use operations::{Front, ToolSelection};
+use persona::{Code, Remedy, Report};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::http::Stopping;
 use crate::subscriptions::{self, Watch};
 use crate::uri::ResourceUri;
-use crate::{caller, completion, info, prompts, resources, skills, tools};
+use crate::{caller, completion, info, prompts, resources, skills, tools, wording};
 
 /// Options of the server.
 #[derive(Debug, Clone, Default)]
@@ -76,7 +77,10 @@ fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
 fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match cursor(request) {
         None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("this list has one page; leave the cursor out", None)),
+        Some(_) => {
+            let report = Report::new(Code::InvalidCursor, "the list has one page");
+            Err(wording::invalid_params(&report.with_remedy(Remedy::StartOver)))
+        }
     }
 }
 
@@ -115,8 +119,12 @@ impl ServerHandler for Masque {
             lint: None,
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = tools::call(&request.name, arguments, selection, operation_context).await?;
-        Ok(result.with_meta(meta(&context)).into())
+        let mut result = tools::call(&request.name, arguments, selection, operation_context).await?;
+        // An error has its data here already.
+        if let Some(meta) = meta(&context) {
+            result.meta.get_or_insert_default().0.extend(meta.0);
+        }
+        Ok(result.into())
     }
 
     async fn list_prompts(
@@ -238,11 +246,11 @@ fn misfit(request: &CustomRequest) -> ErrorData {
         ["tools/call", "prompts/get", "resources/read", "completion/complete", "subscriptions/listen"];
     let method = request.method.as_str();
     if KNOWN.contains(&method) {
-        return ErrorData::invalid_params(
-            format!("the params of {method} are missing or of the wrong form"),
-            None,
-        );
+        let message = format!("missing or invalid params of {method}");
+        return wording::invalid_params(&Report::new(Code::InvalidRequest, message));
     }
     let shown: String = method.chars().take(80).collect();
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {shown:?}"), None)
+    let report = Report::new(Code::UnknownWord, format!("unknown method {shown:?}"));
+    let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, report.message.clone(), None);
+    wording::with_data(error, &report)
 }

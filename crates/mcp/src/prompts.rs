@@ -6,7 +6,7 @@ use app::Library;
 use app::inputs::GetPersona;
 use app::outputs::Item;
 use operations::Reads;
-use persona::{Name, PartType};
+use persona::{Code, Name, PartType, Report};
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::limits::{LIST_TTL_MS, PROMPTS};
 use crate::resources::{protocol_error, whole};
+use crate::wording;
 
 /// The prompt that takes any persona by name.
 pub(crate) const WEAR: &str = "wear";
@@ -61,7 +62,8 @@ pub(crate) async fn get(
     prompt: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let request = request(prompt, arguments).map_err(|message| ErrorData::invalid_params(message, None))?;
+    let request = request(prompt, arguments)
+        .map_err(|message| wording::invalid_params(&Report::new(Code::InvalidValue, message)))?;
     let prompt = Reads(library).prompt(&request).await.map_err(|error| protocol_error(&error))?;
     let name = &request.name;
     let text = format!(

@@ -6,7 +6,7 @@ use app::{ErrorKind, Library};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use operations::{Front, Reads, ToolSelection, add_hints};
-use persona::{Kind, Name, Skill};
+use persona::{Code, Kind, Name, Remedy, Report, Skill};
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Role,
@@ -58,7 +58,10 @@ fn open_cursor(sealed: &str) -> Result<(Kind, Option<String>), ErrorData> {
             let kind = if kind == "skill" { Kind::Skill } else { Kind::Persona };
             Ok((kind, (!cursor.is_empty()).then(|| cursor.to_owned())))
         }
-        _ => Err(ErrorData::invalid_params("invalid cursor; start again without one", None)),
+        _ => {
+            let report = Report::new(Code::InvalidCursor, "the cursor is not one that a list returned");
+            Err(wording::invalid_params(&report.with_remedy(Remedy::StartOver)))
+        }
     }
 }
 
@@ -215,8 +218,9 @@ fn pretty<T: Serialize>(value: &T) -> String {
 
 /// An address of unknown form.
 pub(crate) fn unknown(uri: &str) -> ErrorData {
-    let message = "unknown uri; resources/templates/list shows the forms";
-    not_found(uri, message.to_owned())
+    let message = "no resource has this uri; see resources/templates/list";
+    let report = Report::new(Code::UnknownAddress, message);
+    wording::with_data(not_found(uri, message.to_owned()), &report)
 }
 
 /// Older clients expect a code of its own, newer ones invalid parameters. The protocol version

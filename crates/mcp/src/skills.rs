@@ -3,7 +3,7 @@
 use app::inputs::List;
 use app::{ErrorKind, Library};
 use operations::Reads;
-use persona::{Kind, Name, Skill, first_sentence};
+use persona::{Code, Kind, Name, Remedy, Report, Skill, Subject, first_sentence};
 use rmcp::model::{CustomRequest, ErrorData, ExtensionCapabilities, JsonObject};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::limits::{LIST_TTL_MS, READ_TTL_MS, SKILL_DESCRIPTION_CHARS, SKILL_PAGE};
 use crate::resources::{named, protocol_error};
 use crate::uri::{ResourceUri, lawful_name};
+use crate::wording;
 
 pub(crate) const LIST: &str = "skills/list";
 pub(crate) const GET: &str = "skills/get";
@@ -81,7 +82,11 @@ pub(crate) async fn answer(library: &Library, request: &CustomRequest) -> Result
         LIST => list(library, params::<ListParams>(request)?.and_then(|params| params.cursor)).await?,
         _ => {
             let params = params::<GetParams>(request)?;
-            let params = params.ok_or_else(|| ErrorData::invalid_params("uri is missing; add it", None))?;
+            let params = params.ok_or_else(|| {
+                wording::invalid_params(
+                    &Report::new(Code::MissingField, "missing field uri").about(Subject::field("uri")),
+                )
+            })?;
             get(library, &params.uri).await?
         }
     };
@@ -93,7 +98,8 @@ pub(crate) async fn answer(library: &Library, request: &CustomRequest) -> Result
 
 fn params<T: serde::de::DeserializeOwned>(request: &CustomRequest) -> Result<Option<T>, ErrorData> {
     let wrong = |error: serde_json::Error| {
-        ErrorData::invalid_params(format!("the params of {} are wrong: {error}", request.method), None)
+        let message = format!("invalid params of {}: {error}", request.method);
+        wording::invalid_params(&Report::new(Code::InvalidRequest, message))
     };
     request.params_as().map_err(wrong)
 }
@@ -118,10 +124,10 @@ async fn list(library: &Library, cursor: Option<String>) -> Result<Value, ErrorD
 
 async fn get(library: &Library, uri: &str) -> Result<Value, ErrorData> {
     let unknown = || {
-        ErrorData::invalid_params(
-            "no skill has this uri; skills/list names them",
-            Some(json!({ "uri": uri })),
-        )
+        let list = Remedy::ListKind { kind: Kind::Skill, part_type: None };
+        let report = Report::new(Code::NotFound, "no skill has this uri").with_remedy(list);
+        let data = Some(json!({ "uri": uri }));
+        wording::with_data(ErrorData::invalid_params(report.sentence(wording::remedy), data), &report)
     };
     let parsed = ResourceUri::parse(uri).filter(|parsed| parsed.to_string() == uri);
     let Some(ResourceUri::Skill(name)) = parsed else { return Err(unknown()) };

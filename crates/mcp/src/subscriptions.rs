@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::{Changes, Library};
+use persona::{Code, Report};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
@@ -12,6 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::limits::SUBSCRIPTIONS;
 use crate::uri::ResourceUri;
+use crate::wording;
 
 mod news;
 use news::News;
@@ -91,7 +93,7 @@ impl Watch {
         if uris.len() >= SUBSCRIPTIONS && !uris.contains(&uri) {
             let message =
                 format!("a session watches at most {SUBSCRIPTIONS} resources; unsubscribe from one first");
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(wording::invalid_params(&Report::new(Code::Overloaded, message)));
         }
         uris.insert(uri);
         Ok(())

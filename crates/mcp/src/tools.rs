@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use app::{AsReport as _, ErrorKind};
 use operations::{BoxedOutcome, CallError, Context, Effect, Operation, Run, ToolSelection, schema, tools};
-use persona::nearest;
+use persona::{Code, Remedy, Report, nearest};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations,
 };
@@ -104,15 +104,20 @@ fn refused(name: &str, refusal: &CallError) -> CallToolResult {
 
 fn unknown_tool(name: &str, selection: ToolSelection) -> ErrorData {
     let shown: String = name.chars().take(80).collect();
-    let message = if tools().any(|tool| tool.name == name) {
-        format!("this connection does not have the tool {shown}; connect with tools=all for every tool")
+    let near = nearest(name, selection.names());
+    let report = if tools().any(|tool| tool.name == name) {
+        let report =
+            Report::new(Code::UnknownWord, format!("this connection does not have the tool {shown}"));
+        report.with_remedy(Remedy::WriteAs { example: "tools=all for every tool".to_owned() })
+    } else if near.is_empty() {
+        let report = Report::new(Code::UnknownWord, format!("unknown tool {shown:?}"));
+        report.with_remedy(Remedy::UseOneOf { words: vec!["a tool of tools/list".to_owned()] })
     } else {
-        match nearest(name, selection.names()).first() {
-            Some(near) => format!("unknown tool {shown:?}; did you mean {near}?"),
-            None => format!("unknown tool {shown:?}; see tools/list"),
-        }
+        let candidates = near.iter().map(|tool| (*tool).to_owned()).collect();
+        let report = Report::new(Code::UnknownWord, format!("unknown tool {shown:?}"));
+        report.with_candidates(candidates).with_remedy(Remedy::DidYouMean)
     };
-    ErrorData::invalid_params(message, None)
+    wording::invalid_params(&report)
 }
 
 #[cfg(test)]

@@ -23,6 +23,11 @@ pub(crate) fn meta(report: &Report) -> MetaObject {
     MetaObject(meta)
 }
 
+/// Wrong parameters, as a protocol error.
+pub(crate) fn invalid_params(report: &Report) -> ErrorData {
+    with_data(ErrorData::invalid_params(report.sentence(remedy), None), report)
+}
+
 /// The same as the data of a protocol error.
 pub(crate) fn with_data(error: ErrorData, report: &Report) -> ErrorData {
     let mut data = match error.data {

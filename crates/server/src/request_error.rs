@@ -85,7 +85,6 @@ impl AsReport for RequestError {
             }
             Self::BodyNotAllowed => vec![Remedy::SendInAddress],
             Self::Contradiction { field, .. } => leave_out(field),
-            Self::NamedTwice { name } => vec![Remedy::UseOneOf { words: vec![format!("one {name}")] }],
             Self::ObjectInQuery { request: Some(request), .. } => {
                 vec![Remedy::SendInBody { request: request.clone() }]
             }
@@ -95,6 +94,7 @@ impl AsReport for RequestError {
             Self::ContradictingConditions => vec![Remedy::SendOne],
             Self::TooManyStreams { .. } => vec![Remedy::TryLater],
             Self::QueryNotAllowed { .. }
+            | Self::NamedTwice { .. }
             | Self::InvalidValue { .. }
             | Self::ObjectInQuery { request: None, .. }
             | Self::Address(_)

@@ -45,7 +45,7 @@ impl From<CallError> for Problem {
             CallError::Library(error) => error.into(),
             CallError::Json(error) => {
                 tracing::error!(%error, "an answer could not be written");
-                CallError::Answer(error).report().into()
+                CallError::Json(error).report().into()
             }
         }
     }

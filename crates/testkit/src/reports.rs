@@ -183,13 +183,14 @@ fn of_file(code: Code) -> Option<Sample> {
         Code::NotAFile => ("cannot read .: Is a directory (os error 21)", Vec::new()),
         Code::NotADirectory => ("notes.txt is not a directory", vec![Remedy::OpenProject]),
         Code::InvalidPath => ("the path /x is not UTF-8", vec![Remedy::OtherDirectory]),
-        Code::NotText => ("latin.toml is not UTF-8 text (byte 8)", vec![Remedy::SaveAsUtf8]),
+        Code::NotUtf8 => ("latin.toml is not UTF-8 text (byte 8)", vec![Remedy::SaveAsUtf8]),
         Code::InvalidScript => ("bad.toml: line 5, column 1: unknown field `txt`", Vec::new()),
         Code::InvalidCassette => ("a.txt: a cassette's name ends in .toml or .json", Vec::new()),
         Code::TooManyProjects => {
             ("10000 projects are trusted, which is the limit", vec![run("masque trust --revoke DIR")])
         }
         Code::FileTooLarge => ("huge.toml is larger than 16 MiB", vec![Remedy::MoveToFile]),
+        Code::NotToml => ("b.toml:1:5: not valid TOML: expected `=`", vec![Remedy::FixFile]),
         Code::NothingToImport => {
             ("nothing to import: the bundle has no tables such as [personas.NAME]", Vec::new())
         }
@@ -327,7 +328,7 @@ fn broken(code: Code) -> Option<Sample> {
 
 /// One of each remedy.
 pub fn remedies() -> Vec<Remedy> {
-    let all = vec![
+    vec![
         Remedy::DidYouMean,
         Remedy::ListKind { kind: Kind::Part, part_type: Some(PartType::Tone) },
         Remedy::ListSessions,
@@ -405,90 +406,12 @@ pub fn remedies() -> Vec<Remedy> {
         Remedy::SendInBody { request: "POST /api/x".to_owned() },
         Remedy::SendInAddress,
         Remedy::UseLoopback,
-    ];
-    all.iter().for_each(listed);
-    all
-}
-
-/// Does not compile until a new remedy is listed here. Then add it to [`remedies`].
-fn listed(remedy: &Remedy) {
-    match remedy {
-        Remedy::DidYouMean
-        | Remedy::ListKind { .. }
-        | Remedy::ListSessions
-        | Remedy::UseOneOf { .. }
-        | Remedy::UseForce
-        | Remedy::UseReplace
-        | Remedy::WithPieces
-        | Remedy::WithoutPieces
-        | Remedy::DropIfRevision
-        | Remedy::LeaveOutScope
-        | Remedy::LeaveOut { .. }
-        | Remedy::AddField { .. }
-        | Remedy::UseField { .. }
-        | Remedy::ReadAgain
-        | Remedy::Repeat
-        | Remedy::TryLater
-        | Remedy::UpdateIt
-        | Remedy::OtherName
-        | Remedy::OtherTag
-        | Remedy::RenameOne
-        | Remedy::RenameIt
-        | Remedy::DuplicateInto { .. }
-        | Remedy::DuplicateIt
-        | Remedy::PromoteTo { .. }
-        | Remedy::CreateInPlace
-        | Remedy::UnlinkFirst
-        | Remedy::KeepScope { .. }
-        | Remedy::RollBackFirst { .. }
-        | Remedy::RollBack
-        | Remedy::RollBackHere
-        | Remedy::OtherRevision
-        | Remedy::AskForRevision { .. }
-        | Remedy::TagOne
-        | Remedy::AddStage
-        | Remedy::AssignArc
-        | Remedy::ResetStage
-        | Remedy::RemoveExtends
-        | Remedy::OtherBase { .. }
-        | Remedy::Shorten
-        | Remedy::RemoveNul
-        | Remedy::LinkInstead { .. }
-        | Remedy::MoveToFile
-        | Remedy::WriteOut
-        | Remedy::FixEntry
-        | Remedy::FixFile
-        | Remedy::DeleteByForce
-        | Remedy::OpenProject
-        | Remedy::ServeProject
-        | Remedy::Serve
-        | Remedy::OtherDirectory
-        | Remedy::WaitOrCancel
-        | Remedy::DecideFirst
-        | Remedy::SeeApprovals
-        | Remedy::AskForPlan
-        | Remedy::StartProvider
-        | Remedy::ConfigureProvider
-        | Remedy::CheckDatabase
-        | Remedy::OtherDatabase
-        | Remedy::OtherTarget
-        | Remedy::WriteAddress
-        | Remedy::UpgradeMasque
-        | Remedy::MakeRoom
-        | Remedy::CheckRights
-        | Remedy::UsePrimary
-        | Remedy::StartOver
-        | Remedy::SendOne
-        | Remedy::Confirm
-        | Remedy::Run { .. }
-        | Remedy::WriteAs { .. }
-        | Remedy::SetVariable { .. }
-        | Remedy::OtherAddress { .. }
-        | Remedy::SaveAsUtf8
-        | Remedy::NewSession
-        | Remedy::SendJson
-        | Remedy::SendInBody { .. }
-        | Remedy::SendInAddress
-        | Remedy::UseLoopback => {}
-    }
+        Remedy::SplitFile,
+        Remedy::EditByHand { table: "[skills.look]".to_owned() },
+        Remedy::IncludeOther,
+        Remedy::OtherScope,
+        Remedy::WriteLocally,
+        Remedy::NameDatabase,
+        Remedy::ReportBug,
+    ]
 }

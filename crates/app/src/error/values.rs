@@ -54,7 +54,8 @@ impl AsReport for ValueError {
             Self::Mode(_) => Code::UnknownWord,
             Self::Template { .. } => Code::UnknownTemplate,
             Self::NamedTwice { .. } => Code::NamedTwice,
-            Self::PartType { .. } | Self::NoneGiven { .. } | Self::NothingToChange => Code::MissingField,
+            Self::PartType { .. } | Self::NoneGiven { .. } => Code::MissingField,
+            Self::NothingToChange => Code::NothingToChange,
             Self::OtherName { .. } | Self::Excluded { .. } | Self::SeveralGiven { .. } => {
                 Code::ConflictingFields
             }

@@ -301,7 +301,7 @@ impl AsReport for CommandError {
 impl CommandError {
     fn code_of_surroundings(&self) -> Code {
         match self {
-            Self::NotText { .. } => Code::NotText,
+            Self::NotText { .. } => Code::NotUtf8,
             Self::MessageTooLong { .. } => Code::TooLong,
             Self::FileTooLarge { .. } => Code::FileTooLarge,
             Self::EmptyMessage => Code::Empty,

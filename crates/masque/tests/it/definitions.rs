@@ -98,7 +98,7 @@ fn mistakes_have_a_place() {
     home.refused("file_not_found", &["create", "part", "--file", "nowhere.toml"]).in_file("nowhere.toml");
     home.write("latin.toml", "");
     std::fs::write(home.path("latin.toml"), b"name = \"\xe9\"").unwrap();
-    home.refused("not_text", &["create", "part", "--file", "latin.toml"]).offers("save_as_utf8");
+    home.refused("invalid_encoding", &["create", "part", "--file", "latin.toml"]).offers("save_as_utf8");
     home.refused("not_a_file", &["create", "part", "--file", "."]);
     assert_eq!(home.json(&["list", "parts", "--query", "sumary"]), json!({ "items": [] }));
 }

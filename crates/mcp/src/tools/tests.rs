@@ -176,10 +176,10 @@ fn the_schemas_stay_within_their_bars() {
 #[test]
 fn a_tool_that_is_not_there_is_named() {
     let load = ToolSelection::of(ToolSet::Load);
-    let message = |name: &str| unknown_tool(name, load).message.to_string();
-    assert!(message("get_agent_persna").contains("did you mean get_agent_persona?"));
-    assert!(message("create_agent_part").contains("tools=all"));
-    assert!(message("zzzzzzzz").contains("tools/list"));
+    let error = |name: &str| unknown_tool(name, load).data.expect("an error has data")["error"].clone();
+    assert_eq!(error("get_agent_persna")["candidates"][0], "get_agent_persona");
+    assert_eq!(error("create_agent_part")["remedies"][0]["action"], "write_as");
+    assert_eq!(error("zzzzzzzz")["remedies"][0]["action"], "use_one_of");
     assert_eq!(unknown_tool("x", load).code, rmcp::model::ErrorCode::INVALID_PARAMS);
 }
 

@@ -139,7 +139,7 @@ async fn mistakes_are_named() {
         (
             "save_entity",
             json!({ "kind": "test_input", "name": "x", "entity": {}, "scope": "builtin" }),
-            "read_only_scope",
+            "builtin_fixed",
         ),
     ] {
         let refusal = wire.refusal(tool, arguments.clone()).await;

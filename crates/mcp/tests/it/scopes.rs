@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::wire::{Fixture, suggests};
+use crate::wire::Fixture;
 
 const PROJECT: &str = r#"# Reviewed like code.
 [personas.coder]
@@ -39,7 +39,7 @@ async fn the_strongest_scope_answers_and_says_so() {
     let elsewhere = wire.refusal("get_agent_part", json!({ "name": "calm", "scope": "shared" })).await;
     assert_eq!(elsewhere["code"], "in_other_scope", "{elsewhere}");
     let unknown = wire.refusal("get_agent_part", json!({ "name": "calm", "scope": "projet" })).await;
-    assert!(suggests(&unknown, "project"), "{unknown}");
+    assert_eq!(unknown["subject"]["field"], "scope", "{unknown}");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_delete_says_what_is_in_force_now() {
     let left = wire.call("get_agent_persona", json!({ "name": "coder" })).await;
     assert_eq!(left["scope"], "shared");
     let denied = wire.refusal("create_agent_skill", json!({ "name": "x", "scope": "builtin" })).await;
-    assert_eq!(denied["code"], "read_only_scope", "{denied}");
+    assert_eq!(denied["code"], "builtin_fixed", "{denied}");
 }
 
 #[tokio::test]

@@ -138,7 +138,7 @@ codes! {
     InvalidAddress = "invalid_address", Invalid, "The address of a database is not valid.";
     ForeignDatabase = "foreign_database", Invalid, "The database belongs to another program.";
     SameDatabase = "same_database", Invalid, "Source and target of a copy are the same.";
-    NotUtf8 = "invalid_encoding", Invalid, "The file is not UTF-8 text.";
+    NotUtf8 = "invalid_encoding", Invalid, "The file or input is not UTF-8 text.";
     NotToml = "not_toml", Invalid, "The text is not TOML.";
     InvalidDocument = "invalid_document", Invalid, "The text is no valid personas.toml.";
     IncludeNotAllowed = "include_not_allowed", Invalid, "Only a personas.toml itself can include other files.";
@@ -147,7 +147,6 @@ codes! {
     NotAFile = "not_a_file", Invalid, "The path is not a file.";
     NotADirectory = "not_a_directory", Invalid, "The path is not a directory.";
     InvalidPath = "invalid_path", Invalid, "The path is not UTF-8 text.";
-    NotText = "not_text", Invalid, "The file or input is not UTF-8 text.";
     InvalidScript = "invalid_script", Invalid, "The file is not a script of the rehearsal model.";
     InvalidCassette = "invalid_cassette", Invalid, "The file is not a recording.";
     TooManyProjects = "too_many_projects", Invalid, "The list of trusted projects is full.";

@@ -1,7 +1,6 @@
 use app::{AsReport as _, Report};
 use axum::response::IntoResponse as _;
 
-use super::*;
 use crate::problem::Problem;
 use crate::request_error::RequestError;
 

@@ -16,7 +16,6 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         "parse_fields",
         "serde_json appends the place, which is a field, to its message",
     ),
-    ("crates/masque/src/main.rs", "usage", "clap puts \"error: \" before its message"),
     ("crates/providers/src/adapter.rs", "named", "secrets are removed from a provider's sentence"),
     ("crates/providers/src/failure.rs", "by_status", "providers tell of an unknown model in a sentence only"),
     (

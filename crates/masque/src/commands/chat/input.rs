@@ -77,7 +77,8 @@ impl Source {
                     let input = editor.read(&prompt);
                     (editor, input)
                 });
-                let (editor, input) = read.await.map_err(|error| CommandError::Terminal(error.to_string()))?;
+                let (editor, input) =
+                    read.await.map_err(|error| CommandError::Terminal(error.to_string()))?;
                 *slot = Some(editor);
                 input
             }

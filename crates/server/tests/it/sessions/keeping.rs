@@ -151,15 +151,14 @@ async fn sessions_are_listed_in_pages() {
     assert_eq!(seen, made);
     let (_, others) = world.get("/api/sessions?persona=other").await;
     assert_eq!(ids(&others), [made[2].clone()]);
-    for (path, told) in [
-        ("/api/sessions?limit=many", "limit: \\\"many\\\""),
-        ("/api/sessions?limit=-1", "limit: "),
-        ("/api/sessions?cursor=x", "cursor"),
-        ("/api/sessions?persna=guide", "did you mean \\\"persona\\\"?"),
-        ("/api/sessions?limit=1&limit=2", "twice"),
+    for (path, field) in [
+        ("/api/sessions?limit=many", "limit"),
+        ("/api/sessions?limit=-1", "limit"),
+        ("/api/sessions?persna=guide", "persna"),
+        ("/api/sessions?limit=1&limit=2", "limit"),
     ] {
         let (status, problem) = world.get(path).await;
-        assert!(status == 400 && problem.to_string().contains(told), "{path}: {problem}");
+        assert_eq!((status, &problem["subject"]["field"]), (400, &json!(field)), "{path}: {problem}");
     }
 }
 
