@@ -62,6 +62,7 @@ fn missing(code: Code) -> Option<Sample> {
                 Remedy::WithPieces,
             ],
         ),
+        Code::UnknownGreeting => ("persona \"mentor\" has no greeting 3 (expected 1 to 2)", Vec::new()),
         Code::UnknownSession => (r#"no session has the id "ffff""#, vec![Remedy::ListSessions]),
         Code::UnknownApproval => {
             (r#"the session does not wait for call "call_9""#, vec![Remedy::SeeApprovals])

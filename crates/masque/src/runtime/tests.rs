@@ -100,7 +100,7 @@ fn a_list_that_others_can_write_trusts_no_project() {
     fs::set_permissions(world.directories.trusted_file(), others).expect("rights");
     let allowed = world.allowed(&Config::default());
     assert!(!allowed.is_trusted && allowed.mcp_servers.is_empty());
-    assert!(allowed.notices[0].contains("other users can write"), "{:?}", allowed.notices);
+    assert!(allowed.notices[0].contains("can be written by others"), "{:?}", allowed.notices);
 }
 
 #[test]

@@ -92,8 +92,8 @@ fn mistakes_have_a_place() {
     home.write("unknown.toml", "name = \"a\"\npart_type = \"tone\"\nsumary = \"x\"\n");
     let unknown = home.fails(2, &["create", "part", "--file", "unknown.toml"]);
     contains(&unknown, &["unknown.toml: unknown field \"sumary\"; did you mean \"summary\"?"]);
-    home.refused("invalid_field", &["create", "part", "a"]);
-    home.refused("invalid_field", &["create", "skill"]);
+    home.refused("missing_field", &["create", "part", "a"]).about("field", "part_type");
+    home.refused("missing_field", &["create", "skill"]).about("field", "name");
     home.refused("nothing_to_change", &["update", "part", "a"]).offers("write_as");
     home.refused("file_not_found", &["create", "part", "--file", "nowhere.toml"]).in_file("nowhere.toml");
     home.write("latin.toml", "");

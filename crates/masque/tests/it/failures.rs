@@ -28,7 +28,7 @@ fn errors_are_sentences_that_help() {
     home.refused("invalid_name", &["show", "a b"]);
     home.refused("unknown_field", &["create", "skill", "-x"]).about("field", "-x");
     home.refused("unknown_word", &["lst"]).suggests("list");
-    home.refused("invalid_request", &["--db", "mysql://x/y", "list"]);
+    home.refused("invalid_address", &["--db", "mysql://x/y", "list"]);
     home.refused("database_unavailable", &["--db", "postgres://127.0.0.1:1/none", "list"])
         .offers("check_database");
     home.refused("invalid_value", &["mcp", "--tools", "laod"]);

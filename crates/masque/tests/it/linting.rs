@@ -97,7 +97,7 @@ fn findings_stand_by_file_with_their_place() {
             "  11:1   warning  part calm: unknown key \"colour\"",
             "[unknown-key]",
             "  14:13  error    part odd: part_type: ",
-            "(did you mean \"tone\"?) [invalid-entry]",
+            "did you mean \"tone\"? [invalid-entry]",
             "[unused]",
         ],
     );

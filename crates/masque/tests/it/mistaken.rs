@@ -96,7 +96,7 @@ fn a_link_says_where_it_leads() {
     std::fs::create_dir_all(home.path("shop")).unwrap();
     symlink("personas.toml", home.path("shop/personas.toml")).unwrap();
     let listed = home.run_in("shop", &["list", "--scope", "project"]);
-    contains(&listed.stderr, &["shop/personas.toml: ", "nothing is written to it"]);
+    contains(&listed.stderr, &["shop/personas.toml: ", "does not write to it"]);
     assert!(!listed.stderr.contains("leads out of the project"), "{}", listed.stderr);
     home.run_in("shop", &["create", "skill", "look", "--content", "x"]).fails(4);
 

@@ -44,7 +44,7 @@ fn pages_follow_each_other() {
     let more = home.run(&["list", "parts", "--limit", "3"]);
     contains(&more.stderr, &["More items exist", "--all"]);
     assert_eq!(more.ok().lines().count(), 4);
-    home.refused("invalid_request", &["list", "--cursor", "nonsense"]);
+    home.refused("invalid_cursor", &["list", "--cursor", "nonsense"]);
     home.refused("invalid_value", &["list", "--limit", "0"]);
 }
 

@@ -117,7 +117,7 @@ async fn mistakes_are_named() {
     let mut wire = fixture.modern().await;
     let mut wrong = Vec::new();
     for (tool, arguments, code) in [
-        ("get_entity", json!({ "kind": "tool_presets", "name": "x" }), "invalid_value"),
+        ("get_entity", json!({ "kind": "tool_presets", "name": "x" }), "unknown_word"),
         ("list_library", json!({}), "missing_field"),
         ("get_entity", json!({ "kind": "tool_preset", "name": "read_onyl" }), "not_found"),
         (

@@ -11,7 +11,7 @@ async fn bad_input_says_what_to_do() {
     for (tool, arguments, code, field) in [
         ("get_agent_persona", json!({}), "missing_field", "name"),
         ("get_agent_persona", json!({ "name": "mentor", "detial": true }), "unknown_field", "detial"),
-        ("get_agent_persona", json!({ "name": "mentor", "types": ["tonne"] }), "invalid_value", "types[0]"),
+        ("get_agent_persona", json!({ "name": "mentor", "types": ["tonne"] }), "unknown_word", "types[0]"),
         ("get_agent_persona", json!({ "name": "mentor", "limit": -1 }), "invalid_value", "limit"),
         ("create_agent_part", json!({ "name": "x y", "part_type": "tone" }), "invalid_value", "name"),
     ] {

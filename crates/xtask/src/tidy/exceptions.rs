@@ -47,7 +47,7 @@ pub(super) fn check_used(tree: &Tree, used: &HashSet<&Exception>, report: &mut R
         let file = Path::new(path);
         if tree.file(file).is_some() && !used.contains(exception) {
             let message = format!("{function} no longer looks into a message; remove its exception");
-            report.warning(file, 1, message);
+            report.violation(file, 1, message);
         }
     }
 }

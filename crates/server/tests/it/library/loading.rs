@@ -70,7 +70,7 @@ async fn overrides_come_in_a_body() {
     for (body, expected) in [
         (json!({ "overrides": { "tone": "drya" } }), "unknown_override"),
         (json!({ "overrides": { "tone": "ship" } }), "wrong_part_type"),
-        (json!({ "overrides": { "mood": "dry" } }), "invalid_value"),
+        (json!({ "overrides": { "mood": "dry" } }), "unknown_word"),
         (json!({ "override": {} }), "unknown_field"),
         (json!({ "name": "mentor" }), "conflicting_fields"),
         (json!({ "compiled": true, "limit": 1 }), "conflicting_fields"),
