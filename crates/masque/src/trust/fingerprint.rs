@@ -32,11 +32,11 @@ pub(super) fn fingerprint(root: &Path, text: &str) -> String {
 /// The parts of a personas.toml that need trust.
 fn relevant(mut table: Table) -> Table {
     let personas = table.remove("personas");
-    table.retain(|name, _| TABLES.iter().any(|known| name == *known));
+    table.retain(|name, _| TABLES.contains(&name));
     let Some(Value::Table(mut personas)) = personas else { return table };
     for (_, persona) in &mut personas {
         if let Value::Table(fields) = persona {
-            fields.retain(|name, _| PERSONA_FIELDS.iter().any(|known| name == *known));
+            fields.retain(|name, _| PERSONA_FIELDS.contains(&name));
         }
     }
     personas.retain(|_, persona| persona.as_table().is_some_and(|fields| !fields.is_empty()));
