@@ -90,8 +90,8 @@ async fn an_amendment_needs_an_entity_and_fields() {
         };
         assert_eq!(code(json!({ "content": "x" })).await, Code::NotFound);
         world.part(Scope::Shared, "calm", "tone", "Be calm.").await;
-        assert_eq!(code(json!({})).await, Code::MissingField);
-        assert_eq!(code(json!({ "scope": "shared", "revision": 1 })).await, Code::MissingField);
+        assert_eq!(code(json!({})).await, Code::NothingToChange);
+        assert_eq!(code(json!({ "scope": "shared", "revision": 1 })).await, Code::NothingToChange);
         assert_eq!(code(json!({ "name": "other" })).await, Code::ConflictingFields);
         assert_eq!(code(json!({ "conten": "x" })).await, Code::UnknownField);
         assert_eq!(code(json!({ "part_type": "tonne" })).await, Code::UnknownWord);
