@@ -56,7 +56,7 @@ pub enum EditError {
     Stale,
     #[error("the file is not valid TOML")]
     NotToml,
-    #[error("{} {name:?} exists already", kind.spoken())]
+    #[error("{} {name:?} already exists", kind.spoken())]
     Exists { kind: Kind, name: Name },
     #[error("the file has no {} {name:?}", kind.spoken())]
     Missing { kind: Kind, name: Name },

@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("session {id} exists already")]
+    #[error("session {id} already exists")]
     SessionExists { id: Uuid },
     #[error("session {id} is {}", status_word(*status))]
     SessionBusy { id: Uuid, status: SessionStatus },

@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{} {name:?} exists already", kind.spoken())]
+    #[error("{} {name:?} already exists", kind.spoken())]
     Exists { kind: Kind, name: Name },
     #[error("{} {name:?} was changed at the same time", kind.spoken())]
     Raced { kind: Kind, name: Name },

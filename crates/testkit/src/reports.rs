@@ -83,7 +83,7 @@ fn missing(code: Code) -> Option<Sample> {
 
 fn conflict(code: Code) -> Option<Sample> {
     Some(match code {
-        Code::AlreadyExists => (r#"part "calm" exists already"#, vec![Remedy::UpdateIt, Remedy::OtherName]),
+        Code::AlreadyExists => (r#"part "calm" already exists"#, vec![Remedy::UpdateIt, Remedy::OtherName]),
         Code::Occupied => (r#"shared has another part "calm""#, vec![Remedy::UseReplace, Remedy::RenameOne]),
         Code::StaleRevision => {
             (r#"part "calm" is at revision 3, not 2"#, vec![Remedy::ReadAgain, Remedy::DropIfRevision])
