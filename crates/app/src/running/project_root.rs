@@ -55,16 +55,16 @@ mod tests {
 
     #[test]
     fn a_root_is_a_directory_inside_the_project() {
-        let outside = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().expect("a tree of directories");
         let project = outside.path().join("project");
-        std::fs::create_dir_all(project.join("inner")).unwrap();
-        std::fs::write(project.join("file"), "").unwrap();
+        std::fs::create_dir_all(project.join("inner")).expect("a tree of directories");
+        std::fs::write(project.join("file"), "").expect("a tree of directories");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(outside.path(), project.join("link")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), project.join("link")).expect("a tree of directories");
         let root = ProjectRoot::new(Some(project.clone()));
-        let project = project.canonicalize().unwrap();
-        assert_eq!(root.resolve(None).unwrap().as_deref(), project.to_str());
-        let inner = root.resolve(Some(Path::new("inner"))).unwrap();
+        let project = project.canonicalize().expect("a tree of directories");
+        assert_eq!(root.resolve(None).expect("a tree of directories").as_deref(), project.to_str());
+        let inner = root.resolve(Some(Path::new("inner"))).expect("a tree of directories");
         assert_eq!(inner.as_deref(), project.join("inner").to_str());
         assert!(matches!(refused(&root, "file"), SessionError::NotADirectory(_)));
         assert!(matches!(refused(&root, ".."), SessionError::Outside { .. }));
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn without_a_project_there_is_no_root() {
         let root = ProjectRoot::new(None);
-        assert_eq!(root.resolve(None).unwrap(), None);
+        assert_eq!(root.resolve(None).expect("a tree of directories"), None);
         assert!(matches!(refused(&root, "inner"), SessionError::NoProject));
     }
 }

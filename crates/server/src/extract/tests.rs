@@ -51,7 +51,7 @@ fn the_path_may_be_repeated_and_not_contradicted() {
     let path = || vec![("kind", "part".to_owned()), ("name", "calm".to_owned())];
     let merged = |given: Value| {
         let merged = with_path(given.as_object().expect("an object").clone(), path());
-        merged.map(Value::Object).map_err(|problem| problem.report().clone())
+        merged.map(Value::Object).map_err(|problem| Box::new(problem.report().clone()))
     };
     let both = json!({ "kind": "part", "name": "calm" });
     assert_eq!(merged(json!({})), Ok(both.clone()));

@@ -4,12 +4,12 @@ use super::*;
 use crate::inputs::parse;
 use crate::{AsReport as _, Code, Report};
 
-fn decided(body: &Value) -> std::result::Result<(bool, Option<String>, bool), Report> {
+fn decided(body: &Value) -> std::result::Result<(bool, Option<String>, bool), Box<Report>> {
     let mut fields = body.as_object().expect("an object").clone();
     fields.insert("id".to_owned(), json!(Uuid::nil()));
     fields.insert("call_id".to_owned(), json!("toolu_1"));
-    let input: DecideCall = parse(&fields).map_err(|error| error.report())?;
-    let decision = input.decision().map_err(|error| error.report())?;
+    let input: DecideCall = parse(&fields).map_err(|error| Box::new(error.report()))?;
+    let decision = input.decision().map_err(|error| Box::new(error.report()))?;
     Ok((decision.approved, decision.reason, decision.remember))
 }
 

@@ -200,11 +200,11 @@ mod tests {
     fn events_and_closing_wake_readers() {
         let feed = EventFeed::new(0);
         let (mut receiver, position) = feed.subscribe();
-        assert_eq!((position, receiver.has_changed().unwrap()), (0, false));
+        assert_eq!((position, receiver.has_changed().expect("an open channel")), (0, false));
         feed.report_passing(delta("x"));
-        assert!(receiver.has_changed().unwrap());
+        assert!(receiver.has_changed().expect("an open channel"));
         receiver.mark_unchanged();
         feed.close();
-        assert!(receiver.has_changed().unwrap() && feed.is_closed());
+        assert!(receiver.has_changed().expect("an open channel") && feed.is_closed());
     }
 }
