@@ -1,4 +1,4 @@
-//! A command that did not succeed: what a person is told, and the exit code.
+//! The failure of a command: its message and its exit code.
 
 use std::io;
 use std::path::Path;
@@ -23,13 +23,13 @@ pub(crate) enum Failure {
     Told(Box<Report>),
     /// A persona was stopped before it came to its end, as was told.
     Unfinished,
-    /// The answer was stopped with Ctrl-C, or by somebody else.
+    /// The answer was stopped with Ctrl-C, or by another process.
     Interrupted,
     /// The process was asked to end.
     Stopped(Signal),
     /// The answer itself says what is wrong, as that of `doctor` does.
     Answered,
-    /// Whoever read our output has stopped, as `head` does: there is nothing to tell.
+    /// The reader of our output has stopped, as `head` does, so there is no message.
     OutputClosed,
 }
 
@@ -38,7 +38,7 @@ impl Failure {
         Report::new(code, message).into()
     }
 
-    /// What a person reads; none where there is nothing to say.
+    /// The message, if there is one.
     pub(crate) fn sentence(&self) -> Option<String> {
         match self {
             Self::Told(report) => Some(report.sentence(wording::remedy)),

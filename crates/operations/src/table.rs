@@ -133,15 +133,10 @@ mod row {
     }
 }
 
-/// One row: parses the input, awaits the body, and returns its outcome. `Input => (Schema) as (Outcome)`
-/// takes the schema from another type.
-macro_rules! op {
+/// The columns that all rows share.
+macro_rules! operation {
     ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
-     $input:ty => $output:ty, |$cx:ident, $value:ident| $body:expr) => {
-        op!($name, $effect, $summary, $mcp, $http, $cli, $input => ($output) as ($output), |$cx, $value| $body)
-    };
-    ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
-     $input:ty => ($schema:ty) as ($outcome:ty), |$cx:ident, $value:ident| $body:expr) => {
+     $input:ty => $schema:ty, $media:ident, $run:expr) => {
         $crate::Operation {
             name: stringify!($name),
             summary: $summary,
@@ -151,15 +146,32 @@ macro_rules! op {
             cli: $cli,
             input: |generator| generator.subschema_for::<$input>(),
             output: |generator| generator.subschema_for::<$schema>(),
-            media: $crate::Media::Json,
-            run: $crate::Run::Call(|$cx, fields| {
+            media: $crate::Media::$media,
+            run: $run,
+        }
+    };
+}
+use operation;
+
+/// One row: parses the input, awaits the body, and returns its outcome. `Input => (Schema) as (Outcome)`
+/// takes the schema from another type.
+macro_rules! op {
+    ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
+     $input:ty => $output:ty, |$cx:ident, $value:ident| $body:expr) => {
+        op!($name, $effect, $summary, $mcp, $http, $cli, $input => ($output) as ($output), |$cx, $value| $body)
+    };
+    ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
+     $input:ty => ($schema:ty) as ($outcome:ty), |$cx:ident, $value:ident| $body:expr) => {
+        $crate::table::operation!(
+            $name, $effect, $summary, $mcp, $http, $cli, $input => $schema, Json,
+            $crate::Run::Call(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     let outcome: $outcome = $body.await?;
                     Ok(Box::new(outcome) as $crate::BoxedOutcome)
                 })
-            }),
-        }
+            })
+        )
     };
 }
 use op;
@@ -168,23 +180,15 @@ use op;
 macro_rules! stream {
     ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
      $input:ty => $event:ty, |$cx:ident, $value:ident| $body:expr) => {
-        $crate::Operation {
-            name: stringify!($name),
-            summary: $summary,
-            effect: $crate::Effect::$effect,
-            mcp: $mcp,
-            http: $http,
-            cli: $cli,
-            input: |generator| generator.subschema_for::<$input>(),
-            output: |generator| generator.subschema_for::<$event>(),
-            media: $crate::Media::Events,
-            run: $crate::Run::Stream(|$cx, fields| {
+        $crate::table::operation!(
+            $name, $effect, $summary, $mcp, $http, $cli, $input => $event, Events,
+            $crate::Run::Stream(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     Ok($body.await?)
                 })
-            }),
-        }
+            })
+        )
     };
 }
 use stream;

@@ -152,7 +152,7 @@ impl Field {
         matches!(self.shape, Shape::Whole { least, implied: None, .. } if least > 0)
     }
 
-    /// The JSON value that stands for "not set".
+    /// The JSON value that means "not set".
     pub fn unset_json(&self) -> serde_json::Value {
         match self.shape {
             Shape::Words { .. } | Shape::Names(..) | Shape::Texts(_) | Shape::List { .. } => {

@@ -327,8 +327,17 @@ fn broken(code: Code) -> Option<Sample> {
     })
 }
 
-/// One of each remedy.
-pub fn remedies() -> Vec<Remedy> {
+/// A report of each remedy, with the name of its action.
+pub fn remedies() -> Vec<(String, Report)> {
+    let report = |remedy: Remedy| {
+        let action = serde_json::to_value(&remedy).expect("a remedy is JSON")["action"].clone();
+        let report = Report::new(Code::Failed, "it failed").with_candidates(vec!["calm".to_owned()]);
+        (action.as_str().unwrap_or_default().to_owned(), report.with_remedy(remedy))
+    };
+    samples().into_iter().map(report).collect()
+}
+
+fn samples() -> Vec<Remedy> {
     vec![
         Remedy::DidYouMean,
         Remedy::ListKind { kind: Kind::Part, part_type: Some(PartType::Tone) },

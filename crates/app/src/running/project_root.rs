@@ -63,8 +63,8 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), project.join("link")).expect("a tree of directories");
         let root = ProjectRoot::new(Some(project.clone()));
         let project = project.canonicalize().expect("a tree of directories");
-        assert_eq!(root.resolve(None).expect("a tree of directories").as_deref(), project.to_str());
-        let inner = root.resolve(Some(Path::new("inner"))).expect("a tree of directories");
+        assert_eq!(root.resolve(None).expect("no root is fine").as_deref(), project.to_str());
+        let inner = root.resolve(Some(Path::new("inner"))).expect("it is inside");
         assert_eq!(inner.as_deref(), project.join("inner").to_str());
         assert!(matches!(refused(&root, "file"), SessionError::NotADirectory(_)));
         assert!(matches!(refused(&root, ".."), SessionError::Outside { .. }));
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn without_a_project_there_is_no_root() {
         let root = ProjectRoot::new(None);
-        assert_eq!(root.resolve(None).expect("a tree of directories"), None);
+        assert_eq!(root.resolve(None).expect("no root is fine"), None);
         assert!(matches!(refused(&root, "inner"), SessionError::NoProject));
     }
 }

@@ -121,7 +121,7 @@ fn end_code(code: ErrorCode) -> Code {
     }
 }
 
-/// What may help after a run that failed.
+/// Advice after a failed run.
 fn remedies(code: ErrorCode) -> Vec<Remedy> {
     let run = |command: &str| Remedy::Run { command: command.to_owned() };
     let other_model = || Remedy::UseField { field: "--model".to_owned() };

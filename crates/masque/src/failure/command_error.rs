@@ -375,7 +375,7 @@ impl CommandError {
     }
 }
 
-/// An address without its port, as it stands before one.
+/// An address as it is written before a port.
 fn shown_ip(address: &SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) => address.ip().to_string(),
