@@ -2,7 +2,7 @@
 
 use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
-use persona::{AnyEntity, Kind, Meta, Scope, with_kind};
+use persona::{Kind, Scope, Stored};
 use serde_json::{Map, Value};
 use store::Action;
 
@@ -28,11 +28,9 @@ impl Library {
         }
         let scope = self.scope_for_change(kind, &name, scope).await?;
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
-        let (old, meta, mut copied, is_builtin): (AnyEntity, Meta, _, _) = with_kind!(kind, T => {
-            let Opened { held, copied, builtin } =
-                self.open_for_change::<T>(&mut write, &name, if_revision).await?;
-            (held.stored.entity.into(), held.stored.meta, copied, builtin)
-        });
+        let Opened { held, mut copied, builtin: is_builtin } =
+            self.open_any(&mut write, kind, &name, if_revision).await?;
+        let Stored { entity: old, meta } = held.stored;
         spell_out(kind, &mut entity);
         let mut new = entities::parse(kind, name.as_str(), over(kind, entity, old.to_json()))?;
         if is_builtin {

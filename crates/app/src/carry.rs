@@ -4,9 +4,9 @@ use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::catalog::reach;
-use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored, with_entity};
+use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored};
 use scopes::Write;
-use store::{Action, Keep};
+use store::Action;
 
 use crate::change::check_revision;
 use crate::diff::{in_order, same};
@@ -206,10 +206,7 @@ impl Library {
 /// The entity of the same name in the scope of a write, which holds it until the commit. A file is
 /// read anew, with edits by hand.
 async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<AnyEntity>> {
-    async fn find<T: Keep>(write: &mut Write, like: &T) -> Result<Option<AnyEntity>> {
-        Ok(write.find::<T>(like.name()).await?.map(|held| held.stored.entity.into()))
-    }
-    with_entity!(entity, entity => find(write, entity).await)
+    Ok(write.find_any(entity.kind(), entity.name()).await?.map(|held| held.stored.entity))
 }
 
 /// The entities whose placeholders lose their values, because only files fill them in.

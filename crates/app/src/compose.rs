@@ -2,8 +2,8 @@
 
 use async_recursion::async_recursion as boxed;
 use persona::{
-    Chain, Entity as _, Guardrail, Kind, Name, Part, Persona, Skill, Trait, guardrail_fields, part_fields,
-    persona_fields, skill_fields, trait_fields,
+    AnyEntity, Chain, Entity, Guardrail, Kind, Name, Part, Persona, Skill, Trait, guardrail_fields,
+    part_fields, persona_fields, skill_fields, trait_fields,
 };
 use scopes::Write;
 use store::{Action, Keep};
@@ -56,10 +56,11 @@ impl Library {
         for test_input in &persona.test_inputs {
             self.ensure(&mut write, Kind::TestInput, test_input, &mut pieces.copied).await?;
         }
-        checked(&persona)?;
-        self.check_presets(&mut write, &[], &persona).await?;
+        let any = AnyEntity::from(persona.clone());
+        checked(&any)?;
+        self.check_presets(&mut write, &[], &any).await?;
         self.check_base(&mut write, &persona).await?;
-        let stored = write.insert(&persona, Action::Create).await?;
+        let stored = write.insert(&any, Action::Create).await?;
         write.commit().await?;
         let Pieces { created, copied } = pieces;
         Ok(Written { created, copied, ..Written::created(Kind::Persona, persona.name, &stored.meta) })
@@ -78,7 +79,7 @@ impl Library {
             for test_input in &persona.test_inputs {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
-            self.check_presets(write, &before, persona).await?;
+            self.check_presets(write, &before, &persona.clone().into()).await?;
             self.check_base(write, persona).await
         };
         self.change(author, &name, terms, Action::Update, edit).await
@@ -129,7 +130,7 @@ struct Pieces {
 
 impl Pieces {
     /// Makes a piece available: finds it by name, or creates the given definition.
-    async fn add<T: Keep, D>(
+    async fn add<T: Keep + Entity, D>(
         &mut self,
         library: &Library,
         write: &mut Write,
@@ -141,7 +142,7 @@ impl Pieces {
                 library.ensure(write, T::KIND, &name, &mut self.copied).await?;
                 Ok(name)
             }
-            Reference::Definition(definition) => self.define(write, define(definition)?).await,
+            Reference::Definition(definition) => self.define(write, define(definition)?.into()).await,
         }
     }
 
@@ -171,19 +172,20 @@ impl Pieces {
         };
         let mut part = Part::new(definition.name.clone(), part_type);
         part_fields!(set_fields, { part, definition });
-        Ok((self.define(write, part).await?, part_order, priority))
+        Ok((self.define(write, part.into()).await?, part_order, priority))
     }
 
     /// Creates a piece. An existing one must be the same.
-    async fn define<T: Keep>(&mut self, write: &mut Write, piece: T) -> Result<Name> {
+    #[boxed]
+    async fn define(&mut self, write: &mut Write, piece: AnyEntity) -> Result<Name> {
         checked(&piece)?;
-        let name = piece.name().clone();
-        match write.find::<T>(&name).await? {
+        let (kind, name) = (piece.kind(), piece.name().clone());
+        match write.find_any(kind, &name).await? {
             Some(held) if held.stored.entity == piece => {}
-            Some(_) => return Err(Error::Exists { kind: T::KIND, name }),
+            Some(_) => return Err(Error::Exists { kind, name }),
             None => {
                 write.insert(&piece, Action::Create).await?;
-                self.created.push(Piece { kind: T::KIND, name: name.clone() });
+                self.created.push(Piece { kind, name: name.clone() });
             }
         }
         Ok(name)

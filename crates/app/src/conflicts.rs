@@ -3,9 +3,8 @@
 use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::{AnyEntity, Kind, Name, Scope, with_kind};
+use persona::{AnyEntity, Kind, Name, Scope};
 use serde_json::Value;
-use store::Keep;
 
 use crate::diff::fields;
 use crate::entities::parse;
@@ -168,7 +167,7 @@ impl Library {
         };
         let mut users = self.users_of(kind, name, scope).await?;
         if scope == Scope::Shared && is_linked(kind) {
-            let linked = with_kind!(kind, T => self.linked_users::<T>(name).await?);
+            let linked = self.linked_users(kind, name).await?;
             users.splice(0..0, linked);
         }
         let left: Vec<String> = users
@@ -183,10 +182,10 @@ impl Library {
     }
 
     /// The entities that link a shared one.
-    async fn linked_users<T: Keep>(&self, name: &Name) -> Result<Vec<User>> {
+    async fn linked_users(&self, kind: Kind, name: &Name) -> Result<Vec<User>> {
         let look = Author::new("masque", "look").because(None)?;
         let mut write = self.scopes.write(Scope::Shared, look).await?;
-        let Some(held) = write.find::<T>(name).await? else { return Ok(Vec::new()) };
+        let Some(held) = write.find_any(kind, name).await? else { return Ok(Vec::new()) };
         let users = write.users(&held).await?.into_iter();
         let place = |(kind, name)| Place { scope: Scope::Shared, kind, name };
         Ok(users.map(|user| User { place: place(user), by_scope: false }).collect())

@@ -2,12 +2,12 @@
 
 use async_recursion::async_recursion as boxed;
 use files::document::spell_out;
-use persona::{AnyEntity, Kind, Meta, Scope, with_entity, with_kind};
+use persona::{AnyEntity, Kind, Meta, Scope, with_kind};
 use scopes::Write;
 use serde_json::{Map, Value};
-use store::{Action, Keep};
+use store::Action;
 
-use crate::change::{check_revision, keep};
+use crate::change::{check_revision, keep_any};
 use crate::diff::same;
 use crate::inputs::{self, Delete, DeleteEntity, GetEntity, InputError, SaveEntity};
 use crate::library::checked;
@@ -48,8 +48,8 @@ impl Library {
         self.save(author, scope, entity, if_revision, message).await
     }
 
+    /// Deletes an entity of any kind.
     #[boxed]
-
     pub async fn delete_entity(&self, author: &Author, input: DeleteEntity) -> Result<Deleted> {
         let DeleteEntity { kind, name, force, if_revision, message, scope } = input;
         self.delete(author, kind, Delete { name, force, if_revision, message, scope }).await
@@ -74,6 +74,7 @@ impl Library {
     }
 
     /// Stores an entity in the scope of a write. A new one is recorded as `made`.
+    #[boxed]
     pub(crate) async fn put_any(
         &self,
         write: &mut Write,
@@ -82,47 +83,36 @@ impl Library {
         if_revision: Option<i64>,
         copied: &mut Vec<Piece>,
     ) -> Result<Written> {
-        with_entity!(entity, entity => self.put(write, entity, made, if_revision, copied).await)
-    }
-
-    async fn put<T: Keep>(
-        &self,
-        write: &mut Write,
-        entity: &T,
-        made: Action,
-        if_revision: Option<i64>,
-        copied: &mut Vec<Piece>,
-    ) -> Result<Written> {
         checked(entity)?;
-        write.refuse_broken(T::KIND, entity.name())?;
-        let held = write.find::<T>(entity.name()).await?;
+        let kind = entity.kind();
+        write.refuse_broken(kind, entity.name())?;
+        let held = write.find_any(kind, entity.name()).await?;
         if held.is_some() && if_revision == Some(0) {
-            return Err(Error::Exists { kind: T::KIND, name: entity.name().clone() });
+            return Err(Error::Exists { kind, name: entity.name().clone() });
         }
         let actual = held.as_ref().map_or(0, |held| held.stored.meta.revision);
-        check_revision(T::KIND, entity.name(), if_revision, actual)?;
-        let any: AnyEntity = entity.clone().into();
-        for reference in any.references() {
+        check_revision(kind, entity.name(), if_revision, actual)?;
+        for reference in entity.references() {
             if crate::scope::is_linked(reference.kind) {
                 self.ensure(write, reference.kind, &reference.name, copied).await?;
             }
         }
         let before = held.as_ref().map(|held| held.stored.entity.references()).unwrap_or_default();
         self.check_presets(write, &before, entity).await?;
-        if let AnyEntity::Persona(persona) = &any {
+        if let AnyEntity::Persona(persona) = entity {
             self.check_base(write, persona).await?;
         }
         let name = entity.name().clone();
         Ok(match held {
-            Some(held) if same(&held.stored.entity.clone().into(), &any) => {
+            Some(held) if same(&held.stored.entity, entity) => {
                 let Meta { scope, revision, .. } = held.stored.meta;
-                Written::unchanged(T::KIND, name, scope, revision)
+                Written::unchanged(kind, name, scope, revision)
             }
             Some(held) => {
-                let kept = keep(write, &held, entity, Action::Update).await?;
-                Written::changed(T::KIND, name, &kept.meta)
+                let meta = keep_any(write, &held, entity, Action::Update).await?;
+                Written::changed(kind, name, &meta)
             }
-            None => Written::created(T::KIND, name, &write.insert(entity, made).await?.meta),
+            None => Written::created(kind, name, &write.insert(entity, made).await?.meta),
         })
     }
 }

@@ -170,7 +170,7 @@ impl Library {
     }
 
     /// A definition as authored.
-    pub async fn get<T: Keep>(&self, input: &ByName) -> Result<Document<T>> {
+    pub async fn get<T: Keep + Entity>(&self, input: &ByName) -> Result<Document<T>> {
         let Stored { entity, meta } = self.get_stored(T::KIND, &input.name, input.scope).await?;
         match T::try_from(entity) {
             Ok(entity) => Ok(Document { entity, meta }),
@@ -303,6 +303,10 @@ impl From<store::Page> for Page {
 }
 
 /// Checks a definition. The error names the field.
-pub(crate) fn checked<T: Entity>(entity: &T) -> Result<()> {
-    entity.check().map_err(|source| Error::Invalid { kind: T::KIND, name: entity.name().clone(), source })
+pub(crate) fn checked(entity: &AnyEntity) -> Result<()> {
+    entity.check().map_err(|source| Error::Invalid {
+        kind: entity.kind(),
+        name: entity.name().clone(),
+        source,
+    })
 }

@@ -29,7 +29,6 @@ macro_rules! links {
                 }
 
                 #[boxed]
-
                 pub async fn $remove(&self, author: &Author, input: $input) -> Result<Written> {
                     let $input { persona, $field: piece, if_revision, message, scope } = input;
                     let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
@@ -62,8 +61,8 @@ impl Library {
         self.change(author, &persona, Terms { scope, if_revision, message }, Action::Link, edit).await
     }
 
+    /// Removes the link to a part.
     #[boxed]
-
     pub async fn remove_part(&self, author: &Author, input: PersonaPart) -> Result<Written> {
         let PersonaPart { persona, part, if_revision, message, scope } = input;
         let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {

@@ -2,8 +2,8 @@
 
 use async_recursion::async_recursion as boxed;
 use persona::{
-    AnyEntity, CharacterArc, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait, arc_fields,
-    guardrail_fields, part_fields, skill_fields, trait_fields, with_kind,
+    AnyEntity, CharacterArc, Entity, Guardrail, Kind, Name, Part, Persona, Scope, Skill, Stage, Trait,
+    arc_fields, guardrail_fields, part_fields, skill_fields, trait_fields,
 };
 use scopes::Write;
 use store::{Action, Keep};
@@ -16,13 +16,12 @@ use crate::inputs::{
 use crate::library::checked;
 use crate::outputs::{self, Deleted, Place, Written};
 use crate::rename::User;
-use crate::scope::insert_any;
 use crate::{Author, Error, Library, Result};
 
 /// A kind with inputs of its own for creating and updating.
-pub trait Piece: Keep {
+pub trait Piece: Keep + Entity {
     type Create;
-    type Update: Send;
+    type Update: Send + 'static;
 
     /// The definition, its scope, and the message of its first revision.
     fn create(input: Self::Create) -> Result<(Self, Option<Scope>, Option<String>)>;
@@ -109,7 +108,6 @@ impl Library {
     /// Creates a piece.
     pub async fn create<P: Piece>(&self, author: &Author, input: P::Create) -> Result<Written> {
         let (piece, scope, message) = P::create(input)?;
-        checked(&piece)?;
         self.create_piece(author, piece.into(), scope, message).await
     }
 
@@ -121,6 +119,7 @@ impl Library {
         scope: Option<Scope>,
         message: Option<String>,
     ) -> Result<Written> {
+        checked(&piece)?;
         let (kind, name) = (piece.kind(), piece.name());
         let mut write = self.scopes.write(self.scope_for_new(scope), author.because(message)?).await?;
         if write.has(kind, name).await? {
@@ -130,7 +129,7 @@ impl Library {
         for reference in piece.references() {
             self.ensure(&mut write, reference.kind, &reference.name, &mut copied).await?;
         }
-        let meta = insert_any(&mut write, &piece).await?;
+        let meta = write.insert(&piece, Action::Create).await?.meta;
         write.commit().await?;
         Ok(Written { copied, ..Written::created(kind, name.clone(), &meta) })
     }
@@ -138,37 +137,28 @@ impl Library {
     /// Updates a piece in the scope that its name resolves to. A builtin is copied first.
     pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
         let (name, terms) = P::terms(&input);
-        self.update_piece::<P>(author, name, terms, input).await
-    }
-
-    #[boxed]
-    async fn update_piece<P: Piece>(
-        &self,
-        author: &Author,
-        name: Name,
-        terms: Terms,
-        input: P::Update,
-    ) -> Result<Written> {
-        let edit = async |_: &mut Write, piece: &mut P, _: &mut Vec<_>| piece.update(input);
-        self.change(author, &name, terms, Action::Update, edit).await
+        let edit = move |entity: &mut AnyEntity| {
+            if let Ok(mut piece) = P::try_from(entity.clone()) {
+                piece.update(input)?;
+                *entity = piece.into();
+            }
+            Ok(())
+        };
+        self.change_any(author, P::KIND, &name, terms, Action::Update, Box::new(edit)).await
     }
 
     /// Deletes an entity of any kind from a scope.
     #[boxed]
     pub async fn delete(&self, author: &Author, kind: Kind, input: Delete) -> Result<Deleted> {
-        with_kind!(kind, T => self.delete_of_kind::<T>(author, input).await)
-    }
-
-    async fn delete_of_kind<T: Keep>(&self, author: &Author, input: Delete) -> Result<Deleted> {
         let Delete { name, force, if_revision, message, scope } = input;
-        let found = self.scopes.scopes_of(T::KIND, &name).await?;
-        let elsewhere = scope.or(self.scopes.broken_in(T::KIND, &name));
+        let found = self.scopes.scopes_of(kind, &name).await?;
+        let elsewhere = scope.or(self.scopes.broken_in(kind, &name));
         if found == [Scope::Builtin] && elsewhere.is_none_or(|scope| scope == Scope::Builtin) {
-            return Err(Error::BuiltinFixed { kind: T::KIND, name });
+            return Err(Error::BuiltinFixed { kind, name });
         }
-        let scope = self.scope_for_change(T::KIND, &name, scope).await?;
+        let scope = self.scope_for_change(kind, &name, scope).await?;
         let mut outcome = Deleted {
-            kind: T::KIND,
+            kind,
             name: name.clone(),
             scope,
             deleted: false,
@@ -177,22 +167,22 @@ impl Library {
             in_force: found.iter().copied().find(|known| *known != scope),
         };
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
-        let held = write.find::<T>(&name).await?;
-        if let Some(mistake) = write.mistake(T::KIND, &name).filter(|_| !force) {
+        let held = write.find_any(kind, &name).await?;
+        if let Some(mistake) = write.mistake(kind, &name).filter(|_| !force) {
             return Err(Error::BrokenEntry(Box::new(mistake)));
         }
         let Some(held) = held else {
-            let deleted = write.discard(T::KIND, &name)?;
+            let deleted = write.discard(kind, &name)?;
             if deleted {
                 // A broken entry has no revision.
-                check_revision(T::KIND, &name, if_revision, 0)?;
+                check_revision(kind, &name, if_revision, 0)?;
                 write.commit().await?;
             }
             return Ok(Deleted { deleted, ..outcome });
         };
-        check_revision(T::KIND, &name, if_revision, held.stored.meta.revision)?;
+        check_revision(kind, &name, if_revision, held.stored.meta.revision)?;
         let users = write.users(&held).await?;
-        outcome.left_without = self.left_without(T::KIND, &name, scope, &found).await?;
+        outcome.left_without = self.left_without(kind, &name, scope, &found).await?;
         let is_used = !users.is_empty() || !outcome.left_without.is_empty();
         if is_used && !force {
             let here = users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken()));
@@ -200,13 +190,13 @@ impl Library {
             let elsewhere =
                 elsewhere.map(|Place { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
             let users: Vec<String> = here.chain(elsewhere).collect();
-            return Err(Error::InUse { kind: T::KIND, name, users: users.into() });
+            return Err(Error::InUse { kind, name, users: users.into() });
         }
-        for (kind, user) in users {
-            unlink(&mut write, kind, &user, T::KIND, &name).await?;
-            outcome.unlinked.push(outputs::Piece { kind, name: user });
+        for (user_kind, user) in users {
+            unlink(&mut write, user_kind, &user, kind, &name).await?;
+            outcome.unlinked.push(outputs::Piece { kind: user_kind, name: user });
         }
-        write.discard(T::KIND, &name)?;
+        write.discard(kind, &name)?;
         write.remove(&held).await?;
         write.commit().await?;
         Ok(Deleted { deleted: true, ..outcome })

@@ -1,13 +1,13 @@
 //! Renames an entity and the references to it.
 
 use async_recursion::async_recursion as boxed;
-use persona::{AnyEntity, Entity, Kind, Name, Persona, Rename, Scope, with_kind};
+use persona::{AnyEntity, Kind, Name, Persona, Rename, Scope};
 use scopes::{Heir, Write};
-use store::{Action, Held, Keep};
+use store::{Action, Held};
 
-use crate::change::{Terms, keep};
+use crate::change::{Terms, keep_any};
 use crate::inputs::RenameEntity;
-use crate::outputs::{LeftBehind, Piece, Place, Written};
+use crate::outputs::{LeftBehind, Place, Written};
 use crate::scope::is_linked;
 use crate::{Author, Library, Result};
 
@@ -40,24 +40,22 @@ impl Library {
         let RenameEntity { kind, name, new_name, message, if_revision, scope } = input;
         let message = message.unwrap_or_else(|| format!("{name} is {new_name} now"));
         let terms = Terms { scope, if_revision, message: Some(message) };
-        with_kind!(kind, T => {
-            let edit = async |_: &mut Write, entity: &mut T, _: &mut Vec<Piece>| {
-                entity.set_name(new_name);
-                Ok(())
-            };
-            self.change(author, &name, terms, Action::Rename, edit).await
-        })
+        let edit = move |entity: &mut AnyEntity| {
+            entity.set_name(new_name);
+            Ok(())
+        };
+        self.change_any(author, kind, &name, terms, Action::Rename, Box::new(edit)).await
     }
 
     /// The references to a held entity by its old name.
-    pub(crate) async fn followers<T: Keep>(
+    pub(crate) async fn followers(
         &self,
         write: &mut Write,
-        held: &Held<T>,
+        held: &Held<AnyEntity>,
         rename: &Rename,
     ) -> Result<Followers> {
         let mut followers = Followers::default();
-        if !rename.scope.is_file() && is_linked(T::KIND) {
+        if !rename.scope.is_file() && is_linked(rename.kind) {
             let users = write.users(held).await?.into_iter();
             followers.linked = users.map(|(kind, name)| Place { scope: rename.scope, kind, name }).collect();
         }
@@ -149,7 +147,7 @@ impl Library {
         message: &str,
     ) -> Result<()> {
         let mut write = self.scopes.write(place.scope, author.because(Some(message.to_owned()))?).await?;
-        with_kind!(place.kind, T => follow::<T>(&mut write, &place.name, rename).await?);
+        follow(&mut write, place.kind, &place.name, rename).await?;
         Ok(write.commit().await?)
     }
 }
@@ -158,34 +156,34 @@ impl Followers {
     /// Updates the references of the same scope, in the write that renames.
     pub(crate) async fn follow_here(&self, write: &mut Write, rename: &Rename) -> Result<()> {
         for place in &self.linked {
-            with_kind!(place.kind, T => record_link::<T>(write, &place.name).await?);
+            record_link(write, place.kind, &place.name).await?;
         }
         for place in &self.here {
             // An entity that refers to itself has its new name by now.
             let renamed = place.kind == rename.kind && place.name == rename.old;
             let name = if renamed { &rename.new } else { &place.name };
-            with_kind!(place.kind, T => follow::<T>(write, name, rename).await?);
+            follow(write, place.kind, name, rename).await?;
         }
         Ok(())
     }
 }
 
 /// Records a revision for an entity whose link was renamed.
-async fn record_link<T: Keep>(write: &mut Write, name: &Name) -> Result<()> {
-    if let Some(held) = write.find::<T>(name).await? {
-        keep(write, &held, &held.stored.entity, Action::Link).await?;
+async fn record_link(write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
+    if let Some(held) = write.find_any(kind, name).await? {
+        keep_any(write, &held, &held.stored.entity, Action::Link).await?;
     }
     Ok(())
 }
 
-async fn follow<T: Keep>(write: &mut Write, name: &Name, rename: &Rename) -> Result<()> {
-    let Some(held) = write.find::<T>(name).await? else { return Ok(()) };
+async fn follow(write: &mut Write, kind: Kind, name: &Name, rename: &Rename) -> Result<()> {
+    let Some(held) = write.find_any(kind, name).await? else { return Ok(()) };
     let mut new = held.stored.entity.clone();
-    if !Entity::follow_rename(&mut new, rename) {
+    if !new.follow_rename(rename) {
         return Ok(());
     }
     // The stage of a persona is stored under the name of its arc.
-    let walker = match (T::KIND, rename.kind) {
+    let walker = match (kind, rename.kind) {
         (Kind::Persona, Kind::Arc) => write.find::<Persona>(name).await?,
         _ => None,
     };
@@ -193,7 +191,7 @@ async fn follow<T: Keep>(write: &mut Write, name: &Name, rename: &Rename) -> Res
         Some(persona) => write.stage(persona).await?,
         None => None,
     };
-    keep(write, &held, &new, Action::Link).await?;
+    keep_any(write, &held, &new, Action::Link).await?;
     if let (Some(persona), Some(stage)) = (walker, stage) {
         write.set_stage(&persona, &rename.new, &stage).await?;
     }

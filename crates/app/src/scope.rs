@@ -56,7 +56,7 @@ impl Library {
     }
 
     /// The entity that a definition of `from` means by a name, or by `scope:name`.
-    pub(crate) async fn look_up<T: Keep>(
+    pub(crate) async fn look_up<T: Keep + Entity>(
         &self,
         from: Scope,
         named: Option<Scope>,
@@ -72,6 +72,7 @@ impl Library {
 
     /// Makes sure that the scope of a write sees an entity. A file also sees weaker scopes. Shared gets a
     /// copy of a builtin, with everything it refers to.
+    #[boxed]
     pub(crate) async fn ensure(
         &self,
         write: &mut Write,
@@ -108,7 +109,7 @@ impl Library {
         &self,
         write: &mut Write,
         before: &[Reference],
-        entity: &impl Entity,
+        entity: &AnyEntity,
     ) -> Result<()> {
         for reference in entity.references() {
             let elsewhere = is_linked(reference.kind) || reference.kind == Kind::Persona;
@@ -120,6 +121,7 @@ impl Library {
     }
 
     /// Copies a builtin into the scope of a write.
+    #[boxed]
     pub(crate) async fn copy_builtin(
         &self,
         write: &mut Write,
@@ -133,10 +135,10 @@ impl Library {
         };
         for reference in entity.references() {
             if is_linked(reference.kind) {
-                Box::pin(self.ensure(write, reference.kind, &reference.name, copied)).await?;
+                self.ensure(write, reference.kind, &reference.name, copied).await?;
             }
         }
-        insert_any(write, &untagged_copy(entity)).await.map_err(|error| match error {
+        write.insert(&untagged_copy(entity), Action::Create).await.map_err(|error| match error {
             // Another writer copied it in the meantime.
             scopes::Error::Store(store::Error::Exists { kind, name }) => {
                 store::Error::Raced { kind, name }.into()
@@ -174,31 +176,31 @@ impl Library {
     }
 
     /// Holds an entity of the scope of a write. A builtin is copied there first.
-    pub(crate) async fn hold<T: Keep>(
+    #[boxed]
+    pub(crate) async fn hold(
         &self,
         write: &mut Write,
+        kind: Kind,
         name: &Name,
         copied: &mut Vec<Piece>,
-    ) -> Result<Held<T>> {
-        write.refuse_broken(T::KIND, name)?;
-        if let Some(held) = write.find::<T>(name).await? {
+    ) -> Result<Held<AnyEntity>> {
+        write.refuse_broken(kind, name)?;
+        if let Some(held) = write.find_any(kind, name).await? {
             return Ok(held);
         }
-        let found = self.scopes.scopes_of(T::KIND, name).await?;
+        let found = self.scopes.scopes_of(kind, name).await?;
         if found == [Scope::Builtin] {
-            self.copy_builtin(write, T::KIND, name, copied).await?;
-            if let Some(held) = write.find::<T>(name).await? {
+            self.copy_builtin(write, kind, name, copied).await?;
+            if let Some(held) = write.find_any(kind, name).await? {
                 return Ok(held);
             }
         }
         match found.first() {
-            Some(elsewhere) => Err(Error::Elsewhere {
-                kind: T::KIND,
-                name: name.clone(),
-                wanted: write.scope(),
-                found: *elsewhere,
-            }),
-            None => Err(self.missing(T::KIND, name).await),
+            Some(elsewhere) => {
+                let (name, wanted) = (name.clone(), write.scope());
+                Err(Error::Elsewhere { kind, name, wanted, found: *elsewhere })
+            }
+            None => Err(self.missing(kind, name).await),
         }
     }
 }
@@ -206,11 +208,4 @@ impl Library {
 /// True if the database links pieces of this kind by row. It refers to other kinds by name.
 pub(crate) const fn is_linked(kind: Kind) -> bool {
     matches!(kind, Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc | Kind::TestInput)
-}
-
-pub(crate) async fn insert_any(
-    write: &mut Write,
-    entity: &AnyEntity,
-) -> std::result::Result<persona::Meta, scopes::Error> {
-    persona::with_entity!(entity, entity => Ok(write.insert(entity, Action::Create).await?.meta))
 }

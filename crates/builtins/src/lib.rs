@@ -57,6 +57,11 @@ impl Builtins {
     pub fn find(&self, kind: Kind, name: &Name) -> Option<AnyEntity> {
         self.0.get(&kind)?.get(name).cloned()
     }
+
+    /// The same with its meta.
+    pub fn stored(&self, kind: Kind, name: &Name) -> Option<Stored<AnyEntity>> {
+        Some(Stored { entity: self.find(kind, name)?, meta: Meta::BUILTIN })
+    }
 }
 
 /// The builtins of one kind, by name.
@@ -74,11 +79,6 @@ impl Catalog for Builtins {
 /// A kind that can be looked up among the builtins.
 pub trait Builtin: Sized + Clone + 'static {
     fn builtins() -> &'static BTreeMap<Name, Self>;
-
-    fn builtin(name: &Name) -> Option<Stored<Self>> {
-        let entity = Self::builtins().get(name)?.clone();
-        Some(Stored { entity, meta: Meta::BUILTIN })
-    }
 }
 
 macro_rules! builtin {

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{CharacterArc, Guardrail, Kind, LayerOrigin, Name, Part, Persona, Scope, Skill, Trait};
+use crate::{
+    AnyEntity, CharacterArc, Guardrail, Kind, LayerOrigin, Name, Part, Persona, Scope, Skill, Trait,
+};
 
 /// The scope, revision and times of an entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,14 @@ impl Meta {
 pub struct Stored<T> {
     pub entity: T,
     pub meta: Meta,
+}
+
+impl Stored<AnyEntity> {
+    /// The definition as one of its kind. None if it is of another.
+    pub fn of_kind<T: TryFrom<AnyEntity>>(self) -> Option<Stored<T>> {
+        let entity = T::try_from(self.entity).ok()?;
+        Some(Stored { entity, meta: self.meta })
+    }
 }
 
 /// The current stage of a persona.

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use persona::{Kind, Name, Scope, Stored};
+use persona::{Kind, Name, Scope};
 use tokio::sync::broadcast;
 
 use crate::write::{FileWrite, Write};
 use database::Location;
 use files::{Problem, Watcher, canonical};
 use store::HistoryKey;
-use store::{Attribution, Change, Keep, Store};
+use store::{Attribution, Change, Store};
 use store::{Listings, Owner};
 
 use crate::{Error, Result};
@@ -307,23 +307,4 @@ impl Scopes {
 fn same_file(one: &Location, other: &Location) -> bool {
     let (Location::Sqlite(one), Location::Sqlite(other)) = (one, other) else { return false };
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
-}
-
-/// A definition from the given scope, or from the strongest one that has it.
-impl Scopes {
-    pub async fn get<T: Keep>(&self, name: &Name, scope: Option<Scope>) -> Result<Option<Stored<T>>> {
-        for file in self.files().filter(|file| scope.is_none_or(|only| only == file.scope)) {
-            let Some(entry) = file.current().find(T::KIND, name) else { continue };
-            if let Ok(entity) = T::try_from(entry.entity.clone()) {
-                let meta = self.file_meta(file, T::KIND, name).await?;
-                return Ok(Some(Stored { entity, meta }));
-            }
-        }
-        match scope {
-            None => Ok(self.0.database.get(name).await?),
-            Some(Scope::Shared) => Ok(self.0.database.get_shared(name).await?),
-            Some(Scope::Builtin) => Ok(T::builtin(name)),
-            Some(_) => Ok(None),
-        }
-    }
 }

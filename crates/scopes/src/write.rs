@@ -1,7 +1,8 @@
 //! Writes to one scope, atomically.
 
+use async_recursion::async_recursion as boxed;
 use files::Problem;
-use persona::{Kind, Name, Persona, Scope, Stored};
+use persona::{AnyEntity, Entity, Kind, Meta, Name, Persona, Scope, Stored};
 use store::{Action, DatabaseWrite, Held, Keep};
 
 use crate::{Error, Result};
@@ -41,20 +42,26 @@ impl Write {
     }
 
     /// The entity of that name in this scope, locked until the write ends.
-    pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+    pub async fn find<T: Keep + Entity>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+        Ok(self.find_any(T::KIND, name).await?.and_then(Held::of_kind))
+    }
+
+    /// The entity of that kind and name in this scope, locked until the write ends.
+    #[boxed]
+    pub async fn find_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
         match &mut self.0 {
-            Target::Database(write) => Ok(write.find(name).await?),
-            Target::File(write) => write.find(name).await,
+            Target::Database(write) => Ok(write.find_any(kind, name).await?),
+            Target::File(write) => write.find(kind, name).await,
         }
     }
 
     /// The entity of that name in this scope as this write sees it, without locking it.
-    pub async fn peek<T: Keep>(&mut self, name: &Name) -> Result<Option<T>> {
+    pub async fn peek<T: Keep + Entity>(&mut self, name: &Name) -> Result<Option<T>> {
         let found = match &mut self.0 {
-            Target::Database(write) => write.peek(name).await?,
-            Target::File(write) => write.find(name).await?,
+            Target::Database(write) => write.peek_any(T::KIND, name).await?,
+            Target::File(write) => write.find(T::KIND, name).await?,
         };
-        Ok(found.map(|held| held.stored.entity))
+        Ok(found.and_then(|held| T::try_from(held.stored.entity).ok()))
     }
 
     /// True if this scope has the name.
@@ -67,8 +74,14 @@ impl Write {
 
     /// Inserts a new entity.
     pub async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let meta = self.insert_any(entity.clone().into(), action).await?;
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    #[boxed]
+    async fn insert_any(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
         match &mut self.0 {
-            Target::Database(write) => Ok(write.insert(entity, action).await?),
+            Target::Database(write) => Ok(write.insert(&entity, action).await?.meta),
             Target::File(write) => write.insert(entity, action).await,
         }
     }
@@ -80,9 +93,20 @@ impl Write {
         entity: &T,
         action: Action,
     ) -> Result<Stored<T>> {
+        let meta = self.replace_any(held.to_any(), entity.clone().into(), action).await?;
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    #[boxed]
+    async fn replace_any(
+        &mut self,
+        held: Held<AnyEntity>,
+        entity: AnyEntity,
+        action: Action,
+    ) -> Result<Meta> {
         match &mut self.0 {
-            Target::Database(write) => Ok(write.replace(held, entity, action).await?),
-            Target::File(write) => write.replace(held, entity, action).await,
+            Target::Database(write) => Ok(write.replace(&held, &entity, action).await?.meta),
+            Target::File(write) => write.replace(&held.stored, entity, action).await,
         }
     }
 
@@ -90,7 +114,7 @@ impl Write {
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.remove(held).await?),
-            Target::File(write) => write.remove(held),
+            Target::File(write) => write.remove(held.to_any().stored),
         }
     }
 
@@ -120,7 +144,10 @@ impl Write {
     pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.users(held).await?),
-            Target::File(write) => write.users(T::KIND, held.stored.entity.name()).await,
+            Target::File(write) => {
+                let entity: AnyEntity = held.stored.entity.clone().into();
+                write.users(entity.kind(), entity.name()).await
+            }
         }
     }
 

@@ -6,11 +6,13 @@
 use std::sync::LazyLock;
 
 use persona::field::Inherit;
-use persona::{Field, Kind};
+use persona::{AnyEntity, Field, Kind, Meta, Stored, with_kind};
+use serde::Deserialize;
 
 use database::{Column, Dialect};
 
-use crate::schema;
+use crate::write::Held;
+use crate::{Result, schema};
 
 mod references;
 pub(crate) use references::{naming_condition, references, user_queries};
@@ -161,6 +163,35 @@ pub(crate) fn meta(dialect: Dialect, alias: &str) -> String {
         ("created_at", dialect.time_text(&format!("{alias}.created_at"))),
         ("updated_at", dialect.time_text(&format!("{alias}.updated_at"))),
     ])
+}
+
+/// The statement that reads definitions of a kind for [`parse`]. Conditions on `a` follow.
+pub(crate) fn select(dialect: Dialect, kind: Kind) -> String {
+    let row = dialect.object(&[
+        ("id", "a.id".to_owned()),
+        ("entity", definition(dialect, kind, "a")),
+        ("meta", meta(dialect, "a")),
+    ]);
+    format!("SELECT {} FROM {} a", dialect.text(&row), table(kind))
+}
+
+/// The same for one name, `$1`.
+pub(crate) fn select_by_name(dialect: Dialect, kind: Kind) -> String {
+    select(dialect, kind) + " WHERE a.name = $1"
+}
+
+/// Parses a row of [`select`].
+pub(crate) fn parse(kind: Kind, row: &str) -> Result<Held<AnyEntity>> {
+    #[derive(Deserialize)]
+    struct Row<T> {
+        id: i64,
+        entity: T,
+        meta: Meta,
+    }
+    with_kind!(kind, T => {
+        let Row { id, entity, meta } = serde_json::from_str::<Row<T>>(row)?;
+        Ok(Held { id, stored: Stored { entity: entity.into(), meta } })
+    })
 }
 
 /// The fields of the row `alias` that a list shows. A summary can be derived from `lead`.

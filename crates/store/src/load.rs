@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use persona::{Bundle, Guardrail, Kind, LoadedArc, Name, Part, PieceScope, Scope, Skill, Trait, View};
+use persona::{
+    AnyEntity, Bundle, Guardrail, Kind, LoadedArc, Name, Part, PieceScope, Scope, Skill, Trait, View,
+};
 use serde::Deserialize;
 
 use crate::cache::Rendered;
 use crate::{Error, Result, Store, documents};
-use builtins::{Builtin, Builtins};
+use builtins::Builtins;
 use database::{Dialect, Value};
 use persona::catalog::{self, PersonaState};
 
@@ -204,8 +206,8 @@ pub fn put_overrides(bundle: &mut Bundle, shared: Vec<Part>, names: &[&Name]) {
     bundle.override_parts = shared;
     for name in names {
         let missing = !bundle.override_parts.iter().any(|part| part.name == **name);
-        if let Some(part) = Part::builtins().get(*name).filter(|_| missing) {
-            put_override(bundle, part.clone(), Scope::Builtin);
+        if missing && let Some(AnyEntity::Part(part)) = Builtins::get().find(Kind::Part, name) {
+            put_override(bundle, part, Scope::Builtin);
         }
     }
 }

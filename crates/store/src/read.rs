@@ -3,15 +3,17 @@
 
 use std::collections::BTreeSet;
 
+use async_recursion::async_recursion as boxed;
+use builtins::Builtins;
 use chrono::{DateTime, Utc};
 use persona::{
-    AnyEntity, BaseRef, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType,
+    AnyEntity, BaseRef, Entity, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType,
     first_sentence, limits,
 };
 use serde::Deserialize;
 
 use crate::documents::{
-    ENTITY_OF_ROW, KIND_OF_ROW, definition, listed, meta, naming_condition, search_number, table,
+    self, ENTITY_OF_ROW, KIND_OF_ROW, definition, listed, naming_condition, search_number, table,
 };
 use crate::words;
 use crate::write::Keep;
@@ -126,36 +128,39 @@ fn query_words(query: Option<&str>) -> Result<Option<Vec<String>>> {
 
 impl Store {
     /// A definition from the strongest scope that has it.
-    pub async fn get<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
-        match self.get_shared(name).await? {
+    pub async fn get<T: Keep + Entity>(&self, name: &Name) -> Result<Option<Stored<T>>> {
+        Ok(self.get_any(T::KIND, name).await?.and_then(Stored::of_kind))
+    }
+
+    /// A definition of any kind from the strongest scope that has it.
+    pub async fn get_any(&self, kind: Kind, name: &Name) -> Result<Option<Stored<AnyEntity>>> {
+        match self.get_shared(kind, name).await? {
             Some(stored) => Ok(Some(stored)),
-            None => Ok(T::builtin(name)),
+            None => Ok(Builtins::get().stored(kind, name)),
         }
     }
 
     /// A definition from the database.
-    pub async fn get_shared<T: Keep>(&self, name: &Name) -> Result<Option<Stored<T>>> {
-        let dialect = self.engine().dialect();
-        let row =
-            dialect.object(&[("entity", definition(dialect, T::KIND, "a")), ("meta", meta(dialect, "a"))]);
-        let sql = format!("SELECT {} FROM {} a WHERE a.name = $1", dialect.text(&row), table(T::KIND));
+    #[boxed]
+    pub async fn get_shared(&self, kind: Kind, name: &Name) -> Result<Option<Stored<AnyEntity>>> {
+        let sql = documents::select_by_name(self.engine().dialect(), kind);
         let rows = self.engine().texts(sql, &[Value::from(name)]).await?;
-        Ok(rows.first().map(|row| serde_json::from_str(row)).transpose()?)
+        rows.first().map(|row| Ok(documents::parse(kind, row)?.stored)).transpose()
     }
 
     /// All shared definitions of a kind, by name, after a given one; at most `limit`.
-    pub async fn definitions<T: Keep>(&self, after: Option<&Name>, limit: usize) -> Result<Vec<Stored<T>>> {
-        let dialect = self.engine().dialect();
-        let row =
-            dialect.object(&[("entity", definition(dialect, T::KIND, "a")), ("meta", meta(dialect, "a"))]);
-        let sql = format!(
-            "SELECT {} FROM {} a WHERE a.name > $1 ORDER BY a.name LIMIT {limit}",
-            dialect.text(&row),
-            table(T::KIND)
-        );
+    #[boxed]
+    pub async fn definitions(
+        &self,
+        kind: Kind,
+        after: Option<&Name>,
+        limit: usize,
+    ) -> Result<Vec<Stored<AnyEntity>>> {
+        let select = documents::select(self.engine().dialect(), kind);
+        let sql = format!("{select} WHERE a.name > $1 ORDER BY a.name LIMIT {limit}");
         let after = after.map(Name::as_str).unwrap_or_default();
         let rows = self.engine().texts(sql, &[Value::from(after)]).await?;
-        rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
+        rows.iter().map(|row| Ok(documents::parse(kind, row)?.stored)).collect()
     }
 
     /// Shared personas that name a base or a preset, or take a piece away from their base: no link

@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt as _;
-use persona::{Kind, with_kind};
+use persona::Kind;
 
-use crate::documents::{definition, table};
 use crate::schema::{TABLES, Table};
-use crate::write::Keep;
 use database::{Column, Dialect, Location};
 use database::{Transaction, Value};
 
-use crate::{Attribution, Error, Result, Store};
+use crate::{Attribution, Error, Result, Store, documents};
 
 /// Rows that are written with one statement.
 const BATCH: usize = 500;
@@ -125,7 +123,7 @@ impl Store {
         }
         progress(Progress { step: "index", table: "library_search", done: 0, total: 1 });
         for kind in Kind::ALL {
-            with_kind!(*kind, T => reindex::<T>(&mut write).await?);
+            reindex(&mut write, *kind).await?;
         }
         for table in TABLES {
             compare(&mut source, write.transaction(), (table, extent), progress).await?;
@@ -291,20 +289,9 @@ async fn compare(
 }
 
 /// Rebuilds the search index of a kind.
-async fn reindex<T: Keep>(write: &mut crate::DatabaseWrite) -> Result<()> {
-    let dialect = write.transaction().dialect();
-    let kind: Kind = T::KIND;
-    let row = dialect.object(&[("id", "a.id".to_owned()), ("entity", definition(dialect, kind, "a"))]);
-    let sql = format!(
-        "SELECT {} FROM {} a WHERE a.id > $1 ORDER BY a.id LIMIT {BATCH}",
-        dialect.text(&row),
-        table(kind)
-    );
-    #[derive(serde::Deserialize)]
-    struct Row<T> {
-        id: i64,
-        entity: T,
-    }
+async fn reindex(write: &mut crate::DatabaseWrite, kind: Kind) -> Result<()> {
+    let select = documents::select(write.transaction().dialect(), kind);
+    let sql = format!("{select} WHERE a.id > $1 ORDER BY a.id LIMIT {BATCH}");
     let mut last = 0;
     loop {
         let rows = write.transaction().texts(&sql, &[Value::Int(last)]).await?;
@@ -312,8 +299,8 @@ async fn reindex<T: Keep>(write: &mut crate::DatabaseWrite) -> Result<()> {
             return Ok(());
         }
         for row in rows {
-            let row: Row<T> = serde_json::from_str(&row)?;
-            write.index(kind, row.id, &row.entity).await?;
+            let row = documents::parse(kind, &row)?;
+            write.index(row.id, &row.stored.entity).await?;
             last = row.id;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use persona::Entity;
+use persona::AnyEntity;
 use persona::field::{Search, View};
 
 /// The number of indexed words of one entity.
@@ -81,16 +81,12 @@ fn joined(words: &[String], operator: &str) -> String {
     quoted.join(operator) + ":*"
 }
 
-/// An entity with search words.
-pub(crate) trait Searchable {
-    fn words(&self) -> Words;
-}
-
-impl<T: Entity> Searchable for T {
-    fn words(&self) -> Words {
-        let mut names = vec![Some(self.name().as_str())];
+impl Words {
+    /// The search words of an entity.
+    pub(crate) fn of_entity(entity: &AnyEntity) -> Self {
+        let mut names = vec![Some(entity.name().as_str())];
         let mut texts = Vec::new();
-        self.walk_values(&mut |_, field, value| {
+        entity.walk_values(&mut |_, field, value| {
             // Tags count however long the texts are.
             let found = match field.search {
                 Search::AsName => &mut names,
@@ -105,7 +101,7 @@ impl<T: Entity> Searchable for T {
                 _ => {}
             }
         });
-        Words::of(&names, &texts, self.tags())
+        Self::of(&names, &texts, entity.tags())
     }
 }
 

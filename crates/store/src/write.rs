@@ -1,11 +1,6 @@
 //! Writes to one scope, atomically.
 
-use persona::{Entity, Stored};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
-use crate::words::Searchable;
-use builtins::Builtin;
+use persona::{AnyEntity, Stored};
 
 mod database;
 pub use database::DatabaseWrite;
@@ -49,46 +44,30 @@ impl Action {
     }
 }
 
-/// A kind that can be stored.
-#[expect(private_bounds, reason = "the set of kinds is closed")]
-pub trait Keep:
-    Entity
-    + Builtin
-    + Searchable
-    + Serialize
-    + DeserializeOwned
-    + Clone
-    + PartialEq
-    + Into<persona::AnyEntity>
-    + TryFrom<persona::AnyEntity>
-    + Send
-    + Sync
-    + 'static
-{
-}
+/// An entity that can be stored: of one kind, or of any.
+pub trait Keep: Clone + PartialEq + Into<AnyEntity> + TryFrom<AnyEntity> + Send + Sync + 'static {}
 
-impl<T> Keep for T where
-    T: Entity
-        + Builtin
-        + Searchable
-        + Serialize
-        + DeserializeOwned
-        + Clone
-        + PartialEq
-        + Into<persona::AnyEntity>
-        + TryFrom<persona::AnyEntity>
-        + Send
-        + Sync
-        + 'static
-{
-}
+impl<T> Keep for T where T: Clone + PartialEq + Into<AnyEntity> + TryFrom<AnyEntity> + Send + Sync + 'static {}
 
 /// An entity that a write has locked.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Held<T> {
     /// The row in the database; files have none.
-    #[serde(default)]
     pub id: i64,
-    #[serde(flatten)]
     pub stored: Stored<T>,
+}
+
+impl<T: Keep> Held<T> {
+    /// The same entity, for code that treats all kinds alike.
+    pub fn to_any(&self) -> Held<AnyEntity> {
+        let Stored { entity, meta } = &self.stored;
+        Held { id: self.id, stored: Stored { entity: entity.clone().into(), meta: meta.clone() } }
+    }
+}
+
+impl Held<AnyEntity> {
+    /// The entity as one of its kind. None if it is of another.
+    pub fn of_kind<T: Keep>(self) -> Option<Held<T>> {
+        Some(Held { id: self.id, stored: self.stored.of_kind()? })
+    }
 }

@@ -44,19 +44,23 @@ pub async fn begin(store: &Store) -> DatabaseWrite {
 }
 
 /// Keeps one new entity.
-pub async fn keep<T: Keep>(store: &Store, entity: &T) -> Stored<T> {
+pub async fn keep<T: Keep + persona::Entity>(store: &Store, entity: &T) -> Stored<T> {
     let mut write = begin(store).await;
     let stored = write.insert(entity, Action::Create).await.unwrap();
     write.commit().await.unwrap();
     stored
 }
 
-pub async fn held<T: Keep>(write: &mut DatabaseWrite, of: &str) -> Held<T> {
+pub async fn held<T: Keep + persona::Entity>(write: &mut DatabaseWrite, of: &str) -> Held<T> {
     write.find::<T>(&name(of)).await.unwrap().unwrap_or_else(|| panic!("no {} {of}", T::KIND))
 }
 
 /// Changes one entity; another name makes it a rename.
-pub async fn change<T: Keep>(store: &Store, of: &str, edit: impl FnOnce(&mut T)) -> Stored<T> {
+pub async fn change<T: Keep + persona::Entity>(
+    store: &Store,
+    of: &str,
+    edit: impl FnOnce(&mut T),
+) -> Stored<T> {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     let mut entity = held.stored.entity.clone();
@@ -67,7 +71,7 @@ pub async fn change<T: Keep>(store: &Store, of: &str, edit: impl FnOnce(&mut T))
     stored
 }
 
-pub async fn remove<T: Keep>(store: &Store, of: &str) {
+pub async fn remove<T: Keep + persona::Entity>(store: &Store, of: &str) {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     write.remove(&held).await.unwrap();

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use files::disk;
-use persona::{AnyEntity, Scope, Stored, with_entity};
+use persona::{AnyEntity, Kind, Name, Scope, Stored};
 use scopes::Write;
-use store::Keep;
 
 use super::Cargo;
 use crate::change::check_revision;
@@ -28,7 +27,7 @@ impl Library {
         let mut write = self.scopes.write(from, author.because(None)?).await?;
         for entity in entities {
             // Without a commit, nothing is deleted.
-            with_entity!(entity, entity => remove(&mut write, entity).await?);
+            remove(&mut write, entity.kind(), entity.name()).await?;
         }
         self.check_replaceable(from).await
     }
@@ -66,7 +65,7 @@ impl Library {
         for Stored { entity, meta } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
             let piece = super::piece(entity);
             let stays = self.is_needed(entity, outcome).await?
-                || !with_entity!(entity, entity => remove_unused(&mut write, entity, meta.revision).await?);
+                || !remove_unused(&mut write, entity.kind(), entity.name(), meta.revision).await?;
             if stays { outcome.kept.push(piece) } else { outcome.removed.push(piece) }
         }
         Ok(write.commit().await?)
@@ -96,8 +95,8 @@ impl Library {
     }
 }
 
-async fn remove<T: Keep>(write: &mut Write, like: &T) -> Result<()> {
-    if let Some(held) = write.find::<T>(like.name()).await? {
+async fn remove(write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
+    if let Some(held) = write.find_any(kind, name).await? {
         write.remove(&held).await?;
     }
     Ok(())
@@ -105,9 +104,9 @@ async fn remove<T: Keep>(write: &mut Write, like: &T) -> Result<()> {
 
 /// Deletes an entity unless its scope refers to it. Returns true if the entity is gone. Fails if it
 /// changed since it was copied.
-async fn remove_unused<T: Keep>(write: &mut Write, like: &T, revision: i64) -> Result<bool> {
-    let Some(held) = write.find::<T>(like.name()).await? else { return Ok(true) };
-    check_revision(T::KIND, like.name(), Some(revision), held.stored.meta.revision)?;
+async fn remove_unused(write: &mut Write, kind: Kind, name: &Name, revision: i64) -> Result<bool> {
+    let Some(held) = write.find_any(kind, name).await? else { return Ok(true) };
+    check_revision(kind, name, Some(revision), held.stored.meta.revision)?;
     if !write.users(&held).await?.is_empty() {
         return Ok(false);
     }

@@ -8,8 +8,8 @@ use agent::{ErrorCode, Mode, Session};
 use llm::{Failure, Message};
 use persona::env::Values;
 use persona::{
-    BiasProfile, Bundle, Environment, Filler, Guardrail, Name, Persona, PreferredModel, PromptProblem,
-    Request, Scope, Skill, ToolPreset, View,
+    BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Name, Persona, PreferredModel,
+    PromptProblem, Request, Scope, Skill, ToolPreset, View,
 };
 use store::Keep;
 
@@ -177,7 +177,7 @@ fn skills(skills: &[&Skill]) -> BTreeMap<Name, String> {
 
 /// The preset that the strongest layer names. One that is missing is an error: a persona must not
 /// run with more tools than its author chose.
-async fn preset_of<T: Keep>(
+async fn preset_of<T: Keep + Entity>(
     library: &Library,
     bundle: &Bundle,
     named: impl Fn(&Persona) -> Option<&Name>,

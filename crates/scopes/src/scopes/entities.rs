@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use persona::{AnyEntity, Kind, Name, Scope, Stored, with_kind};
+use async_recursion::async_recursion as boxed;
+use persona::{AnyEntity, Entity, Kind, Name, Scope, Stored};
 
 use super::{ScopeFile, Scopes};
 use builtins::Builtins;
-use store::{Filter, Found, Page};
+use store::{Filter, Found, Keep, Page};
 
 use crate::Result;
 
@@ -67,17 +68,35 @@ impl Scopes {
         self.files().find(is_broken).map(|file| file.scope)
     }
 
-    /// A definition of any kind.
+    /// A definition of any kind from the given scope, or from the strongest one that has it.
+    #[boxed]
     pub async fn get_any(
         &self,
         kind: Kind,
         name: &Name,
         scope: Option<Scope>,
     ) -> Result<Option<Stored<AnyEntity>>> {
-        with_kind!(kind, T => {
-            let found = self.get::<T>(name, scope).await?;
-            Ok(found.map(|stored| Stored { entity: stored.entity.into(), meta: stored.meta }))
-        })
+        for file in self.files().filter(|file| scope.is_none_or(|only| only == file.scope)) {
+            if let Some(entry) = file.current().find(kind, name) {
+                let meta = self.file_meta(file, kind, name).await?;
+                return Ok(Some(Stored { entity: entry.entity.clone(), meta }));
+            }
+        }
+        match scope {
+            None => Ok(self.database().get_any(kind, name).await?),
+            Some(Scope::Shared) => Ok(self.database().get_shared(kind, name).await?),
+            Some(Scope::Builtin) => Ok(Builtins::get().stored(kind, name)),
+            Some(_) => Ok(None),
+        }
+    }
+
+    /// A definition of one kind.
+    pub async fn get<T: Keep + Entity>(
+        &self,
+        name: &Name,
+        scope: Option<Scope>,
+    ) -> Result<Option<Stored<T>>> {
+        Ok(self.get_any(T::KIND, name, scope).await?.and_then(Stored::of_kind))
     }
 
     /// Every entity of a scope, by kind and name.
@@ -93,18 +112,16 @@ impl Scopes {
         let mut all = Vec::new();
         if scope == Scope::Shared {
             for kind in Kind::ALL {
-                with_kind!(*kind, T => {
-                    let mut after: Option<Name> = None;
-                    loop {
-                        let chunk = self.database().definitions::<T>(after.as_ref(), CHUNK).await?;
-                        let full = chunk.len() == CHUNK;
-                        after = chunk.last().map(|stored| stored.entity.name.clone());
-                        all.extend(chunk.into_iter().map(|stored| AnyEntity::from(stored.entity)));
-                        if !full {
-                            break;
-                        }
+                let mut after: Option<Name> = None;
+                loop {
+                    let chunk = self.database().definitions(*kind, after.as_ref(), CHUNK).await?;
+                    let full = chunk.len() == CHUNK;
+                    after = chunk.last().map(|stored| stored.entity.name().clone());
+                    all.extend(chunk.into_iter().map(|stored| stored.entity));
+                    if !full {
+                        break;
                     }
-                });
+                }
             }
         }
         Ok(all)

@@ -14,7 +14,7 @@ use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
 use crate::{Error, Result};
 use database::{BUSY_TIMEOUT, Value, now};
 use files::{Edit, Entry, Lock, Problem};
-use store::{Action, Attribution, Held, Keep, Owner};
+use store::{Action, Attribution, Held, Owner};
 
 mod keeping;
 
@@ -95,12 +95,10 @@ impl FileWrite {
         self.entry(kind, name).is_some()
     }
 
-    pub(super) async fn find<T: Keep>(&self, name: &Name) -> Result<Option<Held<T>>> {
-        let entry = self.entry(T::KIND, name);
-        let Some(entity) = entry.and_then(|entry| T::try_from(entry.entity.clone()).ok()) else {
-            return Ok(None);
-        };
-        let meta = self.meta(T::KIND, name).await?;
+    pub(super) async fn find(&self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
+        let Some(entry) = self.entry(kind, name) else { return Ok(None) };
+        let entity = entry.entity.clone();
+        let meta = self.meta(kind, name).await?;
         Ok(Some(Held { id: 0, stored: Stored { entity, meta } }))
     }
 
@@ -128,55 +126,56 @@ impl FileWrite {
         Ok(meta)
     }
 
-    pub(super) async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+    pub(super) async fn insert(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
         let inserted = self.insert_entry(entity, action).await;
         self.failed |= inserted.is_err();
         inserted
     }
 
-    async fn insert_entry<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+    async fn insert_entry(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
         self.scopes.check_writable(&self.file)?;
-        if self.has(T::KIND, entity.name()) {
-            return Err(exists(entity));
+        let kind = entity.kind();
+        if self.has(kind, entity.name()) {
+            return Err(exists(&entity));
         }
-        self.refuse_broken(T::KIND, entity.name())?;
-        let meta = self.next(T::KIND, entity.name(), None).await?;
-        self.put(entity.clone().into(), action, None);
-        Ok(Stored { entity: entity.clone(), meta })
+        self.refuse_broken(kind, entity.name())?;
+        let meta = self.next(kind, entity.name(), None).await?;
+        self.put(entity, action, None);
+        Ok(meta)
     }
 
-    pub(super) async fn replace<T: Keep>(
+    pub(super) async fn replace(
         &mut self,
-        held: &Held<T>,
-        entity: &T,
+        held: &Stored<AnyEntity>,
+        entity: AnyEntity,
         action: Action,
-    ) -> Result<Stored<T>> {
+    ) -> Result<Meta> {
         let replaced = self.replace_entry(held, entity, action).await;
         self.failed |= replaced.is_err();
         replaced
     }
 
-    async fn replace_entry<T: Keep>(
+    async fn replace_entry(
         &mut self,
-        held: &Held<T>,
-        entity: &T,
+        held: &Stored<AnyEntity>,
+        entity: AnyEntity,
         action: Action,
-    ) -> Result<Stored<T>> {
+    ) -> Result<Meta> {
         self.scopes.check_writable(&self.file)?;
-        let old = held.stored.entity.name();
+        let (kind, old) = (entity.kind(), held.entity.name());
         let renamed = old != entity.name();
-        if renamed && self.has(T::KIND, entity.name()) {
-            return Err(exists(entity));
+        if renamed && self.has(kind, entity.name()) {
+            return Err(exists(&entity));
         }
-        self.refuse_broken(T::KIND, old)?;
-        self.refuse_broken(T::KIND, entity.name())?;
-        let meta = self.next(T::KIND, entity.name(), Some(&held.stored.meta)).await?;
+        self.refuse_broken(kind, old)?;
+        self.refuse_broken(kind, entity.name())?;
+        let meta = self.next(kind, entity.name(), Some(&held.meta)).await?;
         if renamed {
-            self.steps.push(Step::Rename(T::KIND, old.clone(), entity.name().clone()));
-            self.changed.insert((T::KIND, old.clone()), None);
+            self.steps.push(Step::Rename(kind, old.clone(), entity.name().clone()));
+            self.changed.insert((kind, old.clone()), None);
         }
-        self.put(entity.clone().into(), action, renamed.then(|| old.clone()));
-        Ok(Stored { entity: entity.clone(), meta })
+        self.put(entity, action, renamed.then(|| old.clone()));
+        Ok(meta)
     }
 
     fn put(&mut self, entity: AnyEntity, action: Action, renamed_from: Option<Name>) {
@@ -204,19 +203,18 @@ impl FileWrite {
         checked
     }
 
-    pub(super) fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+    pub(super) fn remove(&mut self, held: Stored<AnyEntity>) -> Result<()> {
         self.check_writable()?;
-        let name = held.stored.entity.name();
-        if let Err(refused) = self.refuse_broken(T::KIND, name) {
+        let Stored { entity, meta } = held;
+        let (kind, name) = (entity.kind(), entity.name().clone());
+        if let Err(refused) = self.refuse_broken(kind, &name) {
             self.failed = true;
             return Err(refused);
         }
-        let entity: AnyEntity = held.stored.entity.clone().into();
         let hash = Entry::new(entity.clone()).hash;
-        let meta = &held.stored.meta;
-        self.metas.insert((T::KIND, name.clone()), Meta { revision: meta.revision + 1, ..meta.clone() });
-        self.changed.insert((T::KIND, name.clone()), None);
-        self.steps.push(Step::Remove(T::KIND, name.clone()));
+        self.metas.insert((kind, name.clone()), Meta { revision: meta.revision + 1, ..meta });
+        self.changed.insert((kind, name.clone()), None);
+        self.steps.push(Step::Remove(kind, name));
         self.records.push(Recorded { action: Action::Delete, entity, hash, renamed_from: None });
         Ok(())
     }
@@ -304,8 +302,8 @@ impl FileWrite {
     }
 }
 
-fn exists<T: Keep>(entity: &T) -> Error {
-    store::Error::Exists { kind: T::KIND, name: entity.name().clone() }.into()
+fn exists(entity: &AnyEntity) -> Error {
+    store::Error::Exists { kind: entity.kind(), name: entity.name().clone() }.into()
 }
 
 impl Step {

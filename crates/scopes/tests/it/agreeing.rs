@@ -45,7 +45,7 @@ impl Written {
         may.filter(|_| random.random_bool(0.5)).collect()
     }
 
-    async fn keep<T: store::Keep>(&mut self, scopes: &Scopes, scope: Scope, entity: T) {
+    async fn keep<T: store::Keep + persona::Entity>(&mut self, scopes: &Scopes, scope: Scope, entity: T) {
         keep_in(scopes, scope, &entity).await;
         self.0.insert((scope, T::KIND, entity.name().clone()), entity.into());
     }

@@ -34,12 +34,16 @@ pub(crate) async fn begin_in(scopes: &Scopes, scope: Scope) -> Write {
     scopes.write(scope, attribution()).await.unwrap()
 }
 
-pub(crate) async fn held_in<T: Keep>(write: &mut Write, of: &str) -> Held<T> {
+pub(crate) async fn held_in<T: Keep + persona::Entity>(write: &mut Write, of: &str) -> Held<T> {
     write.find::<T>(&name(of)).await.unwrap().unwrap_or_else(|| panic!("no {} {of}", T::KIND))
 }
 
 /// Keeps one new entity in a scope.
-pub(crate) async fn keep_in<T: Keep>(scopes: &Scopes, scope: Scope, entity: &T) -> Stored<T> {
+pub(crate) async fn keep_in<T: Keep + persona::Entity>(
+    scopes: &Scopes,
+    scope: Scope,
+    entity: &T,
+) -> Stored<T> {
     let mut write = begin_in(scopes, scope).await;
     let stored = write.insert(entity, Action::Create).await.unwrap();
     write.commit().await.unwrap();
@@ -47,7 +51,7 @@ pub(crate) async fn keep_in<T: Keep>(scopes: &Scopes, scope: Scope, entity: &T) 
 }
 
 /// Changes one entity; another name makes it a rename.
-pub(crate) async fn change_in<T: Keep>(
+pub(crate) async fn change_in<T: Keep + persona::Entity>(
     scopes: &Scopes,
     scope: Scope,
     of: &str,
@@ -63,7 +67,7 @@ pub(crate) async fn change_in<T: Keep>(
     stored
 }
 
-pub(crate) async fn remove_in<T: Keep>(scopes: &Scopes, scope: Scope, of: &str) {
+pub(crate) async fn remove_in<T: Keep + persona::Entity>(scopes: &Scopes, scope: Scope, of: &str) {
     let mut write = begin_in(scopes, scope).await;
     let held = held_in::<T>(&mut write, of).await;
     write.remove(&held).await.unwrap();

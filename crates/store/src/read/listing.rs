@@ -7,14 +7,14 @@ use chrono::{DateTime, Utc};
 use persona::{AnyEntity, Kind, Name, Scope, with_entity};
 
 use super::{Filter, Found};
-use crate::words::{self, Searchable as _};
+use crate::words::Words;
 use builtins::Builtins;
 
 /// An entity as a list shows it, and its search words.
 #[derive(Debug)]
 pub struct Listed {
     pub found: Found,
-    words: words::Words,
+    words: Words,
 }
 
 impl Listed {
@@ -53,7 +53,7 @@ impl Listed {
             AnyEntity::TestInput(input) => found.lead.clone_from(&input.content),
             _ => {}
         }
-        Self { found, words: with_entity!(entity, entity => entity.words()) }
+        Self { found, words: Words::of_entity(entity) }
     }
 
     pub(super) fn passes(&self, filter: &Filter, words: Option<&[String]>) -> bool {

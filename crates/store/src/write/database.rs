@@ -1,14 +1,16 @@
 //! Writes to the database: one transaction for entities, their links, their history and their search words.
 
+use async_recursion::async_recursion as boxed;
 use chrono::Utc;
-use persona::{Kind, Meta, Name, Scope, Stored};
+use persona::{AnyEntity, Entity, Kind, Meta, Name, Scope, Stored};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::identity::Last;
 use super::{Action, Attribution, Held, Keep, links, rows};
-use crate::documents::{definition, meta, row_of, search_number, table};
+use crate::documents::{row_of, search_number, table};
 use crate::feed::{self, Change};
+use crate::words::Words;
 use crate::{Error, Result, Store, documents};
 use database::{Dialect, Transaction, Value, Violation};
 
@@ -60,30 +62,28 @@ impl DatabaseWrite {
     }
 
     /// The shared entity of that name, locked until the transaction ends.
-    pub async fn find<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
-        let dialect = self.transaction.dialect();
-        let table = table(T::KIND);
-        if dialect == Dialect::Postgres {
-            // First the lock, then the read: a statement that waits for a lock still sees the
-            // links as they were before it waited.
-            let lock = format!("SELECT a.id FROM {table} a WHERE a.name = $1 FOR UPDATE");
-            self.transaction.number(&lock, &[Value::from(name)]).await?;
-        }
-        self.peek(name).await
+    pub async fn find<T: Keep + Entity>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
+        Ok(self.find_any(T::KIND, name).await?.and_then(Held::of_kind))
     }
 
-    /// The same without holding it: others may change it meanwhile.
-    pub async fn peek<T: Keep>(&mut self, name: &Name) -> Result<Option<Held<T>>> {
-        let dialect = self.transaction.dialect();
-        let table = table(T::KIND);
-        let row = dialect.object(&[
-            ("id", "a.id".to_owned()),
-            ("entity", definition(dialect, T::KIND, "a")),
-            ("meta", meta(dialect, "a")),
-        ]);
-        let sql = format!("SELECT {} FROM {table} a WHERE a.name = $1", dialect.text(&row));
+    /// The shared entity of that kind and name, locked until the transaction ends.
+    #[boxed]
+    pub async fn find_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
+        if self.transaction.dialect() == Dialect::Postgres {
+            // First the lock, then the read: a statement that waits for a lock still sees the
+            // links as they were before it waited.
+            let lock = format!("SELECT a.id FROM {} a WHERE a.name = $1 FOR UPDATE", table(kind));
+            self.transaction.number(&lock, &[Value::from(name)]).await?;
+        }
+        self.peek_any(kind, name).await
+    }
+
+    /// The same without locking it: others may change it meanwhile.
+    #[boxed]
+    pub async fn peek_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
+        let sql = documents::select_by_name(self.transaction.dialect(), kind);
         let row = self.transaction.text(&sql, &[Value::from(name)]).await?;
-        Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
+        row.map(|row| documents::parse(kind, &row)).transpose()
     }
 
     /// True if the shared scope has this name.
@@ -92,21 +92,27 @@ impl DatabaseWrite {
         Ok(self.transaction.number(&sql, &[Value::from(name)]).await?.is_some())
     }
 
-    /// Keeps a new entity; what it links must be there.
-    pub async fn insert<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+    /// Inserts a new entity. Its links must exist.
+    pub async fn insert<T: Keep>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
+        let meta = self.insert_any(&entity.clone().into(), action).await?;
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    #[boxed]
+    async fn insert_any(&mut self, entity: &AnyEntity, action: Action) -> Result<Meta> {
         let inserted = self.insert_row(entity, action).await;
         self.failed |= inserted.is_err();
         inserted
     }
 
-    async fn insert_row<T: Keep + Clone>(&mut self, entity: &T, action: Action) -> Result<Stored<T>> {
-        let now = database::now();
+    async fn insert_row(&mut self, entity: &AnyEntity, action: Action) -> Result<Meta> {
+        let (kind, now) = (entity.kind(), database::now());
         // A name that is used again counts on, so that no old revision number fits a new entity.
-        let last = Last::of(&mut self.transaction, T::KIND, entity.name()).await?;
+        let last = Last::of(&mut self.transaction, kind, entity.name()).await?;
         let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
         let revision = last.revision + 1;
         let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
-        columns.extend(rows::columns(T::KIND, entity)?);
+        columns.extend(rows::columns(kind, entity)?);
         columns.extend([
             ("tags", Value::Tags(entity.tags().clone())),
             ("revision", Value::Int(revision)),
@@ -117,52 +123,61 @@ impl DatabaseWrite {
         let places: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
         let sql = format!(
             "INSERT INTO {} ({}) VALUES ({}) RETURNING id",
-            table(T::KIND),
+            table(kind),
             names.join(", "),
             places.join(", ")
         );
         let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
         let inserted = self.transaction.number(&sql, &values).await;
-        let id = inserted.map_err(|error| named(error.into(), T::KIND, entity.name()))?.unwrap_or_default();
-        let revision = self.count_on(T::KIND, entity.name(), id, revision).await?;
-        let stored = Stored {
-            entity: entity.clone(),
-            meta: Meta {
-                scope: Scope::Shared,
-                revision,
-                guid: Some(guid),
-                created_at: Some(now),
-                updated_at: Some(now),
-            },
+        let id = inserted.map_err(|error| named(error.into(), kind, entity.name()))?.unwrap_or_default();
+        let revision = self.count_on(kind, entity.name(), id, revision).await?;
+        let meta = Meta {
+            scope: Scope::Shared,
+            revision,
+            guid: Some(guid),
+            created_at: Some(now),
+            updated_at: Some(now),
         };
-        self.after_write(id, &stored, action).await?;
-        Ok(stored)
+        self.after_write(id, entity, &meta, action).await?;
+        Ok(meta)
     }
 
-    /// Puts a new definition in the place of the one that is held.
-    pub async fn replace<T: Keep + Clone>(
+    /// Replaces the definition of a held entity.
+    pub async fn replace<T: Keep>(
         &mut self,
         held: &Held<T>,
         entity: &T,
         action: Action,
     ) -> Result<Stored<T>> {
+        let meta = self.replace_any(&held.to_any(), &entity.clone().into(), action).await?;
+        Ok(Stored { entity: entity.clone(), meta })
+    }
+
+    #[boxed]
+    async fn replace_any(
+        &mut self,
+        held: &Held<AnyEntity>,
+        entity: &AnyEntity,
+        action: Action,
+    ) -> Result<Meta> {
         let replaced = self.replace_row(held, entity, action).await;
         self.failed |= replaced.is_err();
         replaced
     }
 
-    async fn replace_row<T: Keep + Clone>(
+    async fn replace_row(
         &mut self,
-        held: &Held<T>,
-        entity: &T,
+        held: &Held<AnyEntity>,
+        entity: &AnyEntity,
         action: Action,
-    ) -> Result<Stored<T>> {
+    ) -> Result<Meta> {
+        let kind = entity.kind();
         let old = &held.stored;
         let now = database::now();
-        let earlier = self.newest_revision(T::KIND, entity.name()).await?;
+        let earlier = self.newest_revision(kind, entity.name()).await?;
         let revision = old.meta.revision.max(earlier) + 1;
         let mut columns = vec![("name", Value::from(entity.name()))];
-        columns.extend(rows::columns(T::KIND, entity)?);
+        columns.extend(rows::columns(kind, entity)?);
         columns.extend([
             ("tags", Value::Tags(entity.tags().clone())),
             ("revision", Value::Int(revision)),
@@ -173,7 +188,7 @@ impl DatabaseWrite {
         let count = columns.len();
         let sql = format!(
             "UPDATE {} SET {} WHERE id = ${} AND revision = ${}",
-            table(T::KIND),
+            table(kind),
             assignments.join(", "),
             count + 1,
             count + 2
@@ -181,27 +196,20 @@ impl DatabaseWrite {
         let mut values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
         values.extend([Value::Int(held.id), Value::Int(old.meta.revision)]);
         let updated = self.transaction.run(&sql, &values).await;
-        if updated.map_err(|error| named(error.into(), T::KIND, entity.name()))? != 1 {
-            return Err(Error::Raced { kind: T::KIND, name: entity.name().clone() });
+        if updated.map_err(|error| named(error.into(), kind, entity.name()))? != 1 {
+            return Err(Error::Raced { kind, name: entity.name().clone() });
         }
         let renamed = old.entity.name() != entity.name();
         let revision =
-            if renamed { self.count_on(T::KIND, entity.name(), held.id, revision).await? } else { revision };
-        let stored = Stored {
-            entity: entity.clone(),
-            meta: Meta { revision, updated_at: Some(now), ..old.meta.clone() },
-        };
+            if renamed { self.count_on(kind, entity.name(), held.id, revision).await? } else { revision };
+        let meta = Meta { revision, updated_at: Some(now), ..old.meta.clone() };
         if renamed {
-            self.move_state(T::KIND, old.entity.name(), entity.name()).await?;
+            self.move_state(kind, old.entity.name(), entity.name()).await?;
             // Subscribers of the old name must read again.
-            self.changes.push(Change::Entity {
-                kind: T::KIND,
-                name: old.entity.name().clone(),
-                listed: true,
-            });
+            self.changes.push(Change::Entity { kind, name: old.entity.name().clone(), listed: true });
         }
-        self.after_write(held.id, &stored, action).await?;
-        Ok(stored)
+        self.after_write(held.id, entity, &meta, action).await?;
+        Ok(meta)
     }
 
     /// A persona's stage in an arc that it inherits goes with its name, and with that of the arc.
@@ -221,19 +229,25 @@ impl DatabaseWrite {
         Ok(())
     }
 
-    /// Deletes what is held. Its own links go with it; links to it must be gone already.
+    /// Deletes a held entity and its links. Links to it must be gone already.
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        self.remove_any(&held.to_any()).await
+    }
+
+    #[boxed]
+    async fn remove_any(&mut self, held: &Held<AnyEntity>) -> Result<()> {
         let removed = self.remove_row(held).await;
         self.failed |= removed.is_err();
         removed
     }
 
-    async fn remove_row<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
-        let sql = format!("DELETE FROM {} WHERE id = $1", table(T::KIND));
+    async fn remove_row(&mut self, held: &Held<AnyEntity>) -> Result<()> {
+        let kind = held.stored.entity.kind();
+        let sql = format!("DELETE FROM {} WHERE id = $1", table(kind));
         let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
-        deleted.map_err(|error| named(error.into(), T::KIND, held.stored.entity.name()))?;
-        self.unindex(T::KIND, held.id).await?;
-        if T::KIND == Kind::Persona {
+        deleted.map_err(|error| named(error.into(), kind, held.stored.entity.name()))?;
+        self.unindex(kind, held.id).await?;
+        if kind == Kind::Persona {
             let sql = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
             self.transaction.run(sql, &[Value::from(held.stored.entity.name())]).await?;
         }
@@ -242,15 +256,20 @@ impl DatabaseWrite {
         self.record(&held.stored.entity, &last, Action::Delete, "[]".to_owned()).await
     }
 
-    /// Which personas and arcs use a piece.
+    /// The personas and arcs that use a held entity.
     pub async fn users<T: Keep>(&mut self, held: &Held<T>) -> Result<Vec<(Kind, Name)>> {
+        self.users_of(&held.to_any()).await
+    }
+
+    #[boxed]
+    async fn users_of(&mut self, held: &Held<AnyEntity>) -> Result<Vec<(Kind, Name)>> {
         #[derive(Deserialize)]
         struct User {
             kind: Kind,
             name: Name,
         }
         let mut users = Vec::new();
-        for sql in documents::user_queries(self.transaction.dialect(), T::KIND) {
+        for sql in documents::user_queries(self.transaction.dialect(), held.stored.entity.kind()) {
             let values = [Value::Int(held.id), Value::from(held.stored.entity.name())];
             for row in self.transaction.texts(&sql, &values).await? {
                 let User { kind, name } = serde_json::from_str(&row)?;
@@ -297,19 +316,19 @@ impl DatabaseWrite {
         Ok(newest + 1)
     }
 
-    async fn after_write<T: Keep>(&mut self, id: i64, stored: &Stored<T>, action: Action) -> Result<()> {
+    async fn after_write(&mut self, id: i64, entity: &AnyEntity, meta: &Meta, action: Action) -> Result<()> {
         // A linked entity may be deleted at this very moment.
-        let linked = links::of(self, id, &stored.entity.clone().into()).await;
-        linked.map_err(|error| named(error, T::KIND, stored.entity.name()))?;
-        self.index(T::KIND, id, &stored.entity).await?;
-        let refs = self.references(T::KIND, id).await?;
-        self.record(&stored.entity, &stored.meta, action, refs).await
+        let linked = links::of(self, id, entity).await;
+        linked.map_err(|error| named(error, entity.kind(), entity.name()))?;
+        self.index(id, entity).await?;
+        let refs = self.references(entity.kind(), id).await?;
+        self.record(entity, meta, action, refs).await
     }
 
-    async fn record<T: Keep>(&mut self, entity: &T, meta: &Meta, action: Action, refs: String) -> Result<()> {
+    async fn record(&mut self, entity: &AnyEntity, meta: &Meta, action: Action, refs: String) -> Result<()> {
         let Attribution { who, front, message } = self.attribution.clone();
         let values = [
-            Value::from(T::KIND.as_str()),
+            Value::from(entity.kind().as_str()),
             Value::Uuid(meta.guid.unwrap_or_default()),
             Value::from(entity.name()),
             Value::Int(meta.revision),
@@ -329,12 +348,12 @@ impl DatabaseWrite {
             )
             .await?;
         let listed = matches!(action, Action::Create | Action::Restore | Action::Delete | Action::Rename);
-        self.changes.push(Change::Entity { kind: T::KIND, name: entity.name().clone(), listed });
+        self.changes.push(Change::Entity { kind: entity.kind(), name: entity.name().clone(), listed });
         Ok(())
     }
 
-    pub(crate) async fn index<T: Keep>(&mut self, kind: Kind, id: i64, entity: &T) -> Result<()> {
-        let words = entity.words();
+    pub(crate) async fn index(&mut self, id: i64, entity: &AnyEntity) -> Result<()> {
+        let (kind, words) = (entity.kind(), Words::of_entity(entity));
         match self.transaction.dialect() {
             Dialect::Sqlite => {
                 self.unindex(kind, id).await?;

@@ -3,11 +3,11 @@
 //! Tags belong to an entity, not to its name. A new entity under a freed name is another one, whose callers
 //! must not get the tagged revisions of the old one.
 
-use persona::{Kind, Name};
+use persona::{AnyEntity, Kind, Name};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{Action, Keep};
+use super::Action;
 use crate::Result;
 use crate::history::GONE;
 use database::{Column, Transaction, Value};
@@ -39,8 +39,9 @@ impl Last {
     }
 
     /// The entity that a definition brings back: it is rolled back, or made again just as it was.
-    pub(super) fn brought_back<T: Keep>(&self, entity: &T, action: Action) -> Option<Uuid> {
-        let same = || T::deserialize(&self.entity).is_ok_and(|old| old == *entity);
+    pub(super) fn brought_back(&self, entity: &AnyEntity, action: Action) -> Option<Uuid> {
+        let old = || AnyEntity::from_json(entity.kind(), self.entity.clone());
+        let same = || old().is_ok_and(|old| old == *entity);
         self.gone.filter(|_| action == Action::Restore || same())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use persona::{AnyEntity, Kind, Part, Persona, with_kind};
+use persona::{AnyEntity, Kind, Part, Persona, Stored};
 use serde_json::Value;
 use store::{HistoryKey, Store};
 use testkit::Database;
@@ -48,11 +48,7 @@ async fn every_definition_is_as_it_was() {
     let (database, store) = earlier().await;
     let mut found = BTreeMap::new();
     for kind in Kind::ALL {
-        let definitions: Vec<AnyEntity> = with_kind!(*kind, T => {
-            let stored = store.definitions::<T>(None, 100).await.unwrap();
-            stored.into_iter().map(|stored| stored.entity.into()).collect()
-        });
-        for entity in definitions {
+        for Stored { entity, .. } in store.definitions(*kind, None, 100).await.unwrap() {
             found.insert((kind.to_string(), entity.name().to_string()), in_order(entity));
         }
     }

@@ -23,7 +23,7 @@ async fn listed(store: &Store, kind: Kind) -> Vec<String> {
 }
 
 /// Creates `first`, turns it into `second` field by field, renames it and removes it.
-async fn live<T: Keep + Debug>(store: &Store, first: T, second: T) {
+async fn live<T: Keep + persona::Entity + Debug>(store: &Store, first: T, second: T) {
     let (kind, born, renamed) = (T::KIND, first.name().clone(), second.name().clone());
     assert!(store.get::<T>(&born).await.unwrap().is_none());
 

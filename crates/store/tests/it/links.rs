@@ -93,7 +93,7 @@ fn count(table: &str) -> String {
     format!("SELECT CAST(count(*) AS text) FROM {table}")
 }
 
-async fn users<T: Keep>(store: &store::Store, of: &str) -> Vec<(Kind, String)> {
+async fn users<T: Keep + persona::Entity>(store: &store::Store, of: &str) -> Vec<(Kind, String)> {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     let users = write.users(&held).await.unwrap();
@@ -167,7 +167,7 @@ async fn an_entity_knows_its_users() {
     .await;
 }
 
-async fn stays<T: Keep>(store: &store::Store, of: &str) {
+async fn stays<T: Keep + persona::Entity>(store: &store::Store, of: &str) {
     let mut write = begin(store).await;
     let held = held::<T>(&mut write, of).await;
     let refused = write.remove(&held).await.unwrap_err();

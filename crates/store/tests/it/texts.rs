@@ -36,7 +36,7 @@ const AWKWARD: &[&str] = &[
     "0012e3",
 ];
 
-async fn survives<T: Keep + Debug>(store: &Store, entity: &T) {
+async fn survives<T: Keep + persona::Entity + Debug>(store: &Store, entity: &T) {
     entity.check().unwrap();
     let stored = keep(store, entity).await;
     assert_eq!(stored.entity, *entity);
@@ -280,7 +280,7 @@ async fn nul_is_refused_everywhere() {
     .await;
 }
 
-async fn refuses<T: Keep>(store: &Store, entity: &T) {
+async fn refuses<T: Keep + persona::Entity>(store: &Store, entity: &T) {
     let mut write = begin(store).await;
     let error = write.insert(entity, Action::Create).await.map(drop).unwrap_err();
     assert_eq!(error.code(), Code::NulCharacter, "{}: {error}", T::KIND);
