@@ -52,6 +52,7 @@ impl AsReport for ChainError {
     fn candidates(&self) -> Vec<String> {
         match self {
             Self::Missing { meant: Some(meant), .. } => vec![meant.to_string()],
+            Self::Cycle { other: Some(other), .. } => vec![other.to_string()],
             _ => Vec::new(),
         }
     }

@@ -104,6 +104,9 @@ pub struct Finding {
     /// The place in the field's text, if the finding has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
+    /// The names that may have been meant, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
     /// The problem. Names hidden characters without repeating them, and never shows a whole secret.
     pub message: String,
     /// The remedy.
@@ -192,6 +195,13 @@ impl Report<'_, '_> {
         }
     }
 
+    /// Adds names that may have been meant to the last finding.
+    fn with_candidates(&mut self, candidates: Vec<String>) {
+        if let Some(added) = self.found.last_mut() {
+            added.candidates = candidates;
+        }
+    }
+
     /// Adds a finding at a place in a field's text.
     fn add_at(&mut self, rule: Rule, level: Level, field: &str, at: Place, words: (String, Option<String>)) {
         self.push(rule, level, Some(field), Some(at), words);
@@ -215,6 +225,7 @@ impl Report<'_, '_> {
             field: field.map(str::to_owned),
             element: None,
             at,
+            candidates: Vec::new(),
             message,
             suggestion,
         });

@@ -55,6 +55,9 @@ pub struct LintFinding {
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// The names that may have been meant, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
@@ -74,7 +77,7 @@ impl LintFinding {
         path: Option<PathBuf>,
         place: Option<(usize, usize)>,
     ) -> Self {
-        let Finding { rule, level, kind, name, scope, field, message, suggestion, .. } = finding;
+        let Finding { rule, level, kind, name, scope, field, candidates, message, suggestion, .. } = finding;
         Self {
             rule: LintRule::Definition(rule),
             level,
@@ -82,6 +85,7 @@ impl LintFinding {
             kind: Some(kind),
             name: Some(name.to_string()),
             field,
+            candidates,
             message,
             suggestion,
             path,
@@ -108,6 +112,7 @@ impl LintFinding {
             kind,
             name,
             field: None,
+            candidates: Vec::new(),
             message,
             suggestion: hint,
             path: Some(path),
@@ -118,12 +123,11 @@ impl LintFinding {
 
     /// True if both are the same, apart from their place.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let Self { rule, level, scope, kind, name, field, message, suggestion, path, line: _, column: _ } =
-            self;
+        let Self { rule, level, scope, kind, name, field, candidates, message, suggestion, path, .. } = self;
         (rule, level, scope, kind, name)
             == (&other.rule, &other.level, &other.scope, &other.kind, &other.name)
-            && (field, message, suggestion, path)
-                == (&other.field, &other.message, &other.suggestion, &other.path)
+            && (field, candidates, message, suggestion, path)
+                == (&other.field, &other.candidates, &other.message, &other.suggestion, &other.path)
     }
 
     /// True if both are of the same rule and line.
@@ -141,6 +145,7 @@ impl LintFinding {
             kind: None,
             name: None,
             field: None,
+            candidates: Vec::new(),
             message,
             suggestion: Some(hint.to_owned()),
             path: Some(path.to_owned()),

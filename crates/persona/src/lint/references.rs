@@ -40,6 +40,7 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
         remedy => Some(remedy.to_string()),
     });
     report.add(rule, Some("extends"), broken.error.to_string(), advice);
+    report.with_candidates(broken.error.candidates());
 }
 
 fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
@@ -68,6 +69,7 @@ fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name,
     let near = known.near(from, kind, name);
     let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
     report.add_named(Rule::UnknownReference, field, name.as_str(), (message, did_you_mean(&near)));
+    report.with_candidates(near);
 }
 
 fn did_you_mean(near: &[String]) -> Option<String> {
@@ -114,6 +116,7 @@ fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings
         });
         let message = format!("the provider {provider:?} is not configured");
         report.add(Rule::UnknownProvider, Some(&field), message, Some(hint));
+        report.with_candidates(near);
     }
 }
 

@@ -31,13 +31,13 @@ where
     let mut more = least.clone();
     more["colour"] = json!("red");
     let refusal = read::<T>(&more).expect_err("there is no such field");
-    assert!(refusal.starts_with("unknown field `colour`, expected "), "{refusal}");
+    assert!(refusal.contains("`colour`"), "{refusal}");
 
     for field in least.as_object().expect("an object").keys() {
         let mut less = least.clone();
         less.as_object_mut().expect("an object").remove(field);
         let refusal = read::<T>(&less).expect_err("a field that must be there is missing");
-        assert_eq!(refusal, format!("missing field `{field}`"));
+        assert!(refusal.contains(&format!("`{field}`")), "{refusal}");
     }
 }
 
@@ -70,18 +70,18 @@ fn personas() {
     check::<Persona>(&whole_persona(), &json!({ "name": "p" }));
     let least: Persona = read(&json!({ "name": "p" })).expect("a name suffices");
     assert_eq!(least, Persona::new(least.name.clone()));
-    for (inside, refusal) in [
-        ("/parts/0", "unknown field `colour`, expected one of `name`, `order`, `priority`"),
-        ("/examples/0", "unknown field `colour`, expected `user` or `persona`"),
-        ("/plan_persona", "unknown field `colour`, expected one of `instruction`, `model`, `tool_preset`"),
-        (
-            "/preferred_models/0",
-            "unknown field `colour`, expected one of `provider`, `model`, `temperature`, `top_p`, `max_output_tokens`",
-        ),
+    for (inside, fields) in [
+        ("/parts/0", &["name", "order", "priority"][..]),
+        ("/examples/0", &["user", "persona"]),
+        ("/plan_persona", &["instruction", "model", "tool_preset"]),
+        ("/preferred_models/0", &["provider", "model", "temperature", "top_p", "max_output_tokens"]),
     ] {
         let mut more = whole_persona();
         more.pointer_mut(inside).expect("it is there")["colour"] = json!("red");
-        assert_eq!(read::<Persona>(&more), Err(refusal.to_owned()));
+        let refusal = read::<Persona>(&more).expect_err("there is no such field");
+        // serde quotes the unknown field, then the known ones.
+        let quoted: Vec<&str> = refusal.split('`').skip(1).step_by(2).collect();
+        assert_eq!(quoted, [&["colour"], fields].concat(), "{refusal}");
     }
 }
 

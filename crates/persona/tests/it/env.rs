@@ -111,14 +111,13 @@ fn only_allowed_names_are_looked_up() {
 }
 
 #[test]
-fn problems_have_a_remedy_and_no_value() {
+fn problems_name_the_variable_and_its_place() {
     let problems = expanded("${env.B}\n ${env.C}").problems;
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        problems,
         [
-            "${env.B} at 1:1 is not set; set B in the environment",
-            "${env.C} at 2:2 is not allowed; add \"C\" to [env] allow in your own config.toml",
+            EnvProblem::Unset { name: "B".to_owned(), line: 1, column: 1 },
+            EnvProblem::NotAllowed { name: "C".to_owned(), line: 2, column: 2 },
         ]
     );
 }

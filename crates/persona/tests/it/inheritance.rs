@@ -158,7 +158,7 @@ fn stages_and_overrides_are_above_all_personas() {
     check_places("own tone=warm@4 > | stage goal=win", "base:tone=warm@4/0 stage:goal=win@5/0");
     check_refused(
         "own tone=warm > own goal=win | override tone=?icy",
-        r#"unknown part "icy" in overrides.tone"#,
+        "unknown_override overrides.tone=icy",
     );
 }
 

@@ -55,22 +55,22 @@ fn an_override_applies_where_the_persona_has_no_such_part() {
 
 #[test]
 fn an_override_must_name_a_part_that_exists() {
-    check_refused("override tone=?dry", r#"unknown part "dry" in overrides.tone"#);
-    check_refused("own tone=warm | override tone=?dry", r#"unknown part "dry" in overrides.tone"#);
+    check_refused("override tone=?dry", "unknown_override overrides.tone=dry");
+    check_refused("own tone=warm | override tone=?dry", "unknown_override overrides.tone=dry");
     // That a persona has a part does not make it one that the library was asked for.
-    check_refused("own tone=warm | override tone=?warm", r#"unknown part "warm" in overrides.tone"#);
-    check_refused("override tone=dry voice=?low", r#"unknown part "low" in overrides.voice"#);
-    check_refused("types goal | limit 0 | override tone=?dry", r#"unknown part "dry" in overrides.tone"#);
+    check_refused("own tone=warm | override tone=?warm", "unknown_override overrides.tone=warm");
+    check_refused("override tone=dry voice=?low", "unknown_override overrides.voice=low");
+    check_refused("types goal | limit 0 | override tone=?dry", "unknown_override overrides.tone=dry");
 }
 
 #[test]
 fn an_override_must_name_a_part_of_its_type() {
-    let refusal = r#"overrides.tone names "dry", which is of type voice"#;
+    let refusal = "wrong_part_type overrides.tone=dry, use overrides.voice";
     check_refused("override tone=voice:dry", refusal);
     check_refused("own tone=warm voice=low | override tone=voice:dry", refusal);
     check_refused(
         "override goal=win voice=identity:me",
-        r#"overrides.voice names "me", which is of type identity"#,
+        "wrong_part_type overrides.voice=me, use overrides.identity",
     );
 }
 

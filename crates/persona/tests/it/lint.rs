@@ -12,6 +12,7 @@ mod referring;
 mod secrets;
 mod texts;
 mod unicode;
+mod wording;
 
 /// A library in which some definitions are looked at and others are only known.
 #[derive(Default)]
@@ -80,7 +81,8 @@ impl OtherDefinitions for Shelf {
     }
 }
 
-/// Asserts what one rule finds in a library, as it is printed.
+/// Asserts the findings of one rule: `level kind scope:name field "element" line:column`, as far as
+/// they have these fields, then `~` and the candidates. Each text behind a `|` occurs in the sentence.
 #[track_caller]
 pub(crate) fn check(rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
     check_with(&Settings::default(), rule, entries, expected);
@@ -89,11 +91,32 @@ pub(crate) fn check(rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
 #[track_caller]
 pub(crate) fn check_with(settings: &Settings, rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
     let found = Shelf::read(entries).lint(settings);
-    let found = found.iter().filter(|finding| finding.rule == rule);
-    let found: Vec<String> = found.map(ToString::to_string).collect();
-    let suffix = format!(" [{rule}]");
-    let found: Vec<&str> = found.iter().map(|line| line.strip_suffix(&suffix).expect("the rule")).collect();
-    assert_eq!(found, expected, "{rule}");
+    check_findings(found.iter().filter(|finding| finding.rule == rule), expected);
+}
+
+#[track_caller]
+fn check_findings<'f>(found: impl Iterator<Item = &'f Finding>, expected: &[&str]) {
+    let found: Vec<&Finding> = found.collect();
+    let (fields, facts): (Vec<&str>, Vec<&str>) =
+        expected.iter().map(|line| line.split_once(" | ").unwrap_or((line, ""))).unzip();
+    assert_eq!(found.iter().map(|finding| fields_of(finding)).collect::<Vec<_>>(), fields, "{found:#?}");
+    for (finding, facts) in found.iter().zip(facts) {
+        for fact in facts.split(" | ") {
+            assert!(finding.to_string().contains(fact), "{fact:?} is not in {finding}");
+        }
+    }
+}
+
+fn fields_of(finding: &Finding) -> String {
+    let Finding { level, kind, name, scope, field, element, at, candidates, .. } = finding;
+    let mut words = vec![format!("{level} {kind} {scope}:{name}")];
+    words.extend(field.clone());
+    words.extend(element.as_ref().map(|element| format!("{element:?}")));
+    words.extend(at.map(|at| at.to_string()));
+    if !candidates.is_empty() {
+        words.push(format!("~ {}", candidates.join(" ")));
+    }
+    words.join(" ")
 }
 
 /// The findings of all rules in the content of a part of the project.
@@ -103,9 +126,19 @@ pub(crate) fn in_text(text: &str) -> Vec<Finding> {
     Shelf::read(&[("project part p", part), ("project persona someone", persona)]).lint(&Settings::default())
 }
 
-/// The messages of a rule about a text.
-pub(crate) fn messages(rule: Rule, text: &str) -> Vec<String> {
-    in_text(text).into_iter().filter(|it| it.rule == rule).map(|it| it.message).collect()
+/// The findings of a rule in a text.
+pub(crate) fn of_rule(rule: Rule, text: &str) -> Vec<Finding> {
+    in_text(text).into_iter().filter(|it| it.rule == rule).collect()
+}
+
+/// Asserts the findings of a rule in a text: `line:column`, then texts that occur in the sentence, each
+/// behind a `|`.
+#[track_caller]
+pub(crate) fn check_text(rule: Rule, text: &str, expected: &[&str]) {
+    let expected: Vec<String> =
+        expected.iter().map(|line| format!("{} part project:p content {line}", rule.level())).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    check_findings(of_rule(rule, text).iter(), &expected);
 }
 
 #[test]
@@ -174,7 +207,7 @@ fn findings_are_sorted_by_scope_kind_name_field_and_rule() {
         ]
     );
     // Within a text, they are in the order of the text.
-    assert!(found[6].message.contains("env.X") && found[7].message.contains("env.Y"));
+    assert!(found[6].at < found[7].at, "{found:#?}");
     let again = shelf.lint(&Settings::default());
     assert_eq!(found, again);
 }
@@ -198,13 +231,17 @@ fn rules_have_an_id_a_level_and_a_sentence() {
 
 #[test]
 fn a_finding_is_read_as_it_is_written() {
-    let found = Shelf::read(&[("project persona b", json!({ "parts": [{ "name": "nope" }] }))]);
+    let found = Shelf::read(&[
+        ("project persona b", json!({ "parts": [{ "name": "nope" }] })),
+        ("+project part node", json!({ "part_type": "tone" })),
+    ]);
     let found = found.lint(&Settings::default());
     assert_eq!(
         json!(found),
         json!([{
             "rule": "unknown-reference", "level": "error", "kind": "persona", "name": "b", "scope": "project",
-            "field": "parts", "element": "nope", "message": "unknown part \"nope\"",
+            "field": "parts", "element": "nope", "candidates": ["node"],
+            "message": found[0].message, "suggestion": found[0].suggestion,
         }])
     );
     assert_eq!(serde_json::from_value::<Vec<Finding>>(json!(found)).expect("what was written"), found);

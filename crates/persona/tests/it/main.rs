@@ -24,3 +24,4 @@ mod error_codes;
 mod env;
 mod explain;
 mod lint;
+mod wording;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use persona::catalog::{Catalog, PersonaState, build, complete, reach, resolve};
 use persona::{
-    AnyEntity, Bundle, CharacterArc, Kind, Name, Part, PartLink, PartType, Persona, PieceScope, Scope, Stage,
+    AnyEntity, AsReport as _, Bundle, ChainError, CharacterArc, Kind, Name, Part, PartLink, PartType, Persona, PieceScope, Scope, Stage,
 };
 
 #[derive(Default)]
@@ -109,13 +109,25 @@ fn answer(bundle: &Bundle) -> String {
     layers.join(" > ") + &stage.unwrap_or_default()
 }
 
+/// The code of an error and the chain as far as it was followed.
+fn refusal(error: &ChainError) -> String {
+    let chain = match error {
+        ChainError::Missing { chain, base, .. } | ChainError::Upwards(chain, base) => {
+            format!("{chain} → {base}")
+        }
+        ChainError::Cycle { chain, back_to, .. } => format!("{chain} → {back_to}"),
+        ChainError::TooDeep(chain) => chain.to_string(),
+    };
+    format!("{} {chain}", error.code())
+}
+
 #[track_caller]
 fn check(script: &str, expected: &str) {
     let library = read(script);
     let (scope, name) = library.first.clone().expect("a persona");
     let found = match build(&library, scope, &name, PersonaState::default()) {
         Ok(bundle) => answer(&bundle.expect("it is there")),
-        Err(error) => error.to_string(),
+        Err(error) => refusal(&error),
     };
     assert_eq!(found, expected, "\n  script: {script}");
 }
@@ -126,10 +138,10 @@ fn a_base_is_found_in_its_own_scope_or_a_weaker_one() {
     check("project: a extends b | global: b | shared: b", "project:a > global:b");
     check("project: a extends b, b | shared: b", "project:a > project:b");
     check("shared: a extends b, b | project: b", "shared:a > shared:b");
-    check("shared: a extends b | project: b", "shared:a → b: there is no such persona");
+    check("shared: a extends b | project: b", "base_missing shared:a → b");
     // From where it was found, not from where the first one is.
     check("project: a extends b, c | shared: b extends c, c", "project:a > shared:b > shared:c");
-    check("project: a extends a | shared: a", "project:a extends itself: project:a → project:a");
+    check("project: a extends a | shared: a", "base_cycle project:a → project:a");
 }
 
 #[test]
@@ -139,10 +151,10 @@ fn a_named_scope_is_the_only_one() {
         "project: a extends shared:a | shared: a extends builtin:a | builtin: a",
         "project:a > shared:a > builtin:a",
     );
-    check("project: a extends global:b | shared: b", "project:a → global:b: there is no such persona");
+    check("project: a extends global:b | shared: b", "base_missing project:a → global:b");
     check(
         "shared: a extends project:b | project: b",
-        "shared:a → project:b: a persona cannot extend one of a stronger scope",
+        "out_of_reach shared:a → project:b",
     );
 }
 

@@ -30,8 +30,8 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    ActiveStage, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind, LeftOutReason,
-    MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Request, Scope, Severity, Skill,
+    ActiveStage, AsReport as _, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind, LeftOutReason,
+    MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Remedy, Report, Request, Scope, Severity, Skill,
     TokenCounter, Trait, TraitType, View, assemble,
 };
 
@@ -79,13 +79,22 @@ pub(crate) fn check_places(script: &str, expected: &str) {
     assert_eq!(places.collect::<Vec<_>>().join(" "), expected, "\n  script: {script}");
 }
 
-/// Asserts that the request is refused, and what the caller reads.
+/// Asserts the code of a refused request, its field, the name that it gives, and the field to use instead.
 #[track_caller]
 pub(crate) fn check_refused(script: &str, expected: &str) {
     let (bundle, request) = read(script);
     match assemble(&bundle, &request, &Toks) {
         Ok(assembled) => panic!("{script}: answered {}", answer(&assembled)),
-        Err(error) => assert_eq!(error.to_string(), expected, "\n  script: {script}"),
+        Err(error) => {
+            let Report { code, subject, remedies, .. } = error.report();
+            let (field, name) = (subject.field.unwrap_or_default(), subject.name.unwrap_or_default());
+            let instead = remedies.iter().find_map(|remedy| match remedy {
+                Remedy::UseField { field } => Some(format!(", use {field}")),
+                _ => None,
+            });
+            let refusal = format!("{code} {field}={name}{}", instead.unwrap_or_default());
+            assert_eq!(refusal, expected, "\n  script: {script}");
+        }
     }
 }
 

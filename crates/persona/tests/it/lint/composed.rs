@@ -43,12 +43,12 @@ fn a_removed_entry_must_exist_in_a_base() {
         Rule::UselessRemoval,
         &[base(), warm(), own(none_there)],
         &[
-            r#"warning: persona project:a, remove_guardrails: no base has a guardrail "lax" to take away"#,
-            r#"warning: persona project:a, remove_parts: no base has a part "cold" to take away"#,
-            r#"warning: persona project:a, remove_skills: no base has a skill "go" to take away"#,
-            r#"warning: persona project:a, remove_tags: no base has a tag "u" to take away"#,
-            r#"warning: persona project:a, remove_test_inputs: no base has a test input "y" to take away"#,
-            r#"warning: persona project:a, remove_traits: no base has a trait "warm" to take away"#,
+            r#"warning persona project:a remove_guardrails "lax""#,
+            r#"warning persona project:a remove_parts "cold""#,
+            r#"warning persona project:a remove_skills "go""#,
+            r#"warning persona project:a remove_tags "u""#,
+            r#"warning persona project:a remove_test_inputs "y""#,
+            r#"warning persona project:a remove_traits "warm""#,
         ],
     );
 }
@@ -65,7 +65,7 @@ fn an_entry_that_a_nearer_base_removed_is_gone() {
         ]
     };
     check(Rule::UselessRemoval, &entries(json!({ "extends": "c" })), &[]);
-    let finding = r#"warning: persona project:a, remove_parts: no base has a part "warm" to take away"#;
+    let finding = r#"warning persona project:a remove_parts "warm""#;
     check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "remove_parts": ["warm"] })), &[finding]);
     check(Rule::UselessRemoval, &entries(json!({ "extends": "c", "parts": links(&["dry"]) })), &[finding]);
     let appends = json!({ "extends": "c", "parts": links(&["dry"]), "parts_mode": "append" });
@@ -78,7 +78,7 @@ fn without_a_base_there_is_nothing_to_take_away() {
         Rule::UselessRemoval,
         &[("project persona a", json!({ "summary": "s", "remove_tags": ["t"] }))],
         &[
-            r#"warning: persona project:a, remove_tags: there is no tag "t" to take away: the persona extends nothing"#,
+            r#"warning persona project:a remove_tags "t""#,
         ],
     );
     // For a missing base, only the base itself is reported.
@@ -109,7 +109,7 @@ fn two_parts_of_a_single_type_speak_at_once() {
                 ("project part y", part(single)),
             ],
             &[&format!(
-                "warning: persona project:a, parts: 2 {single} parts speak at once: x, y; keep one, or put them into one part"
+                "warning persona project:a parts | 2 {single} parts | x, y"
             )],
         );
     }
@@ -150,7 +150,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
         Rule::ConflictingParts,
         &entries("append"),
         &[
-            "warning: persona project:a, parts: 2 tone parts speak at once: dry, warm; keep one, or put them into one part",
+            "warning persona project:a parts | 2 tone parts | dry, warm",
         ],
     );
     // A conflict within a base is reported for the base alone.
@@ -163,7 +163,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
             ("project part warm", part("tone")),
         ],
         &[
-            "warning: persona project:b, parts: 2 tone parts speak at once: dry, warm; keep one, or put them into one part",
+            "warning persona project:b parts | 2 tone parts | dry, warm",
         ],
     );
 }
@@ -184,7 +184,7 @@ fn a_stage_with_two_tones_conflicts() {
             ("project part y", part("tone")),
         ],
         &[
-            "warning: arc project:growth, stages.one.parts: 2 tone parts speak at once: x, y; keep one, or put them into one part",
+            "warning arc project:growth stages.one.parts | 2 tone parts | x, y",
         ],
     );
 }
@@ -195,20 +195,20 @@ fn a_stage_part_of_a_type_that_no_persona_has_adds() {
     let warm = ("project part warm", part("tone"));
     let low = ("project part low", part("voice"));
     let cold = ("project part cold", part("tone"));
-    let finding = r#""low" is of type voice, of which no persona with this arc has a part: it adds to them and replaces nothing; they have parts of type tone"#;
+    let finding = r#""low" | voice | tone"#;
     let only_adds = arc(json!([{ "name": "one", "parts": ["low"] }]));
     let base = [persona.clone(), warm.clone(), low.clone(), cold.clone()];
     let with = |more: &[(&'static str, Value)]| [&base[..], more].concat();
     check(
         Rule::StagePartAdds,
         &with(std::slice::from_ref(&only_adds)),
-        &[&format!("warning: arc project:growth, stages.one.parts: {finding}")],
+        &[&format!("warning arc project:growth stages.one.parts | {finding}")],
     );
     // Beside one that replaces it is worth a note.
     check(
         Rule::StagePartAdds,
         &with(&[arc(json!([{ "name": "one", "parts": ["cold", "low"] }]))]),
-        &[&format!("note: arc project:growth, stages.one.parts: {finding}")],
+        &[&format!("note arc project:growth stages.one.parts | {finding}")],
     );
     check(Rule::StagePartAdds, &with(&[arc(json!([{ "name": "one", "parts": ["cold"] }]))]), &[]);
     // One persona that has such a part suffices, by inheritance too.
@@ -226,8 +226,7 @@ fn a_stage_part_of_a_type_that_no_persona_has_adds() {
 
 #[test]
 fn a_persona_that_says_nothing_is_found() {
-    let finding =
-        "warning: persona project:a: the persona says nothing; give it a system_prompt, a summary or parts";
+    let finding = "warning persona project:a";
     check(Rule::NoPrompt, &[("project persona a", json!({}))], &[finding]);
     check(
         Rule::NoPrompt,
@@ -269,31 +268,31 @@ fn pieces_with_nothing_in_them_are_found() {
         (
             "project trait x",
             json!({ "trait_type": "social", "description": " " }),
-            "warning: trait project:x, instruction: the trait has neither an instruction nor a description",
+            "warning trait project:x instruction",
             json!({ "trait_type": "social", "description": "d" }),
         ),
         (
             "project skill x",
             json!({ "description": "d" }),
-            "warning: skill project:x, content: the skill has no content that could be loaded",
+            "warning skill project:x content",
             json!({ "content": "c" }),
         ),
         (
             "project guardrail x",
             json!({}),
-            "warning: guardrail project:x, content: the guardrail has neither a text nor tools that it denies",
+            "warning guardrail project:x content",
             json!({ "deny_tools": ["shell"] }),
         ),
         (
             "project arc x",
             json!({}),
-            "warning: arc project:x, stages: the arc has no stages",
+            "warning arc project:x stages",
             json!({ "stages": [{ "name": "one" }] }),
         ),
         (
             "project test_input x",
             json!({ "expectations": ["e"] }),
-            "warning: test input project:x, content: the test input has no content",
+            "warning test_input project:x content",
             json!({ "content": "c" }),
         ),
     ] {
@@ -325,7 +324,7 @@ fn a_part_over_the_threshold_is_long() {
         Rule::LongPart,
         &of(11),
         &[
-            "warning: part project:x, content: the content has 11 tokens (toks), more than 10; shorten it, split it, or make it a skill, which is loaded on demand",
+            "warning part project:x content | 11 tokens | toks | 10",
         ],
     );
     check(Rule::LongPart, &of(1_500), &[]);

@@ -23,7 +23,7 @@ fn providers_must_be_configured() {
         Rule::UnknownProvider,
         &entries,
         &[
-            r#"warning: persona project:a, preferred_models[1].provider: the provider "antropic" is not configured; did you mean "anthropic"?"#,
+            r#"warning persona project:a preferred_models[1].provider ~ anthropic | "antropic""#,
         ],
     );
     check_with(
@@ -31,7 +31,7 @@ fn providers_must_be_configured() {
         Rule::UnknownProvider,
         &[("project persona a", with("preferred_models", json!([model("openai")])))],
         &[
-            r#"warning: persona project:a, preferred_models[0].provider: the provider "openai" is not configured; configure it, or use one of ollama, vllm"#,
+            r#"warning persona project:a preferred_models[0].provider | "openai" | ollama | vllm"#,
         ],
     );
     check_with(
@@ -39,7 +39,7 @@ fn providers_must_be_configured() {
         Rule::UnknownProvider,
         &[("project persona a", with("preferred_models", json!([model("openai")])))],
         &[
-            r#"warning: persona project:a, preferred_models[0].provider: the provider "openai" is not configured; no provider is configured yet"#,
+            r#"warning persona project:a preferred_models[0].provider | "openai""#,
         ],
     );
     // Without known providers, nothing is reported.
@@ -48,21 +48,19 @@ fn providers_must_be_configured() {
 
 #[test]
 fn a_provider_that_is_not_configured_may_be_meant() {
-    let check_hint = |provider: &str, hint: &str| {
+    let check_near = |provider: &str, near: &str| {
         let settings = Settings {
             other_providers: ["gemini", "openai"].map(str::to_owned).into(),
             ..providers(&["openai", "openai-work"])
         };
         let model = json!([{ "provider": provider, "model": "m" }]);
         let persona = [("project persona a", with("preferred_models", model))];
-        let expected = format!(
-            "warning: persona project:a, preferred_models[0].provider: the provider {provider:?} is not configured; {hint}"
-        );
+        let expected = format!("warning persona project:a preferred_models[0].provider{near} | {provider:?}");
         check_with(&settings, Rule::UnknownProvider, &persona, &[&expected]);
     };
-    check_hint("gemni", r#"did you mean "gemini"?"#);
-    check_hint("gemini", "configure it, or use one of openai, openai-work");
-    check_hint("opneai", r#"did you mean "openai"?"#);
+    check_near("gemni", " ~ gemini");
+    check_near("gemini", "");
+    check_near("opneai", " ~ openai");
 }
 
 #[test]
@@ -73,14 +71,12 @@ fn a_plans_model_names_a_provider() {
         Rule::UnknownProvider,
         &plan("openai/large"),
         &[
-            r#"warning: persona project:a, plan_persona.model: the provider "openai" is not configured; configure it, or use one of anthropic"#,
+            r#"warning persona project:a plan_persona.model | "openai" | anthropic"#,
         ],
     );
     check_with(&providers(&["anthropic"]), Rule::UnknownProvider, &plan("anthropic/large"), &[]);
     for bare in ["large", "/large", "anthropic/"] {
-        let said = format!(
-            "warning: persona project:a, plan_persona.model: {bare:?} is not a provider and a model, so that no plan can be made; write it as \"provider/model\""
-        );
+        let said = format!("warning persona project:a plan_persona.model | {bare:?} | provider/model");
         check_with(&providers(&["anthropic"]), Rule::UnknownProvider, &plan(bare), &[&said]);
     }
 }

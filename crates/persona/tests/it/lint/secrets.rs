@@ -1,10 +1,10 @@
 //! Secrets by their shape. None of these was ever valid: they are made up here, in pieces, so
 //! that no scanner takes this file for a leak.
 
-use persona::lint::{Level, Rule, Settings};
+use persona::lint::{Rule, Settings};
 use serde_json::json;
 
-use super::{Shelf, in_text, messages};
+use super::{Shelf, check_text, in_text, of_rule};
 
 /// Letters and digits without order, as many as asked for.
 fn random(length: usize) -> String {
@@ -20,9 +20,9 @@ fn hexadecimal(length: usize) -> String {
 /// Asserts that something is found as one secret, and that no message gives it away.
 #[track_caller]
 fn check_secret(text: &str, what: &str) {
-    let found = messages(Rule::Secret, text);
+    let found = of_rule(Rule::Secret, text);
     assert_eq!(found.len(), 1, "{text:?}: {found:?}");
-    assert!(found[0].starts_with(&format!("what looks like {what} at ")), "{text:?}: {}", found[0]);
+    assert!(found[0].message.contains(what), "{text:?}: {}", found[0]);
     for finding in in_text(text) {
         let line = finding.to_string();
         let longest =
@@ -33,7 +33,7 @@ fn check_secret(text: &str, what: &str) {
 
 #[track_caller]
 fn check_none(text: &str) {
-    assert_eq!(messages(Rule::Secret, text), [""; 0], "{text:?}");
+    check_text(Rule::Secret, text, &[]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn keys_without_digits_or_runs_are_found() {
         random(90).as_bytes().chunks(9).map(|it| String::from_utf8_lossy(it).into()).collect();
     check_secret(&format!("sk-ant-api03-{}", hyphens.join("-")), "an Anthropic key");
     let hook = format!("https://hooks.slack.com/services/T02ABCDEF/B02GHIJKL/{}", random(24));
-    assert_eq!(messages(Rule::Secret, &hook).len(), 1);
+    assert_eq!(of_rule(Rule::Secret, &hook).len(), 1);
 }
 
 #[test]
@@ -192,20 +192,23 @@ fn text_about_secrets_is_no_secret() {
 #[test]
 fn a_message_has_four_characters_at_most() {
     let key = format!("ghp_{}", random(36));
-    let found = in_text(&format!("see\n  {key}"));
-    assert_eq!(found[0].level, Level::Error);
-    assert_eq!(found[0].message, "what looks like a GitHub token at 2:3 (ghp_…, 40 characters)");
-    // Of a short one, nothing.
-    assert_eq!(
-        messages(Rule::Secret, "password: Tr0ub4dor&3"),
-        ["what looks like a password or token at 1:11 (…, 11 characters)"]
+    check_text(
+        Rule::Secret,
+        &format!("see\n  {key}"),
+        &["2:3 | a GitHub token | (ghp_…, 40 characters)"],
+    );
+    // A message shows no character of a short secret.
+    check_text(
+        Rule::Secret,
+        "password: Tr0ub4dor&3",
+        &["1:11 | a password or token | (…, 11 characters)"],
     );
 }
 
 #[test]
 fn two_secrets_are_two_findings() {
     let text = format!("ghp_{} and AIza{}", random(36), random(35));
-    assert_eq!(messages(Rule::Secret, &text).len(), 2);
+    assert_eq!(of_rule(Rule::Secret, &text).len(), 2);
 }
 
 #[test]

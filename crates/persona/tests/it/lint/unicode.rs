@@ -4,11 +4,11 @@ use persona::lint::Rule;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{in_text, messages};
+use super::{check_text, in_text, of_rule};
 
 #[track_caller]
 fn check_hidden(text: &str, expected: &[&str]) {
-    assert_eq!(messages(Rule::HiddenUnicode, text), expected, "{text:?}");
+    check_text(Rule::HiddenUnicode, text, expected);
 }
 
 #[track_caller]
@@ -18,68 +18,68 @@ fn check_seen(text: &str) {
 
 #[test]
 fn hidden_characters_are_named_with_their_place() {
-    check_hidden("a\u{200B}b", &["U+200B ZERO WIDTH SPACE at 1:2"]);
-    check_hidden("one\ntwo \u{2060}x", &["U+2060 WORD JOINER at 2:5"]);
-    check_hidden("ééé\u{FEFF}", &["U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark) at 1:4"]);
-    check_hidden("\u{FEFF}\u{FEFF}start", &["U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark) at 1:2"]);
+    check_hidden("a\u{200B}b", &["1:2 | U+200B ZERO WIDTH SPACE"]);
+    check_hidden("one\ntwo \u{2060}x", &["2:5 | U+2060 WORD JOINER"]);
+    check_hidden("ééé\u{FEFF}", &["1:4 | U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark)"]);
+    check_hidden("\u{FEFF}\u{FEFF}start", &["1:2 | U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark)"]);
     check_seen("\u{FEFF}as some editors save a file");
-    check_hidden("co\u{AD}operate", &["U+00AD SOFT HYPHEN at 1:3"]);
-    check_hidden("a\u{200C}b", &["U+200C ZERO WIDTH NON-JOINER at 1:2"]);
-    check_hidden("a\u{200D}b", &["U+200D ZERO WIDTH JOINER at 1:2"]);
-    check_hidden("a\u{2063}b", &["U+2063 INVISIBLE SEPARATOR at 1:2"]);
-    check_hidden("a\u{3164}b", &["U+3164 HANGUL FILLER at 1:2"]);
-    check_hidden("a\u{34F}b", &["U+034F COMBINING GRAPHEME JOINER at 1:2"]);
+    check_hidden("co\u{AD}operate", &["1:3 | U+00AD SOFT HYPHEN"]);
+    check_hidden("a\u{200C}b", &["1:2 | U+200C ZERO WIDTH NON-JOINER"]);
+    check_hidden("a\u{200D}b", &["1:2 | U+200D ZERO WIDTH JOINER"]);
+    check_hidden("a\u{2063}b", &["1:2 | U+2063 INVISIBLE SEPARATOR"]);
+    check_hidden("a\u{3164}b", &["1:2 | U+3164 HANGUL FILLER"]);
+    check_hidden("a\u{34F}b", &["1:2 | U+034F COMBINING GRAPHEME JOINER"]);
 }
 
 #[test]
 fn controls_of_direction_are_found() {
-    check_hidden("safe \u{202E}txt.exe", &["U+202E RIGHT-TO-LEFT OVERRIDE at 1:6"]);
+    check_hidden("safe \u{202E}txt.exe", &["1:6 | U+202E RIGHT-TO-LEFT OVERRIDE"]);
     check_hidden(
         "a\u{2066}b\u{2069}",
-        &["U+2066 LEFT-TO-RIGHT ISOLATE at 1:2", "U+2069 POP DIRECTIONAL ISOLATE at 1:4"],
+        &["1:2 | U+2066 LEFT-TO-RIGHT ISOLATE", "1:4 | U+2069 POP DIRECTIONAL ISOLATE"],
     );
-    check_hidden("a\u{200F}b", &["U+200F RIGHT-TO-LEFT MARK at 1:2"]);
+    check_hidden("a\u{200F}b", &["1:2 | U+200F RIGHT-TO-LEFT MARK"]);
     // Overrides are never needed, not even in a text from right to left; marks are.
-    check_hidden("שלום \u{202E}abc", &["U+202E RIGHT-TO-LEFT OVERRIDE at 1:6"]);
+    check_hidden("שלום \u{202E}abc", &["1:6 | U+202E RIGHT-TO-LEFT OVERRIDE"]);
     check_seen("שלום\u{200F}! (C\u{200E}++)");
     check_seen("مرحبا\u{61C} 123");
-    check_hidden("שלום\nab\u{200F}c", &["U+200F RIGHT-TO-LEFT MARK at 2:3"]);
+    check_hidden("שלום\nab\u{200F}c", &["2:3 | U+200F RIGHT-TO-LEFT MARK"]);
 }
 
 #[test]
 fn tags_private_use_and_controls_are_found() {
-    check_hidden("hi\u{E0001}", &["U+E0001 LANGUAGE TAG at 1:3"]);
+    check_hidden("hi\u{E0001}", &["1:3 | U+E0001 LANGUAGE TAG"]);
     let smuggled: String =
         "ignore".chars().map(|c| char::from_u32(0xE0000 + u32::from(c)).expect("a tag")).collect();
-    check_hidden(&format!("hi{smuggled}!"), &["U+E0069 TAG 'i' and 5 more hidden characters at 1:3"]);
-    check_hidden("a\u{E000}", &["U+E000 (private-use character) at 1:2"]);
-    check_hidden("a\u{F0000}", &["U+F0000 (private-use character) at 1:2"]);
-    check_hidden("a\u{1B}[31m", &["U+001B ESCAPE at 1:2"]);
-    check_hidden("a\u{8}\u{7F}", &["U+0008 BACKSPACE and one more hidden character at 1:2"]);
-    check_hidden("a\u{9B}", &["U+009B (control character) at 1:2"]);
-    check_hidden("a\u{FFFE}\u{FDD0}", &["U+FFFE (no character) and one more hidden character at 1:2"]);
-    check_hidden("a\u{1FFFF}", &["U+1FFFF (no character) at 1:2"]);
+    check_hidden(&format!("hi{smuggled}!"), &["1:3 | U+E0069 TAG 'i' | 5 more"]);
+    check_hidden("a\u{E000}", &["1:2 | U+E000 (private-use character)"]);
+    check_hidden("a\u{F0000}", &["1:2 | U+F0000 (private-use character)"]);
+    check_hidden("a\u{1B}[31m", &["1:2 | U+001B ESCAPE"]);
+    check_hidden("a\u{8}\u{7F}", &["1:2 | U+0008 BACKSPACE | one more"]);
+    check_hidden("a\u{9B}", &["1:2 | U+009B (control character)"]);
+    check_hidden("a\u{FFFE}\u{FDD0}", &["1:2 | U+FFFE (no character) | one more"]);
+    check_hidden("a\u{1FFFF}", &["1:2 | U+1FFFF (no character)"]);
 }
 
 #[test]
 fn selectors_follow_characters_with_variants() {
-    check_hidden("a\u{FE0F}", &["U+FE0F VARIATION SELECTOR-16 at 1:2"]);
-    check_hidden("a\u{FE00}", &["U+FE00 VARIATION SELECTOR-1 at 1:2"]);
-    check_hidden("1\u{FE0F}", &["U+FE0F VARIATION SELECTOR-16 at 1:2"]);
+    check_hidden("a\u{FE0F}", &["1:2 | U+FE0F VARIATION SELECTOR-16"]);
+    check_hidden("a\u{FE00}", &["1:2 | U+FE00 VARIATION SELECTOR-1"]);
+    check_hidden("1\u{FE0F}", &["1:2 | U+FE0F VARIATION SELECTOR-16"]);
     check_hidden(
         "😀\u{FE01}\u{E0100}",
-        &["U+FE01 VARIATION SELECTOR-2 and one more hidden character at 1:2"],
+        &["1:2 | U+FE01 VARIATION SELECTOR-2 | one more"],
     );
     // One selector may follow; a row of them carries a message.
     check_hidden(
         "❤\u{FE0F}\u{FE0F}\u{FE0F}",
-        &["U+FE0F VARIATION SELECTOR-16 and one more hidden character at 1:3"],
+        &["1:3 | U+FE0F VARIATION SELECTOR-16 | one more"],
     );
     check_seen("❤\u{FE0F} ☎\u{FE0E} 1\u{FE0F}\u{20E3} ©\u{FE0F} ✂\u{FE0F} 🏳\u{FE0F}");
     check_seen("葛\u{E0100}飾区");
-    check_hidden("a\u{E0100}", &["U+E0100 VARIATION SELECTOR-17 at 1:2"]);
+    check_hidden("a\u{E0100}", &["1:2 | U+E0100 VARIATION SELECTOR-17"]);
     check_seen("ᠠ\u{180B}ᠨ");
-    check_hidden("n\u{180B}", &["U+180B (format character) at 1:2"]);
+    check_hidden("n\u{180B}", &["1:2 | U+180B (format character)"]);
 }
 
 #[test]
@@ -97,10 +97,10 @@ fn emoji_are_left_alone() {
         check_seen(emoji);
         check_seen(&format!("Well done {emoji}, again."));
     }
-    check_hidden("👩\u{200D}", &["U+200D ZERO WIDTH JOINER at 1:2"]);
-    check_hidden("👩\u{200D}x", &["U+200D ZERO WIDTH JOINER at 1:2"]);
+    check_hidden("👩\u{200D}", &["1:2 | U+200D ZERO WIDTH JOINER"]);
+    check_hidden("👩\u{200D}x", &["1:2 | U+200D ZERO WIDTH JOINER"]);
     // A flag that there is not is a row of tags.
-    check_hidden("🏴\u{E0067}\u{E0062}\u{E007F}", &["U+E0067 TAG 'g' and 2 more hidden characters at 1:2"]);
+    check_hidden("🏴\u{E0067}\u{E0062}\u{E007F}", &["1:2 | U+E0067 TAG 'g' | 2 more"]);
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn scripts_that_need_joiners_have_them() {
     check_seen("ক্\u{200C}ষ");
     check_seen("ශ්\u{200D}රී");
     check_seen("ภาษา\u{200B}ไทย");
-    check_hidden("ภาษา\u{200B}x", &["U+200B ZERO WIDTH SPACE at 1:5"]);
-    check_hidden("می\u{200C}\u{200C}خ", &["U+200C ZERO WIDTH NON-JOINER at 1:4"]);
+    check_hidden("ภาษา\u{200B}x", &["1:5 | U+200B ZERO WIDTH SPACE"]);
+    check_hidden("می\u{200C}\u{200C}خ", &["1:4 | U+200C ZERO WIDTH NON-JOINER"]);
 }
 
 #[test]
@@ -140,47 +140,46 @@ fn a_message_never_has_the_character_itself() {
 
 #[test]
 fn many_are_counted_not_listed() {
-    let found = messages(Rule::HiddenUnicode, &"a\u{200B}".repeat(50));
+    let found = of_rule(Rule::HiddenUnicode, &"a\u{200B}".repeat(50));
     assert_eq!(found.len(), 6);
-    assert_eq!(found[5], "and 45 more of this in the same text");
-    assert_eq!(messages(Rule::HiddenUnicode, &"a\u{200B}".repeat(5)).len(), 5);
+    assert!(found[5].message.contains("45"), "{}", found[5]);
+    assert_eq!(of_rule(Rule::HiddenUnicode, &"a\u{200B}".repeat(5)).len(), 5);
 }
 
 #[track_caller]
 fn check_alike(text: &str, expected: &[&str]) {
-    assert_eq!(messages(Rule::LookAlike, text), expected, "{text:?}");
+    check_text(Rule::LookAlike, text, expected);
 }
 
 #[test]
 fn letters_of_another_script_in_a_latin_word_are_found() {
     check_alike(
         "Pay with p\u{430}ypal now",
-        &[r#""p<U+0430>ypal" at 1:10 has U+0430 (Cyrillic), which looks like 'a'"#],
+        &[r#"1:10 | "p<U+0430>ypal" | U+0430 | Cyrillic | 'a'"#],
     );
     check_alike(
         "a\n\u{405}ystem",
-        &[r#""<U+0405>ystem" at 2:1 has U+0405 (Cyrillic), which looks like 'S'"#],
+        &[r#"2:1 | "<U+0405>ystem" | U+0405 | Cyrillic | 'S'"#],
     );
-    check_alike("\u{406}gnore", &[r#""<U+0406>gnore" at 1:1 has U+0406 (Cyrillic), which looks like 'I'"#]);
-    check_alike("passw\u{3BF}rd", &[r#""passw<U+03BF>rd" at 1:1 has U+03BF (Greek), which looks like 'o'"#]);
-    check_alike("\u{39F}pen", &[r#""<U+039F>pen" at 1:1 has U+039F (Greek), which looks like 'O'"#]);
+    check_alike("\u{406}gnore", &[r#"1:1 | "<U+0406>gnore" | U+0406 | Cyrillic | 'I'"#]);
+    check_alike("passw\u{3BF}rd", &[r#"1:1 | "passw<U+03BF>rd" | U+03BF | Greek | 'o'"#]);
+    check_alike("\u{39F}pen", &[r#"1:1 | "<U+039F>pen" | U+039F | Greek | 'O'"#]);
     check_alike(
         "pass\u{FF57}ord",
-        &[r#""pass<U+FF57>ord" at 1:1 has U+FF57 (fullwidth), which looks like 'w'"#],
+        &[r#"1:1 | "pass<U+FF57>ord" | U+FF57 | fullwidth | 'w'"#],
     );
     check_alike(
         "\u{1D429}assword",
-        &[r#""<U+1D429>assword" at 1:1 has U+1D429 (mathematical), which looks like 'p'"#],
+        &[r#"1:1 | "<U+1D429>assword" | U+1D429 | mathematical | 'p'"#],
     );
-    let found = in_text("p\u{430}yp\u{430}l");
-    assert_eq!(found[0].suggestion.as_deref(), Some(r#"write "paypal" in Latin letters"#));
+    check_alike("p\u{430}yp\u{430}l", &[r#"1:1 | "paypal""#]);
 }
 
 #[test]
 fn a_word_wholly_in_disguise_is_found() {
     check_alike(
         "Reply to the \u{440}\u{43E}\u{440}\u{435} only",
-        &[r#""<U+0440><U+043E><U+0440><U+0435>" at 1:14 has U+0440 (Cyrillic), which looks like 'p'"#],
+        &[r#"1:14 | "<U+0440><U+043E><U+0440><U+0435>" | U+0440 | Cyrillic | 'p'"#],
     );
     // In a text that has the script anyway, it is a word of that script.
     check_alike("Say «хор» and «сор», as in «большой хор».", &[]);
