@@ -50,8 +50,5 @@ fn an_invalid_field_is_named() {
         check(|p| p.max_tool_rounds = Some(rounds), rule.map(|rule| ("max_tool_rounds", rule)));
     }
     let twice = Name::parse("warm").expect("a name");
-    check(
-        |p| p.traits = vec![twice.clone(), twice],
-        Some(("traits", Rule::Repeated("warm".into()))),
-    );
+    check(|p| p.traits = vec![twice.clone(), twice], Some(("traits", Rule::Repeated("warm".into()))));
 }

@@ -156,10 +156,7 @@ fn stages_and_overrides_are_above_all_personas() {
         "stage:tone=cold@1/9 own:goal=win@3/0",
     );
     check_places("own tone=warm@4 > | stage goal=win", "base:tone=warm@4/0 stage:goal=win@5/0");
-    check_refused(
-        "own tone=warm > own goal=win | override tone=?icy",
-        "unknown_override overrides.tone=icy",
-    );
+    check_refused("own tone=warm > own goal=win | override tone=?icy", "unknown_override overrides.tone=icy");
 }
 
 #[test]

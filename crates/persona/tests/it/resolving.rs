@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 use persona::catalog::{Catalog, PersonaState, build, complete, reach, resolve};
 use persona::{
-    AnyEntity, AsReport as _, Bundle, ChainError, CharacterArc, Kind, Name, Part, PartLink, PartType, Persona, PieceScope, Scope, Stage,
+    AnyEntity, AsReport as _, Bundle, ChainError, CharacterArc, Kind, Name, Part, PartLink, PartType,
+    Persona, PieceScope, Scope, Stage,
 };
 
 #[derive(Default)]
@@ -152,10 +153,7 @@ fn a_named_scope_is_the_only_one() {
         "project:a > shared:a > builtin:a",
     );
     check("project: a extends global:b | shared: b", "base_missing project:a → global:b");
-    check(
-        "shared: a extends project:b | project: b",
-        "out_of_reach shared:a → project:b",
-    );
+    check("shared: a extends project:b | project: b", "out_of_reach shared:a → project:b");
 }
 
 #[test]

@@ -30,9 +30,9 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    ActiveStage, AsReport as _, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind, LeftOutReason,
-    MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Remedy, Report, Request, Scope, Severity, Skill,
-    TokenCounter, Trait, TraitType, View, assemble,
+    ActiveStage, AsReport as _, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind,
+    LeftOutReason, MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Remedy, Report,
+    Request, Scope, Severity, Skill, TokenCounter, Trait, TraitType, View, assemble,
 };
 
 /// The additional tokens of a piece in detail.

@@ -73,7 +73,7 @@ fn variables() {
         EnvProblem::Unset { name: text("B"), line: 1, column: 1 },
         EnvProblem::NotAllowed { name: text("C"), line: 2, column: 2 },
     ];
-    let lines = problems
-        .map(|problem| format!("{}\n", PromptProblem { place: text("part calm content"), problem }));
+    let lines =
+        problems.map(|problem| format!("{}\n", PromptProblem { place: text("part calm content"), problem }));
     insta::assert_snapshot!(lines.concat());
 }

@@ -73,8 +73,9 @@ async fn a_list_that_cannot_be_read() {
     let server = Server::start(|_| status(200, &[], "<html>")).await;
     let failure = provider(server.settings(Kind::OpenaiChat), &[]).models().await.expect_err("no list");
     assert_eq!(failure.kind, FailureKind::Transport);
-    assert_eq!(failure.message, "mine: its list of models cannot be read");
+    assert!(failure.message.starts_with("mine: "), "{failure}");
     let long = Server::start(|_| status(200, &[], "x".repeat(5_000_000))).await;
     let failure = provider(long.settings(Kind::OpenaiChat), &[]).models().await.expect_err("too long");
-    assert_eq!(failure.message, "mine: its list of models is too long");
+    assert_eq!(failure.kind, FailureKind::Transport);
+    assert!(failure.message.contains("too long"), "{failure}");
 }

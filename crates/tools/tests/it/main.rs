@@ -6,6 +6,7 @@ mod mcp_server;
 mod processes;
 mod reading;
 mod shell;
+mod wording;
 mod writing;
 
 use std::path::Path;
@@ -76,4 +77,12 @@ fn called(input: Value) -> Invocation {
     let Value::Object(input) = input else { panic!("an input is an object") };
     let call = ToolCall { id: "call_1".to_owned(), input, ..ToolCall::default() };
     Invocation { call, ..Invocation::default() }
+}
+
+/// Asserts that a text contains each of the words.
+#[track_caller]
+fn contains(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in: {text}");
+    }
 }

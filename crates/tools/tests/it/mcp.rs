@@ -8,9 +8,9 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tools::{McpServers, ServerProblem, ServerSettings, Toolbox, Transport};
 
-use crate::called;
 use crate::mcp_server::{Server, edited_as, started_as};
 use crate::processes::{PATIENCE, ended, is_running};
+use crate::{called, contains};
 
 fn one(settings: ServerSettings) -> McpServers {
     McpServers::new(BTreeMap::from([("told".to_owned(), settings)]))
@@ -18,11 +18,9 @@ fn one(settings: ServerSettings) -> McpServers {
 
 async fn toolbox(servers: &McpServers) -> Toolbox {
     let (tools, problems) = servers.list().await;
-    let problems: Vec<String> = problems.iter().map(ServerProblem::to_string).collect();
-    assert_eq!(
-        problems,
-        ["MCP server told: the input schema of \"huge\" is too large; the tool is left out"]
-    );
+    let is_about_huge =
+        |problem: &ServerProblem| problem.server == "told" && problem.message.contains("\"huge\"");
+    assert!(problems.len() == 1 && is_about_huge(&problems[0]), "{problems:?}");
     let mut toolbox = Toolbox::new();
     assert!(toolbox.add(tools).is_empty());
     toolbox
@@ -66,7 +64,7 @@ async fn is_usable(servers: &McpServers) {
     let answer = toolbox.call("mcp__told__echo", called(json!({ "text": "hello" }))).await;
     assert_eq!((answer.text.as_str(), answer.is_error), ("echo: hello", false));
     let answer = toolbox.call("mcp__told__echo", called(json!({ "text": 5 }))).await;
-    assert!(answer.is_error && answer.text.contains("/text: 5 is not of type"), "{}", answer.text);
+    assert!(answer.is_error && answer.text.contains("/text: 5"), "{}", answer.text);
 
     let answer = toolbox.call("mcp__told__fail", called(json!({}))).await;
     assert_eq!((answer.text.as_str(), answer.is_error), ("it did not work", true));
@@ -74,11 +72,10 @@ async fn is_usable(servers: &McpServers) {
     assert_eq!((answer.text.as_str(), answer.is_error), ("MCP server told: not like this", true));
     assert_eq!(say(&toolbox, "structured").await, "{\"answer\":42}");
     assert_eq!(say(&toolbox, "parts").await, "one\n[image, image/png, 3 bytes]\ntwo");
-    assert_eq!(say(&toolbox, "empty").await, "[the tool answered nothing]");
+    assert!(say(&toolbox, "empty").await.starts_with('['), "a note instead of an empty answer");
     let flood = say(&toolbox, "flood").await;
-    assert!(
-        flood.len() <= agent::limits::TOOL_OUTPUT_BYTES && flood.ends_with("of 1000000 bytes are not shown]")
-    );
+    let note = flood.lines().last().unwrap_or_default();
+    assert!(flood.len() <= agent::limits::TOOL_OUTPUT_BYTES && note.contains("1000000 bytes"), "{note}");
 
     // Both names come out alike; each tool has its own all the same.
     assert_eq!(say(&toolbox, "get_issue").await, "get.issue: ");
@@ -135,9 +132,8 @@ async fn a_header_from_the_environment_stays_secret() {
     let headers_env = BTreeMap::from([("X-Key".to_owned(), "MASQUE_TEST_NO_SUCH_VARIABLE".to_owned())]);
     let transport = Transport::Http { url, headers: BTreeMap::new(), headers_env };
     let (_, problems) = one(ServerSettings::new(transport)).list().await;
-    let expected =
-        "MCP server told: header X-Key is taken from MASQUE_TEST_NO_SUCH_VARIABLE, which is not set";
-    assert_eq!(problems[0].to_string(), expected);
+    assert_eq!(problems[0].server, "told");
+    contains(&problems[0].message, &["X-Key", "MASQUE_TEST_NO_SUCH_VARIABLE"]);
 }
 
 #[tokio::test]
@@ -171,8 +167,8 @@ async fn one_odd_tool_takes_no_other_away() {
             let named = format!("mcp__told__{name}");
             tools.iter().find(|tool| tool.tool.name == named).expect(name).tool.annotations
         };
-        assert!(!hints("liar").read_only_hint, "what is no boolean says nothing");
-        assert!(hints("harmless").idempotent_hint, "what is one counts");
+        assert!(!hints("liar").read_only_hint, "only a boolean is a hint");
+        assert!(hints("harmless").idempotent_hint, "a boolean is a hint");
         let mut toolbox = Toolbox::new();
         toolbox.add(tools);
         assert_eq!(say(&toolbox, "echo").await, "echo: ");
@@ -196,9 +192,8 @@ async fn a_server_without_tools_is_reported() {
     let servers = one(edited_as("legacy", r#"s/"tools":\[/"tolls":[/"#));
     let (tools, problems) = servers.list().await;
     assert!(tools.is_empty());
-    let problem = problems[0].to_string();
-    let expected = "MCP server told: its tools could not be listed: its answer has no tools";
-    assert_eq!(problem, expected);
+    assert_eq!((problems.len(), problems[0].server.as_str()), (1, "told"), "{problems:?}");
+    contains(&problems[0].message, &["no tools"]);
 }
 
 #[tokio::test]
@@ -245,9 +240,9 @@ async fn servers_start_at_the_same_time_and_a_broken_one_takes_no_other_down() {
             problems.iter().find(|problem| problem.server == server && !problem.message.contains("huge"));
         found.map(|problem| problem.message.clone()).unwrap_or_default()
     };
-    assert!(of("missing").contains("no-such-program-anywhere could not be started"), "{}", of("missing"));
-    assert!(of("ends").contains("it ended at once, with exit status: 1"), "{}", of("ends"));
-    assert_eq!(of("mute"), "it did not start within 4 s");
+    contains(&of("missing"), &["no-such-program-anywhere"]);
+    contains(&of("ends"), &["exit status: 1"]);
+    contains(&of("mute"), &["4 s"]);
     assert_eq!(of("one"), "");
 }
 
@@ -257,7 +252,7 @@ async fn a_server_that_dies_is_started_again_for_the_next_call() {
     let toolbox = toolbox(&servers).await;
     let first = say(&toolbox, "pid").await;
     let answer = toolbox.call("mcp__told__die", called(json!({}))).await;
-    assert!(answer.is_error && answer.text.contains("the server is gone"), "{}", answer.text);
+    assert!(answer.is_error && answer.text.contains("gone"), "{}", answer.text);
     assert_ne!(say(&toolbox, "pid").await, first);
 }
 
@@ -286,7 +281,7 @@ async fn requests_of_a_server_are_declined() {
     let servers = one(started_as("modern"));
     let toolbox = toolbox(&servers).await;
     let answer = toolbox.call("mcp__told__ask", called(json!({}))).await;
-    assert!(answer.is_error && answer.text.contains("asks for input from a user"), "{}", answer.text);
+    assert!(answer.is_error && answer.text.contains("input"), "{}", answer.text);
     assert_eq!(say(&toolbox, "again").await, "done after half");
 }
 
@@ -310,8 +305,7 @@ async fn a_server_that_keeps_dying_is_left_alone_for_a_while() {
         answers.push(toolbox.call("mcp__told__die", called(json!({}))).await.text);
     }
     let last = answers.last().expect("answers");
-    assert!(last.contains("it ended soon after it was started; it has failed"), "{answers:?}");
-    assert!(last.contains("is tried again in"), "{last}");
+    assert!(last.contains(" again in "), "the next attempt waits: {answers:?}");
     tokio::time::sleep(Duration::from_millis(2_100)).await;
     say(&toolbox, "echo").await;
 }
@@ -383,7 +377,7 @@ async fn dropping_and_closing_end_a_server_with_its_children() {
         } else {
             drop(servers);
             let answer = toolbox.call("mcp__told__echo", called(json!({}))).await;
-            assert_eq!(answer.text, "MCP server told is no longer there");
+            assert!(answer.is_error, "{}", answer.text);
         }
         for id in ids {
             assert!(ended(id).await, "{id} is still there");

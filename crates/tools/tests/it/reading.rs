@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::Project;
+use crate::{Project, contains};
 
 #[tokio::test]
 async fn a_file_is_read_as_it_is() {
@@ -12,7 +12,8 @@ async fn a_file_is_read_as_it_is() {
     assert_eq!(project.ok("read_file", json!({ "path": "./a.txt" })).await, "one\r\n  two\n");
     let absolute = project.root().join("a.txt");
     assert_eq!(project.ok("read_file", json!({ "path": absolute })).await, "one\r\n  two\n");
-    assert_eq!(project.ok("read_file", json!({ "path": "empty" })).await, "[the file is empty]");
+    let text = project.ok("read_file", json!({ "path": "empty" })).await;
+    assert!(text.starts_with('[') && text.contains("empty"), "{text}");
 }
 
 #[tokio::test]
@@ -21,16 +22,16 @@ async fn a_part_of_a_file_has_its_line_numbers() {
     let lines: String = (1..=5_000).map(|number| format!("line {number}\n")).collect();
     project.put("long", &lines);
     let text = project.ok("read_file", json!({ "path": "long" })).await;
-    assert!(
-        text.starts_with("[lines 1 to 2000 of 5000; read on with offset 2001]\nline 1\n"),
-        "{}",
-        &text[..80]
-    );
-    assert!(text.ends_with("line 2000\n"));
+    let (note, shown) = text.split_once('\n').expect("a note");
+    contains(note, &["1 to 2000 of 5000", "offset 2001"]);
+    assert!(shown.starts_with("line 1\n") && shown.ends_with("line 2000\n"));
     let text = project.ok("read_file", json!({ "path": "long", "offset": 4_999, "limit": 10 })).await;
-    assert_eq!(text, "[lines 4999 to 5000 of 5000]\nline 4999\nline 5000\n");
+    let (note, shown) = text.split_once('\n').expect("a note");
+    contains(note, &["4999 to 5000 of 5000"]);
+    assert!(!note.contains("offset"), "{note}");
+    assert_eq!(shown, "line 4999\nline 5000\n");
     let text = project.fails("read_file", json!({ "path": "long", "offset": 5_001 })).await;
-    assert_eq!(text, "long has 5000 lines; offset 5001 is past its end");
+    contains(&text, &["5000 lines", "5001"]);
 }
 
 #[tokio::test]
@@ -38,10 +39,10 @@ async fn a_long_file_is_read_in_several_calls() {
     let project = Project::new();
     project.put("wide", format!("{}\n", "x".repeat(999)).repeat(100)).put("one", "y".repeat(100_000));
     let text = project.ok("read_file", json!({ "path": "wide" })).await;
-    assert!(text.starts_with("[lines 1 to 64 of 100; read on with offset 65]\n"), "{}", &text[..80]);
-    assert!(!text.contains("cut here"));
+    contains(&text[..80], &["1 to 64 of 100", "offset 65"]);
+    assert_eq!(text.lines().count(), 65);
     let text = project.ok("read_file", json!({ "path": "one" })).await;
-    assert!(text.starts_with("[line 1 is longer than 64512 bytes and cut]\nyyy"), "{}", &text[..80]);
+    contains(&text[..80], &["line 1", "64512 bytes", "]\nyyy"]);
 }
 
 #[tokio::test]
@@ -49,10 +50,12 @@ async fn a_wrong_path_fails_with_a_suggestion() {
     let project = Project::new();
     project.put("src/main.rs", "");
     let text = project.fails("read_file", json!({ "path": "src/mian.rs" })).await;
-    assert_eq!(text, "there is no src/mian.rs; did you mean src/main.rs?");
-    assert_eq!(project.fails("read_file", json!({ "path": "src" })).await, "src: it is a directory");
-    let text = project.fails("read_file", json!({ "path": "src/main.rs/x" })).await;
-    assert_eq!(text, "src/main.rs/x: a part of that path is a file");
+    contains(&text, &["src/mian.rs", "src/main.rs"]);
+    contains(&project.fails("read_file", json!({ "path": "src" })).await, &["src", "directory"]);
+    contains(
+        &project.fails("read_file", json!({ "path": "src/main.rs/x" })).await,
+        &["src/main.rs/x", "file"],
+    );
 }
 
 fn tree() -> Project {
@@ -100,10 +103,10 @@ async fn a_list_honours_ignore_rules_and_depth() {
 async fn an_empty_list_and_an_invalid_glob_are_reported() {
     let project = tree();
     let text = project.ok("list_files", json!({ "glob": "*.py" })).await;
-    assert_eq!(text, "[no file below . matches *.py; ignored and hidden files are left out]");
+    assert!(text.starts_with('[') && text.contains("*.py"), "{text}");
     let text = project.fails("list_files", json!({ "glob": "a[" })).await;
-    assert!(text.starts_with("invalid glob \"a[\""), "{text}");
-    assert!(project.fails("list_files", json!({ "path": "no" })).await.starts_with("there is no no"));
+    contains(&text, &["\"a[\""]);
+    project.fails("list_files", json!({ "path": "no" })).await;
     let text = project.fails("list_files", json!({ "path": "kept.log" })).await;
     assert!(text.starts_with("kept.log"), "{text}");
 }
@@ -116,7 +119,8 @@ async fn a_long_list_is_cut_with_a_note() {
     }
     let text = project.ok("list_files", json!({})).await;
     assert_eq!(text.lines().count(), 1_001);
-    assert!(text.ends_with("f0999\n[stopped after 1000 entries; name a smaller path, a glob or less depth]"));
+    contains(text.lines().last().expect("a note"), &["1000"]);
+    contains(&text, &["f0999\n["]);
 }
 
 #[tokio::test]
@@ -137,7 +141,7 @@ async fn a_search_shows_lines_by_file() {
     let text = project.ok("search_files", json!({ "pattern": "needle", "path": "src/main.rs" })).await;
     assert_eq!(text, "src/main.rs\n2:     needle();\n\n[matching lines: 1, files: 1]");
     let text = project.ok("search_files", json!({ "pattern": "nowhere" })).await;
-    assert_eq!(text, "[no match; ignored, hidden and binary files were left out]");
+    assert!(text.starts_with("[no match"), "{text}");
 }
 
 #[tokio::test]
@@ -145,7 +149,7 @@ async fn a_search_never_looks_into_git() {
     let project = tree();
     for path in [".git", ".git/config", "src/../.git/config"] {
         let text = project.fails("search_files", json!({ "pattern": "needle", "path": path })).await;
-        assert!(text.contains("belongs to git"), "{text}");
+        contains(&text, &["git"]);
     }
     let text = project.ok("search_files", json!({ "pattern": "needle", "glob": ".git/*" })).await;
     assert!(text.starts_with("[no match"), "{text}");
@@ -158,10 +162,9 @@ async fn a_search_stops_at_its_limits() {
     let project = Project::new();
     project.put("many", "x\n".repeat(5_000)).put("wide", format!("y{}", "z".repeat(100_000)));
     let text = project.ok("search_files", json!({ "pattern": "x", "max": 3 })).await;
-    assert_eq!(
-        text,
-        "many\n1: x\n2: x\n3: x\n\n[stopped after 3 matching lines; narrow the pattern, the path or the glob]"
-    );
+    let (shown, note) = text.split_once("\n\n").expect("a note");
+    assert_eq!(shown, "many\n1: x\n2: x\n3: x");
+    contains(note, &["3 matching lines"]);
     let text = project.ok("search_files", json!({ "pattern": "y" })).await;
     assert!(text.len() < 1_000 && text.contains("zzz…"), "{}", text.len());
     let text = project.fails("search_files", json!({ "pattern": "x", "max": 100_000 })).await;

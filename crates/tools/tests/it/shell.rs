@@ -55,7 +55,7 @@ async fn of_much_output_the_beginning_and_the_end_are_kept() {
     let text = project.ok("run_command", json!({ "command": "echo first; seq 1 200000; echo last" })).await;
     assert!(text.len() <= agent::limits::TOOL_OUTPUT_BYTES, "{}", text.len());
     assert!(text.starts_with("exit code 0\nfirst\n1\n2\n") && text.ends_with("\n200000\nlast\n"));
-    assert!(text.contains("bytes are left out here]"));
+    assert!(text.contains(" bytes "), "a note has the number of bytes that are left out");
     let text = project.ok("run_command", json!({ "command": "head -c 300000 /dev/urandom" })).await;
     assert!(text.len() <= agent::limits::TOOL_OUTPUT_BYTES);
 }
@@ -64,7 +64,8 @@ async fn of_much_output_the_beginning_and_the_end_are_kept() {
 async fn a_command_that_floods_is_ended() {
     let project = Project::new();
     let text = project.fails("run_command", json!({ "command": "yes" })).await;
-    assert!(text.starts_with("ended after it had written 256 MiB\ny\n"), "{}", &text[..60]);
+    let note = text.lines().next().expect("a note");
+    assert!(note.contains("256 MiB"), "{note}");
 }
 
 /// Children in the background, in another session, and orphaned on purpose.
@@ -90,7 +91,7 @@ async fn a_time_out_kills_all_descendants() {
             json!({ "command": format!("echo begun; {FAMILY}; sleep 600"), "timeout_s": 2 }),
         )
         .await;
-    assert!(text.starts_with("ended after 2 s without finishing"), "{text}");
+    assert!(text.lines().next().is_some_and(|note| note.contains("2 s")), "{text}");
     assert!(text.ends_with("\nbegun\n"), "{text}");
     for id in family(&project).await {
         assert!(ended(id).await, "{id} is still there");
@@ -101,7 +102,7 @@ async fn a_time_out_kills_all_descendants() {
 async fn processes_left_by_a_command_end_with_it() {
     let project = Project::new();
     let text = project.ok("run_command", json!({ "command": FAMILY })).await;
-    assert!(text.starts_with("exit code 0 (what it had left running was ended)"), "{text}");
+    assert!(text.starts_with("exit code 0 ("), "{text}");
     for id in family(&project).await {
         assert!(ended(id).await, "{id} is still there");
     }

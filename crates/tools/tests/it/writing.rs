@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::Project;
+use crate::{Project, contains};
 
 #[tokio::test]
 async fn a_file_is_written_with_its_directories() {
@@ -39,19 +39,19 @@ async fn failed_writes_are_reported() {
     let project = Project::new();
     project.put("dir/x", "").put(".git/config", "old");
     for (path, expected) in [
-        ("dir", "it is a directory"),
+        ("dir", "directory"),
         (".", "."),
-        ("dir/x/y", "a part of that path is a file"),
-        (".git/hooks/pre-commit", "belongs to git"),
-        ("dir/../.GIT/config", "belongs to git"),
-        ("sub/.git", "belongs to git"),
+        ("dir/x/y", "file"),
+        (".git/hooks/pre-commit", "git"),
+        ("dir/../.GIT/config", "git"),
+        ("sub/.git", "git"),
     ] {
         let text = project.fails("write_file", json!({ "path": path, "content": "x" })).await;
         assert!(text.contains(expected), "{path}: {text}");
     }
     assert_eq!(project.text(".git/config"), "old");
     let text = project.fails("edit_file", json!({ "path": "new/file", "old": "a", "new": "b" })).await;
-    assert!(text.starts_with("there is no new/file"), "{text}");
+    contains(&text, &["new/file"]);
     assert!(!project.root().join("new").exists(), "an edit makes no directories");
 }
 
@@ -71,7 +71,7 @@ async fn several_occurrences_need_to_be_meant() {
     let project = Project::new();
     project.put("a", "x\ny\nx x\n");
     let text = project.fails("edit_file", json!({ "path": "a", "old": "x", "new": "z" })).await;
-    assert!(text.starts_with("old occurs 3 times, lines 1, 3, 3; nothing was changed."), "{text}");
+    contains(&text, &["3 times", "1, 3, 3"]);
     assert_eq!(project.text("a"), "x\ny\nx x\n");
     let text = project.ok("edit_file", json!({ "path": "a", "old": "x", "new": "z", "all": true })).await;
     assert_eq!(text, "edited a: lines 1, 3, 3");
@@ -88,22 +88,15 @@ async fn a_miss_fails_with_the_nearest_text() {
             json!({ "path": "a", "old": "let value = compute(1);\n  print(value);", "new": "" }),
         )
         .await;
-    assert!(
-        text.contains(
-            "Line 2 and the following differ only in white space:\n\tlet value = compute(1);\n\tprint(value);"
-        ),
-        "{text}"
-    );
+    contains(&text, &["Line 2", ":\n\tlet value = compute(1);\n\tprint(value);"]);
     let text =
         project.fails("edit_file", json!({ "path": "a", "old": "let valve = compute(2);", "new": "" })).await;
-    assert!(text.contains("Lines that are like its first:\nline 2: \tlet value = compute(1);"), "{text}");
+    contains(&text, &[":\nline 2: \tlet value = compute(1);"]);
     let text =
         project.fails("edit_file", json!({ "path": "a", "old": "something else entirely", "new": "" })).await;
-    assert!(text.contains("No line is like it"), "{text}");
-    let text = project.fails("edit_file", json!({ "path": "a", "old": "\n\n\n\n\n\n\n\n", "new": "" })).await;
-    assert!(text.contains("does not occur"), "{text}");
-    let text = project.fails("edit_file", json!({ "path": "a", "old": "fn", "new": "fn" })).await;
-    assert!(text.contains("the same"), "{text}");
+    assert!(!text.contains("compute"), "{text}");
+    project.fails("edit_file", json!({ "path": "a", "old": "\n\n\n\n\n\n\n\n", "new": "" })).await;
+    project.fails("edit_file", json!({ "path": "a", "old": "fn", "new": "fn" })).await;
 }
 
 #[tokio::test]

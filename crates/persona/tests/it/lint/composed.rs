@@ -77,9 +77,7 @@ fn without_a_base_there_is_nothing_to_take_away() {
     check(
         Rule::UselessRemoval,
         &[("project persona a", json!({ "summary": "s", "remove_tags": ["t"] }))],
-        &[
-            r#"warning persona project:a remove_tags "t""#,
-        ],
+        &[r#"warning persona project:a remove_tags "t""#],
     );
     // For a missing base, only the base itself is reported.
     check(
@@ -108,9 +106,7 @@ fn two_parts_of_a_single_type_speak_at_once() {
                 ("project part x", part(single)),
                 ("project part y", part(single)),
             ],
-            &[&format!(
-                "warning persona project:a parts | 2 {single} parts | x, y"
-            )],
+            &[&format!("warning persona project:a parts | 2 {single} parts | x, y")],
         );
     }
     for several in ["goal", "flaw", "skill", "context", "relationship"] {
@@ -149,9 +145,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
     check(
         Rule::ConflictingParts,
         &entries("append"),
-        &[
-            "warning persona project:a parts | 2 tone parts | dry, warm",
-        ],
+        &["warning persona project:a parts | 2 tone parts | dry, warm"],
     );
     // A conflict within a base is reported for the base alone.
     check(
@@ -162,9 +156,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
             ("project part dry", part("tone")),
             ("project part warm", part("tone")),
         ],
-        &[
-            "warning persona project:b parts | 2 tone parts | dry, warm",
-        ],
+        &["warning persona project:b parts | 2 tone parts | dry, warm"],
     );
 }
 
@@ -183,9 +175,7 @@ fn a_stage_with_two_tones_conflicts() {
             ("project part x", part("tone")),
             ("project part y", part("tone")),
         ],
-        &[
-            "warning arc project:growth stages.one.parts | 2 tone parts | x, y",
-        ],
+        &["warning arc project:growth stages.one.parts | 2 tone parts | x, y"],
     );
 }
 
@@ -323,9 +313,7 @@ fn a_part_over_the_threshold_is_long() {
         &settings,
         Rule::LongPart,
         &of(11),
-        &[
-            "warning part project:x content | 11 tokens | toks | 10",
-        ],
+        &["warning part project:x content | 11 tokens | toks | 10"],
     );
     check(Rule::LongPart, &of(1_500), &[]);
     assert_eq!(Settings::default().part_tokens, 1_500);

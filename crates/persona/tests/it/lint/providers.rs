@@ -22,25 +22,19 @@ fn providers_must_be_configured() {
         &providers(&["anthropic"]),
         Rule::UnknownProvider,
         &entries,
-        &[
-            r#"warning persona project:a preferred_models[1].provider ~ anthropic | "antropic""#,
-        ],
+        &[r#"warning persona project:a preferred_models[1].provider ~ anthropic | "antropic""#],
     );
     check_with(
         &providers(&["ollama", "vllm"]),
         Rule::UnknownProvider,
         &[("project persona a", with("preferred_models", json!([model("openai")])))],
-        &[
-            r#"warning persona project:a preferred_models[0].provider | "openai" | ollama | vllm"#,
-        ],
+        &[r#"warning persona project:a preferred_models[0].provider | "openai" | ollama | vllm"#],
     );
     check_with(
         &providers(&[]),
         Rule::UnknownProvider,
         &[("project persona a", with("preferred_models", json!([model("openai")])))],
-        &[
-            r#"warning persona project:a preferred_models[0].provider | "openai""#,
-        ],
+        &[r#"warning persona project:a preferred_models[0].provider | "openai""#],
     );
     // Without known providers, nothing is reported.
     check(Rule::UnknownProvider, &entries, &[]);
@@ -70,9 +64,7 @@ fn a_plans_model_names_a_provider() {
         &providers(&["anthropic"]),
         Rule::UnknownProvider,
         &plan("openai/large"),
-        &[
-            r#"warning persona project:a plan_persona.model | "openai" | anthropic"#,
-        ],
+        &[r#"warning persona project:a plan_persona.model | "openai" | anthropic"#],
     );
     check_with(&providers(&["anthropic"]), Rule::UnknownProvider, &plan("anthropic/large"), &[]);
     for bare in ["large", "/large", "anthropic/"] {

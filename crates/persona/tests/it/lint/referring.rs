@@ -73,9 +73,7 @@ fn references_go_downwards_from_the_definitions_own_scope() {
     check(
         Rule::UnknownReference,
         &[("shared persona a", persona), ("+project part warm", part())],
-        &[
-            r#"error persona shared:a parts "warm" | project"#,
-        ],
+        &[r#"error persona shared:a parts "warm" | project"#],
     );
     // Names of stronger scopes are not suggested either.
     check(
@@ -127,9 +125,7 @@ fn a_missing_base_prints_the_chain() {
     check(
         Rule::UnknownReference,
         &[("project persona a", with("extends", json!("bse"))), ("+shared persona base", json!({}))],
-        &[
-            r"error persona project:a extends ~ base | project:a → bse",
-        ],
+        &[r"error persona project:a extends ~ base | project:a → bse"],
     );
     check(
         Rule::UnknownReference,
@@ -154,11 +150,7 @@ fn a_base_that_is_meant_is_there_and_may_be_extended() {
         &[coder.clone(), ("+builtin persona coder", json!({}))],
         &[&finding(" ~ builtin:coder")],
     );
-    check(
-        Rule::UnknownReference,
-        &[coder, ("project persona coder2", json!({}))],
-        &[&finding(" ~ coder2")],
-    );
+    check(Rule::UnknownReference, &[coder, ("project persona coder2", json!({}))], &[&finding(" ~ coder2")]);
     check(
         Rule::UnknownReference,
         &[("shared persona a", with("extends", json!("bse"))), ("+project persona base", json!({}))],
@@ -188,9 +180,7 @@ fn bases_must_not_go_in_a_circle() {
     check(
         Rule::BaseChain,
         &[("project persona a", with("extends", json!("a")))],
-        &[
-            "error persona project:a extends | project:a → project:a",
-        ],
+        &["error persona project:a extends | project:a → project:a"],
     );
     let found: &[&str] = &[
         "error persona project:a extends | project:a → project:b → project:a",
@@ -204,9 +194,8 @@ fn bases_must_not_go_in_a_circle() {
     ];
     check(Rule::BaseChain, &circle, found);
     // A namesake that exists and can be extended is suggested.
-    let finding = |scope: &str, other: &str| {
-        format!("error persona {scope}:a extends{other} | {scope}:a → {scope}:a")
-    };
+    let finding =
+        |scope: &str, other: &str| format!("error persona {scope}:a extends{other} | {scope}:a → {scope}:a");
     for (scope, weaker) in [("project", "builtin"), ("project", "shared"), ("shared", "builtin")] {
         let key = format!("{scope} persona a");
         let namesake = format!("+{weaker} persona a");
@@ -256,9 +245,7 @@ fn bases_must_not_be_too_deep_or_in_a_stronger_scope() {
             ("shared persona a", with("extends", json!("project:b"))),
             ("project persona b", json!({ "summary": "s" })),
         ],
-        &[
-            "error persona shared:a extends | shared:a → project:b",
-        ],
+        &["error persona shared:a extends | shared:a → project:b"],
     );
 }
 
@@ -343,9 +330,6 @@ fn references_to_unreadable_entities_are_not_reported() {
     check(
         Rule::UnknownReference,
         &global,
-        &[
-            "error persona global:p extends | global:p → base",
-            "error persona global:p parts \"tone\"",
-        ],
+        &["error persona global:p extends | global:p → base", "error persona global:p parts \"tone\""],
     );
 }

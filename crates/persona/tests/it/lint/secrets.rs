@@ -192,17 +192,9 @@ fn text_about_secrets_is_no_secret() {
 #[test]
 fn a_message_has_four_characters_at_most() {
     let key = format!("ghp_{}", random(36));
-    check_text(
-        Rule::Secret,
-        &format!("see\n  {key}"),
-        &["2:3 | a GitHub token | (ghp_…, 40 characters)"],
-    );
+    check_text(Rule::Secret, &format!("see\n  {key}"), &["2:3 | a GitHub token | (ghp_…, 40 characters)"]);
     // A message shows no character of a short secret.
-    check_text(
-        Rule::Secret,
-        "password: Tr0ub4dor&3",
-        &["1:11 | a password or token | (…, 11 characters)"],
-    );
+    check_text(Rule::Secret, "password: Tr0ub4dor&3", &["1:11 | a password or token | (…, 11 characters)"]);
 }
 
 #[test]

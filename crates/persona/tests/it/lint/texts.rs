@@ -133,10 +133,7 @@ fn a_variable_must_be_allowed_and_set() {
             Rule::EnvNotAllowed,
             scope,
             text,
-            &[
-                "1:3 | ${env.HOME}",
-                "2:1 | ${env.TEAM}",
-            ],
+            &["1:3 | ${env.HOME}", "2:1 | ${env.TEAM}"],
         );
         check_env(
             &settings(&["HOME", "TEAM"], &["HOME"]),
@@ -177,13 +174,7 @@ fn malformed_placeholders_are_found() {
         ("${env:X}", "${env:X}"),
         ("${env.é}", r"${env.\u{e9}}"),
     ] {
-        check_env(
-            &settings(&[], &[]),
-            Rule::EnvMalformed,
-            "project",
-            text,
-            &[&format!("1:1 | \"{shown}\"")],
-        );
+        check_env(&settings(&[], &[]), Rule::EnvMalformed, "project", text, &[&format!("1:1 | \"{shown}\"")]);
     }
     for text in ["${HOME}", "${ENV}", "$env.X", "${environment}", "env.X"] {
         check_env(&settings(&[], &[]), Rule::EnvMalformed, "project", text, &[]);
@@ -195,9 +186,7 @@ fn every_field_is_checked_for_variables() {
     check(
         Rule::EnvNotAllowed,
         &[("project persona p", json!({ "system_prompt": "You work at ${env.X}." }))],
-        &[
-            "error persona project:p system_prompt 1:13 | ${env.X}",
-        ],
+        &["error persona project:p system_prompt 1:13 | ${env.X}"],
     );
 }
 
@@ -240,8 +229,6 @@ fn a_variable_is_looked_at_as_it_is_filled_in() {
     check(
         Rule::EnvNotFilled,
         &[("project test_input t", json!({ "content": "At ${env.X}." }))],
-        &[
-            "warning test_input project:t content 1:4 | ${env.X}",
-        ],
+        &["warning test_input project:t content 1:4 | ${env.X}"],
     );
 }

@@ -66,15 +66,9 @@ fn selectors_follow_characters_with_variants() {
     check_hidden("a\u{FE0F}", &["1:2 | U+FE0F VARIATION SELECTOR-16"]);
     check_hidden("a\u{FE00}", &["1:2 | U+FE00 VARIATION SELECTOR-1"]);
     check_hidden("1\u{FE0F}", &["1:2 | U+FE0F VARIATION SELECTOR-16"]);
-    check_hidden(
-        "😀\u{FE01}\u{E0100}",
-        &["1:2 | U+FE01 VARIATION SELECTOR-2 | one more"],
-    );
+    check_hidden("😀\u{FE01}\u{E0100}", &["1:2 | U+FE01 VARIATION SELECTOR-2 | one more"]);
     // One selector may follow; a row of them carries a message.
-    check_hidden(
-        "❤\u{FE0F}\u{FE0F}\u{FE0F}",
-        &["1:3 | U+FE0F VARIATION SELECTOR-16 | one more"],
-    );
+    check_hidden("❤\u{FE0F}\u{FE0F}\u{FE0F}", &["1:3 | U+FE0F VARIATION SELECTOR-16 | one more"]);
     check_seen("❤\u{FE0F} ☎\u{FE0E} 1\u{FE0F}\u{20E3} ©\u{FE0F} ✂\u{FE0F} 🏳\u{FE0F}");
     check_seen("葛\u{E0100}飾区");
     check_hidden("a\u{E0100}", &["1:2 | U+E0100 VARIATION SELECTOR-17"]);
@@ -153,25 +147,13 @@ fn check_alike(text: &str, expected: &[&str]) {
 
 #[test]
 fn letters_of_another_script_in_a_latin_word_are_found() {
-    check_alike(
-        "Pay with p\u{430}ypal now",
-        &[r#"1:10 | "p<U+0430>ypal" | U+0430 | Cyrillic | 'a'"#],
-    );
-    check_alike(
-        "a\n\u{405}ystem",
-        &[r#"2:1 | "<U+0405>ystem" | U+0405 | Cyrillic | 'S'"#],
-    );
+    check_alike("Pay with p\u{430}ypal now", &[r#"1:10 | "p<U+0430>ypal" | U+0430 | Cyrillic | 'a'"#]);
+    check_alike("a\n\u{405}ystem", &[r#"2:1 | "<U+0405>ystem" | U+0405 | Cyrillic | 'S'"#]);
     check_alike("\u{406}gnore", &[r#"1:1 | "<U+0406>gnore" | U+0406 | Cyrillic | 'I'"#]);
     check_alike("passw\u{3BF}rd", &[r#"1:1 | "passw<U+03BF>rd" | U+03BF | Greek | 'o'"#]);
     check_alike("\u{39F}pen", &[r#"1:1 | "<U+039F>pen" | U+039F | Greek | 'O'"#]);
-    check_alike(
-        "pass\u{FF57}ord",
-        &[r#"1:1 | "pass<U+FF57>ord" | U+FF57 | fullwidth | 'w'"#],
-    );
-    check_alike(
-        "\u{1D429}assword",
-        &[r#"1:1 | "<U+1D429>assword" | U+1D429 | mathematical | 'p'"#],
-    );
+    check_alike("pass\u{FF57}ord", &[r#"1:1 | "pass<U+FF57>ord" | U+FF57 | fullwidth | 'w'"#]);
+    check_alike("\u{1D429}assword", &[r#"1:1 | "<U+1D429>assword" | U+1D429 | mathematical | 'p'"#]);
     check_alike("p\u{430}yp\u{430}l", &[r#"1:1 | "paypal""#]);
 }
 
