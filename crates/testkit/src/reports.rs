@@ -1,17 +1,69 @@
 //! A report for every code and every remedy, so that a front can pin how it words them.
 
-use persona::{Code, Kind, Name, PartType, Remedy, Report, Scope, Subject};
+use persona::{
+    AsReport, BaseRef, Chain, ChainError, Code, Kind, Link, Name, OverrideError, PartType, Remedy, Report,
+    Scope, Subject,
+};
+use uuid::Uuid;
 
 /// A report of each code, in the order of the documentation.
 pub fn reports() -> Vec<Report> {
-    Code::ALL.iter().map(|code| report(*code)).collect()
+    let mut real = real();
+    let mut of = |code: Code| {
+        let at = real.iter().position(|report| report.code == code);
+        at.map_or_else(|| sample(code), |at| real.swap_remove(at))
+    };
+    Code::ALL.iter().map(|code| of(*code)).collect()
 }
 
-/// A representative report: a sentence as its crate writes it, with the remedies that it offers.
-fn report(code: Code) -> Report {
-    let samples = [missing, conflict, of_request, of_file, of_entity, denied, broken];
-    let sample = samples.into_iter().find_map(|sample| sample(code));
-    let (message, remedies) = sample.unwrap_or_else(|| panic!("{code} has no representative; add one here"));
+/// Reports of the errors that the storage crates and `persona` return.
+fn real() -> Vec<Report> {
+    let (kind, name, tone) = (Kind::Part, name(), PartType::Tone);
+    let base = |text: &str| text.parse::<BaseRef>().expect("a base");
+    let chain = || Chain::start(Scope::Project, name.clone());
+    let id = Uuid::nil();
+    let errors: Vec<Box<dyn AsReport>> = vec![
+        Box::new(Name::parse("a b").expect_err("has a space")),
+        Box::new("projct".parse::<Scope>().expect_err("no scope")),
+        Box::new(OverrideError::Unknown { part_type: tone, name: name.clone() }),
+        Box::new(OverrideError::WrongType { part_type: tone, name: name.clone(), actual: PartType::Goal }),
+        Box::new(chain().missing(&base("nobody"), None)),
+        Box::new(ChainError::Cycle {
+            back_to: Link(Scope::Project, name.clone()),
+            chain: chain(),
+            other: Some(base("builtin:coder")),
+        }),
+        Box::new(ChainError::TooDeep(chain())),
+        Box::new(store::Error::Exists { kind, name: name.clone() }),
+        Box::new(store::Error::Raced { kind, name: name.clone() }),
+        Box::new(store::FilterError::Cursor { cursor: "x".to_owned() }),
+        Box::new(store::FilterError::EmptyQuery),
+        Box::new(store::Error::StepFailed),
+        Box::new(store::Error::CopyDiffers { table: "agent_parts", row: 3 }),
+        Box::new(store::Error::Forgotten { revision: 1, piece: Some((Scope::Shared, kind, name.clone())) }),
+        Box::new(store::Error::Occupied("two.db".to_owned())),
+        Box::new(::sessions::Error::SessionExists { id }),
+        Box::new(::sessions::Error::SessionBusy { id, status: agent::SessionStatus::Running }),
+        Box::new(::sessions::Error::LeaseLost { id }),
+        Box::new(::sessions::Error::Model { model: "sonnet".to_owned() }),
+        Box::new(database::Error::Nul),
+        Box::new(database::Error::Foreign),
+        Box::new(database::Error::NewerSchema { found: 99, known: 9 }),
+        Box::new(database::Error::NoDatabase("one.db".to_owned())),
+        Box::new(database::Error::from(database::AddressError::UnknownScheme { scheme: "mysql".to_owned() })),
+        Box::new(scopes::Error::NotOpen { scope: Scope::Global }),
+        Box::new(scopes::Error::Builtin),
+        Box::new(scopes::Error::NoHistory),
+        Box::new(scopes::Error::ReadOnly { path: "personas.toml".to_owned(), scope: Scope::Global }),
+        Box::new(scopes::Error::FileChanged { path: "personas.toml".to_owned() }),
+    ];
+    errors.iter().map(|error| error.report()).collect()
+}
+
+/// A report for a code whose error is out of reach here: a sentence as its crate writes it, with the
+/// remedies that it offers.
+fn sample(code: Code) -> Report {
+    let (message, remedies) = written(code).unwrap_or_else(|| panic!("{code} has no sample; add one here"));
     let report = Report::new(code, message).about(Subject::entity(Kind::Part, "calm"));
     let report = if remedies.contains(&Remedy::DidYouMean) {
         report.with_candidates(vec!["calm".to_owned(), "warm".to_owned()])
@@ -19,6 +71,11 @@ fn report(code: Code) -> Report {
         report
     };
     remedies.into_iter().fold(report, Report::with_remedy)
+}
+
+fn written(code: Code) -> Option<Sample> {
+    let samples = [missing, conflict, of_request, of_file, of_entity, denied, broken];
+    samples.into_iter().find_map(|sample| sample(code))
 }
 
 type Sample = (&'static str, Vec<Remedy>);
@@ -53,7 +110,6 @@ fn missing(code: Code) -> Option<Sample> {
         ),
         Code::UnknownRevision => (r#"part "calm" in shared has no revision 9 (expected 1 to 3)"#, Vec::new()),
         Code::DeletedRevision => (r#"revision 3 of part "calm" is a deletion"#, vec![Remedy::OtherRevision]),
-        Code::ForgottenRevision => (r#"revision 1 of part "calm" is forgotten"#, vec![Remedy::RollBackHere]),
         Code::SingleRevision => (r#"skill "s" has one revision, and nothing to compare it with"#, Vec::new()),
         Code::PieceGone => (
             r#"revision 1 of persona "helper" refers to part "calm" of shared, which no longer exists"#,
@@ -71,7 +127,6 @@ fn missing(code: Code) -> Option<Sample> {
         Code::NothingToUndo => ("the session has no message to take back", Vec::new()),
         Code::NotSetUp => (r#"no provider "tset" is set up"#, vec![Remedy::DidYouMean]),
         Code::UnknownModel => ("HTTP 404: no such model", vec![run("masque models")]),
-        Code::NoDatabase => ("there is no database at one.db", vec![Remedy::CheckDatabase]),
         Code::FileNotFound => {
             ("cannot read nowhere.toml: No such file or directory (os error 2)", Vec::new())
         }
@@ -83,30 +138,23 @@ fn missing(code: Code) -> Option<Sample> {
 
 fn conflict(code: Code) -> Option<Sample> {
     Some(match code {
-        Code::AlreadyExists => (r#"part "calm" already exists"#, vec![Remedy::UpdateIt, Remedy::OtherName]),
         Code::Occupied => (r#"shared has another part "calm""#, vec![Remedy::UseReplace, Remedy::RenameOne]),
         Code::StaleRevision => {
             (r#"part "calm" is at revision 3, not 2"#, vec![Remedy::ReadAgain, Remedy::DropIfRevision])
         }
-        Code::ChangedMeanwhile => (r#"part "calm" was changed at the same time"#, vec![Remedy::Repeat]),
         Code::InUse => {
             (r#"part "calm" is used by persona team"#, vec![Remedy::UnlinkFirst, Remedy::UseForce])
         }
         Code::FileHasErrors => {
             ("personas.toml:2:11: content: expected a text, found 5", vec![Remedy::FixEntry])
         }
-        Code::FileChanged => ("another process changed personas.toml", vec![Remedy::Repeat]),
         Code::FileExists => ("two.db exists", Vec::new()),
-        Code::TargetNotEmpty => ("two.db is not empty", vec![Remedy::OtherTarget]),
-        Code::SessionExists => ("a session with this id exists", Vec::new()),
-        Code::SessionBusy => ("the session is answering a message", vec![Remedy::WaitOrCancel]),
         Code::ApprovalPending => ("the session waits for an approval", vec![Remedy::DecideFirst]),
         Code::AlreadyDecided => (r#"call "call_1" was approved before"#, Vec::new()),
         Code::NothingPending => ("the session has no pending approvals", Vec::new()),
         Code::NotSent => {
             ("the message was not sent: the session is answering another one", vec![Remedy::TryLater])
         }
-        Code::SessionLost => ("another process took the session over", vec![Remedy::TryLater]),
         _ => return None,
     })
 }
@@ -155,16 +203,11 @@ fn of_request(code: Code) -> Option<Sample> {
         Code::InvalidValue => {
             (r#"invalid value "local" for --scope"#, vec![use_one_of(&["shared", "project"])])
         }
-        Code::InvalidName => (r#"the name "a b" contains ' '"#, Vec::new()),
-        Code::UnknownWord => (r#"unknown mode "x""#, vec![use_one_of(&["plan", "build"])]),
         Code::ConflictingFields => ("--yes cannot be used with --dry-run", vec![leave_out("--dry-run")]),
         Code::OutOfRange => ("limit must be from 1 to 100, not 0", Vec::new()),
         Code::TooLong => ("content has 300000 bytes, at most 262144 are allowed", vec![Remedy::Shorten]),
-        Code::Empty => ("content must not be empty", Vec::new()),
-        Code::NulCharacter => ("content contains a NUL character", vec![Remedy::RemoveNul]),
         Code::NamedTwice => ("--take names summary twice", Vec::new()),
         Code::InvalidTag => (r#"the tag "7" is a number, which means a revision"#, vec![Remedy::OtherTag]),
-        Code::InvalidCursor => ("the cursor is not one that a list returned", vec![Remedy::StartOver]),
         _ => return None,
     })
 }
@@ -172,8 +215,6 @@ fn of_request(code: Code) -> Option<Sample> {
 /// Files, databases and paths.
 fn of_file(code: Code) -> Option<Sample> {
     Some(match code {
-        Code::InvalidAddress => (r#"unknown database "mysql""#, vec![Remedy::WriteAddress]),
-        Code::ForeignDatabase => ("one.db belongs to another program", vec![Remedy::OtherDatabase]),
         Code::SameDatabase => ("source and target are the same database", vec![Remedy::OtherTarget]),
         Code::InvalidDocument => ("b.toml:6:11: summary: expected a text, found 3", Vec::new()),
         Code::IncludeNotAllowed => ("x.md cannot be included here", vec![Remedy::WriteOut]),
@@ -208,19 +249,6 @@ fn of_entity(code: Code) -> Option<Sample> {
             (r#"persona "helper" is in the last stage of arc "growth""#, vec![Remedy::ResetStage])
         }
         Code::NoArc => (r#"persona "helper" has no arc"#, vec![Remedy::AssignArc]),
-        Code::UnknownOverride => (
-            r#"unknown part "nowhere" in overrides.tone"#,
-            vec![Remedy::ListKind { kind: Kind::Part, part_type: Some(PartType::Tone) }],
-        ),
-        Code::WrongPartType => (r#"part "calm" is a goal, not a tone"#, Vec::new()),
-        Code::BaseMissing => {
-            (r#"persona "coder" extends "nobody", which does not exist"#, vec![Remedy::RemoveExtends])
-        }
-        Code::BaseCycle => (
-            "coder extends itself: coder → coder",
-            vec![Remedy::OtherBase { base: "builtin:coder".to_owned() }],
-        ),
-        Code::TooManyBases => ("the chain of bases is too long", vec![Remedy::RemoveExtends]),
         Code::OutOfReach => (
             r#"shared cannot refer to part "calm" of project"#,
             vec![Remedy::PromoteTo { scope: Scope::Shared }],
@@ -229,7 +257,6 @@ fn of_entity(code: Code) -> Option<Sample> {
             (r#"part "calm" means different parts in project and shared"#, vec![Remedy::RenameOne])
         }
         Code::AlreadyInScope => (r#"part "calm" is in shared already"#, Vec::new()),
-        Code::ScopeNotOpen => ("the scope project is not available here", vec![Remedy::OpenProject]),
         Code::NoConflict => (r#"part "calm" is defined in shared alone"#, Vec::new()),
         Code::NotDefinedThere => {
             (r#"builtin does not define part "calm""#, vec![use_one_of(&["project", "shared"])])
@@ -241,8 +268,6 @@ fn of_entity(code: Code) -> Option<Sample> {
             "no scope is chosen for description",
             vec![Remedy::AddField { field: "--take description=SCOPE".to_owned() }],
         ),
-        Code::NoHistory => (r#"persona "mentor" is builtin and has no history"#, vec![Remedy::DuplicateIt]),
-        Code::InvalidModel => (r#"invalid model "sonnet" (expected provider/model)"#, Vec::new()),
         Code::UnknownProvider => (r#"no provider is named "nix""#, vec![Remedy::ConfigureProvider]),
         Code::ProviderUnreachable => ("ollama does not answer", vec![Remedy::StartProvider]),
         Code::InvalidRoot => ("the root /x cannot be used", vec![Remedy::OtherDirectory]),
@@ -263,12 +288,8 @@ fn denied(code: Code) -> Option<Sample> {
             ("127.0.0.1:4747 is in use", vec![Remedy::OtherAddress { address: "127.0.0.1:0".to_owned() }])
         }
         Code::Overloaded => ("64 streams of events are open, which is the limit", vec![Remedy::TryLater]),
-        Code::BuiltinFixed => {
-            (r#"persona "mentor" is builtin and cannot be deleted"#, vec![Remedy::CreateInPlace])
-        }
         Code::NoProject => ("no project is open", vec![Remedy::OpenProject]),
         Code::OutsideProject => ("/etc is outside of the project", vec![Remedy::OtherDirectory]),
-        Code::ReadOnlyScope => ("this process does not write to global", Vec::new()),
         Code::FileDenied => {
             ("cannot write personas.toml: Permission denied (os error 13)", vec![Remedy::CheckRights])
         }
@@ -294,9 +315,6 @@ fn denied(code: Code) -> Option<Sample> {
 
 fn broken(code: Code) -> Option<Sample> {
     Some(match code {
-        Code::NewerSchema => {
-            ("a newer Masque wrote one.db", vec![Remedy::UpgradeMasque, Remedy::OtherDatabase])
-        }
         Code::DatabaseUnavailable => ("the database at one.db cannot be opened", vec![Remedy::CheckDatabase]),
         Code::DatabaseFailed => ("the database failed: disk I/O error", Vec::new()),
         Code::DatabaseFull => ("the database's disk is full", vec![Remedy::MakeRoom]),
@@ -304,9 +322,7 @@ fn broken(code: Code) -> Option<Sample> {
             ("the database can only be read", vec![Remedy::CheckRights, Remedy::UsePrimary])
         }
         Code::CorruptDocument => (r#"part "calm" is stored in a form that cannot be read"#, Vec::new()),
-        Code::CopyDiffers => ("the copy differs from its source in 3 rows", vec![Remedy::Repeat]),
         Code::FileFailed => ("cannot write personas.toml: input/output error", Vec::new()),
-        Code::WriteFailed => ("an earlier step of the same write failed", vec![Remedy::Repeat]),
         Code::Interrupted => ("the import was interrupted", vec![Remedy::Repeat]),
         Code::RehearsalFailed => ("the rehearsal model does not start", Vec::new()),
         Code::ListenFailed => ("cannot listen on 127.0.0.1:4747", Vec::new()),
@@ -425,3 +441,6 @@ fn samples() -> Vec<Remedy> {
         Remedy::ReportBug,
     ]
 }
+
+#[cfg(test)]
+mod tests;
