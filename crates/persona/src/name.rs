@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::NAME_CHARS;
@@ -43,6 +44,9 @@ impl AsReport for NameError {
 }
 
 impl Name {
+    /// The type's name for a deserializer. One whose errors are data parses a name itself.
+    pub const TYPE: &'static str = "Name";
+
     /// Parses a name.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let first = text.chars().next().ok_or(NameError::Empty)?;
@@ -104,8 +108,25 @@ impl Serialize for Name {
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        deserializer.deserialize_newtype_struct(Self::TYPE, NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Name, E> {
+        Name::parse(text).map_err(E::custom)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parses the fields of a request into an input, or into an error that names the field.
 
-use persona::{AsReport, Code, Remedy, Subject};
+use persona::{AsReport, Code, NameError, Remedy, Subject};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeOwned};
 use serde_json::{Map, Value};
@@ -25,7 +25,9 @@ pub enum InputError {
     Word { field: String, word: String, known: &'static [&'static str] },
     #[error("{}expected {expected}, found {found}", before(field))]
     Type { field: String, expected: ExpectedType, found: String },
-    /// A text that a type of its own refuses, such as a name or an id.
+    #[error("{}{source}", before(field))]
+    Name { field: String, source: NameError },
+    /// A text that a type of its own refuses, such as an id.
     #[error("{}{message}", before(field))]
     Value { field: String, message: String },
     /// An error inside an entity that is written out in the input.
@@ -55,6 +57,7 @@ impl InputError {
             | Self::Missing { parent: path, .. }
             | Self::Word { field: path, .. }
             | Self::Type { field: path, .. }
+            | Self::Name { field: path, .. }
             | Self::Value { field: path, .. } => *path = below(step, path),
             Self::Entity { .. } => {}
         }
@@ -106,6 +109,7 @@ impl AsReport for InputError {
             Self::Missing { .. } => Code::MissingField,
             Self::Word { .. } => Code::UnknownWord,
             Self::Type { .. } | Self::Value { .. } => Code::InvalidValue,
+            Self::Name { source, .. } => source.code(),
             Self::Entity { source, .. } => source.code(),
         }
     }
@@ -117,6 +121,7 @@ impl AsReport for InputError {
             Self::Word { field, .. } | Self::Type { field, .. } | Self::Value { field, .. } => {
                 Subject { field: Some(field.clone()).filter(|field| !field.is_empty()), ..Subject::default() }
             }
+            Self::Name { field, source } => source.subject().at_field(field),
             Self::Entity { source, .. } => source.subject(),
         }
     }

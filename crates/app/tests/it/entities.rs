@@ -185,7 +185,8 @@ async fn an_entity_may_be_written_as_in_a_file() {
         }
         let odd = json!({ "kind": "persona", "name": "x", "entity": { "parts": ["two words"] } });
         let invalid = |field: &str| (Code::InvalidValue, Some(field.to_owned()));
-        assert_eq!(at_field(try_save(world, odd).await), invalid("parts[0].name"));
+        let invalid_name = (Code::InvalidName, Some("parts[0].name".to_owned()));
+        assert_eq!(at_field(try_save(world, odd).await), invalid_name);
         let number = json!({ "kind": "persona", "name": "x", "entity": { "parts": [7] } });
         assert_eq!(at_field(try_save(world, number).await), invalid("parts[0]"));
     })

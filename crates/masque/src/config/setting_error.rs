@@ -57,6 +57,7 @@ impl SettingError {
                 let hint = type_hint(expected, value).map(str::to_owned);
                 Self { message, hint, offset: value_offset(table, field) }
             }
+            InputError::Name { field, source } => Self::new(source.to_string(), value_offset(table, field)),
             InputError::Value { field, message } => Self::new(message.as_str(), value_offset(table, field)),
             InputError::Entity { .. } => Self::new(error.to_string(), 0),
         }

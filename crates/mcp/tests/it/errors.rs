@@ -13,7 +13,7 @@ async fn bad_input_says_what_to_do() {
         ("get_agent_persona", json!({ "name": "mentor", "detial": true }), "unknown_field", "detial"),
         ("get_agent_persona", json!({ "name": "mentor", "types": ["tonne"] }), "unknown_word", "types[0]"),
         ("get_agent_persona", json!({ "name": "mentor", "limit": -1 }), "invalid_value", "limit"),
-        ("create_agent_part", json!({ "name": "x y", "part_type": "tone" }), "invalid_value", "name"),
+        ("create_agent_part", json!({ "name": "x y", "part_type": "tone" }), "invalid_name", "name"),
     ] {
         let error = wire.refusal(tool, arguments).await;
         assert_eq!((&error["code"], &error["subject"]["field"]), (&json!(code), &json!(field)), "{error}");

@@ -3,6 +3,7 @@
 //! `serde_json` words its errors itself. This deserializer knows which type a field asks for, so it
 //! reports that type, the value and the path of the field.
 
+use persona::Name;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
@@ -105,7 +106,14 @@ impl<'de> Deserializer<'de> for Json<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        type_name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        if let (Name::TYPE, Value::String(text)) = (type_name, self.0) {
+            Name::parse(text).map_err(|source| InputError::Name { field: String::new(), source })?;
+        }
         visitor.visit_newtype_struct(self)
     }
 

@@ -114,7 +114,14 @@ fn a_type_with_several_forms_describes_itself() {
 }
 
 #[test]
-fn a_text_that_is_no_name_is_an_invalid_value() {
-    let unnamed = error::<GetPersona>(json!({ "name": "a b" }));
-    assert_eq!((unnamed.code(), unnamed.subject()), (Code::InvalidValue, Subject::field("name")));
+fn an_invalid_name_has_its_own_code() {
+    for (fields, field) in [
+        (json!({ "name": "a b" }), "name"),
+        (json!({ "name": "a", "traits": ["calm", "a b"] }), "traits[1]"),
+        (json!({ "name": "a", "parts": [{ "name": "a b" }] }), "parts[0].name"),
+    ] {
+        let refused = error::<Persona>(fields);
+        let subject = Subject { name: Some("a b".to_owned()), ..Subject::field(field) };
+        assert_eq!((refused.code(), refused.subject()), (Code::InvalidName, subject));
+    }
 }

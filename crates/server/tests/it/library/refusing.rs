@@ -34,7 +34,7 @@ async fn an_address_that_means_nothing_is_told_so() {
         ("GET", "/api/library/part/calm/diff", None, 404, "single_revision"),
         ("GET", "/api/library/part/calm/diff?from=7", None, 404, "unknown_revision"),
         ("GET", "/api/library/part/calm?revision=good", None, 404, "unknown_revision"),
-        ("GET", "/api/library/part/two%20words", None, 400, "invalid_value"),
+        ("GET", "/api/library/part/two%20words", None, 400, "invalid_name"),
         ("GET", "/api/library/part?limit=many", None, 400, "invalid_value"),
         ("GET", "/api/library/part?tag=a", None, 400, "unknown_field"),
         ("GET", "/api/library/part?scope=team", None, 400, "unknown_word"),
