@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, contains};
+use crate::home::{Home, contains, entities};
 
 type Flags = &'static [&'static str];
 
@@ -21,7 +21,7 @@ fn shown(home: &Home, kind: &str, name: &str) -> Value {
 }
 
 #[test]
-fn every_kind_lives_a_whole_life() {
+fn every_kind_is_created_changed_and_deleted() {
     let home = Home::new();
     for (kind, create, update, field, value) in KINDS {
         let created = home.ok(&[&["create", kind, "mine"], create].concat());
@@ -73,7 +73,7 @@ fn an_empty_value_clears_a_field() {
 }
 
 #[test]
-fn a_persona_is_made_whole_at_once() {
+fn one_command_creates_a_whole_persona() {
     let home = Home::new();
     home.ok(&["create", "part", "calm", "--part-type", "tone", "--summary", "You are calm."]);
     home.ok(&["create", "test-input", "greeting", "--content", "Hello."]);
@@ -140,7 +140,7 @@ fn long_texts_come_from_files() {
 }
 
 #[test]
-fn what_is_used_is_not_deleted_by_accident() {
+fn delete_refuses_an_entity_in_use() {
     let home = Home::new();
     home.ok(&["create", "trait", "brisk", "--trait-type", "behavioral"]);
     home.ok(&["create", "persona", "runner", "--trait", "brisk"]);
@@ -150,21 +150,18 @@ fn what_is_used_is_not_deleted_by_accident() {
 }
 
 #[test]
-fn what_a_project_uses_is_not_deleted_by_accident() {
+fn delete_refuses_an_entity_that_a_project_uses() {
     let home = Home::new();
     home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
     home.ok(&["create", "persona", "team", "--part", "calm"]);
     home.write("shop/personas.toml", "[personas.reviewer]\nparts = [\"calm\"]\n");
     let delete = ["--project", "shop", "delete", "part", "calm"];
     home.refused("in_use", &delete).offers("unlink_first");
-    let forced = home.ok(&[&delete[..], &["--force"]].concat());
-    contains(
-        &forced,
-        &[
-            "deleted part calm from shared, and unlinked it from persona team\n",
-            "these still refer to it:\n  persona reviewer (project)\n",
-        ],
-    );
+    let forced = home.json(&[&delete[..], &["--force"]].concat());
+    assert_eq!((&forced["deleted"], &forced["scope"]), (&json!(true), &json!("shared")));
+    assert_eq!(entities(&forced["unlinked"]), "persona team");
+    let left = json!([{ "scope": "project", "kind": "persona", "name": "reviewer" }]);
+    assert_eq!(forced["left_without"], left);
     contains(
         &home.ok(&["--project", "shop", "show", "reviewer", "--explain"]),
         &["part calm", "not found, order 0, priority 0"],
@@ -172,7 +169,7 @@ fn what_a_project_uses_is_not_deleted_by_accident() {
 }
 
 #[test]
-fn what_refers_to_a_piece_follows_its_new_name() {
+fn rename_updates_references() {
     let home = Home::new();
     home.ok(&["create", "part", "calm", "--type", "tone", "--content", "Calm."]);
     home.ok(&["create", "persona", "team", "--part", "calm"]);
@@ -189,10 +186,10 @@ fn builtins_are_copied_before_they_are_changed() {
     let home = Home::new();
     let stale = ["update", "persona", "mentor", "--summary", "x", "--if-revision", "3"];
     home.refused("stale_revision", &stale).offers("drop_if_revision");
-    let updated = home.ok(&["update", "persona", "mentor", "--summary", "Mine."]);
-    contains(&updated, &["updated persona mentor", "copied from the builtins first: persona mentor and the"]);
+    let updated = home.json(&["update", "persona", "mentor", "--summary", "Mine."]);
+    assert!(entities(&updated["copied"]).contains("persona mentor"), "{updated}");
     assert_eq!(home.json(&["show", "mentor"])["scope"], "shared");
-    contains(&home.ok(&["delete", "persona", "mentor"]), &["the builtin persona mentor is now used"]);
+    assert_eq!(home.json(&["delete", "persona", "mentor"])["in_force"], "builtin");
     assert_eq!(home.json(&["show", "mentor"])["scope"], "builtin");
     home.refused("builtin_fixed", &["delete", "persona", "mentor"]).offers("create_in_place");
 }

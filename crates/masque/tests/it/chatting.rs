@@ -1,4 +1,4 @@
-//! `masque chat`: somebody at a terminal talks to a persona.
+//! `masque chat` on a terminal and on a pipe.
 
 use crate::home::{Home, contains};
 use crate::rehearsed::{Rehearsed, tools};
@@ -102,14 +102,14 @@ fn an_answer_streams_and_tools_are_a_line() {
         .sees("Found")
         .sees("The file says")
         .sees("worker build ›");
-    // A line that ends with a backslash goes on.
+    // A backslash at the end continues a line.
     terminal.presses("first\\").presses(ENTER);
     says(&mut terminal, "second").sees("You said first").sees("second.").sees("worker build ›");
     says(&mut terminal, "/quit").sees("masque chat --session");
     assert_eq!(terminal.ends().0, 0);
     let session = rehearsed.session();
     contains(&rehearsed.ok(&["sessions", "export", &session]), &["first\nsecond", "Call of `read_file`"]);
-    // What was typed can be called up again, line by line, and is nobody else's.
+    // The history recalls each typed line, and only its owner can read it.
     let history = rehearsed.home.path(".local/share/masque/chat_history");
     contains(&std::fs::read_to_string(&history).unwrap(), &["read it"]);
     use std::os::unix::fs::PermissionsExt as _;
@@ -121,7 +121,7 @@ fn an_answer_streams_and_tools_are_a_line() {
 }
 
 #[test]
-fn colour_marks_what_markdown_marks() {
+fn markdown_is_coloured() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut command = rehearsed.command(&["chat", "worker"]);
     command.env_remove("NO_COLOR");
@@ -133,7 +133,7 @@ fn colour_marks_what_markdown_marks() {
 }
 
 #[test]
-fn permission_is_asked_for_in_place() {
+fn chat_asks_for_approval() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
@@ -146,7 +146,7 @@ fn permission_is_asked_for_in_place() {
     says(&mut terminal, "write it").sees("Allow it?");
     says(&mut terminal, "y").sees("✓ write_file out.txt").sees("Written.").sees("worker build ›");
     assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
-    // Always: neither the other call of the same reply nor later ones are asked for.
+    // "Always" also covers the other call of the reply and later ones.
     says(&mut terminal, "write both").sees("Allow it?");
     says(&mut terminal, "a").sees("✓ write_file a.txt").sees("✓ write_file b.txt").sees("Written.");
     says(terminal.sees("worker build ›"), "write it").sees("✓ write_file out.txt").sees("worker build ›");
@@ -157,7 +157,7 @@ fn permission_is_asked_for_in_place() {
 }
 
 #[test]
-fn what_a_delegate_was_refused_is_told() {
+fn run_reports_refused_calls_of_a_delegate() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "let the other do it"]);
     contains(&answer.stderr, &["refused ", "delegate other", "--approve"]);
@@ -165,13 +165,13 @@ fn what_a_delegate_was_refused_is_told() {
 }
 
 #[test]
-fn a_delegates_questions_are_asked_here() {
+fn chat_asks_for_a_delegates_approval() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
     says(&mut terminal, "let the other do it").sees("write_file needs your approval").sees("theirs.txt");
     terminal.sees("Allow it?");
-    // The question outlives the one who was asked.
+    // The question survives the process.
     terminal.dies();
     let id = rehearsed.session();
     let mut terminal = rehearsed.terminal(&["chat", "--session", &id]);
@@ -188,7 +188,7 @@ fn ctrl_c_at_a_question_stops_the_answer() {
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
     says(&mut terminal, "write both").sees("Allow it?").sees("with a reason]").presses(CONTROL_C);
-    // Nothing of the question stays below it, to be written into.
+    // The question is cleared from the screen.
     terminal.sees("\r\x1b[J").sees("✗ write_file a.txt").sees("stopped (cancelled)").sees("worker build ›");
     says(&mut terminal, "are you there?").sees("I am.").sees("worker build ›").presses(CONTROL_D);
     assert_eq!(terminal.ends().0, 0);
@@ -196,7 +196,7 @@ fn ctrl_c_at_a_question_stops_the_answer() {
 }
 
 #[test]
-fn a_session_that_waits_is_taken_up_after_a_crash() {
+fn chat_resumes_a_waiting_session_after_a_crash() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
@@ -213,7 +213,7 @@ fn a_session_that_waits_is_taken_up_after_a_crash() {
 }
 
 #[test]
-fn the_chat_itself_listens_to_slashes() {
+fn slash_commands_control_the_chat() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
@@ -249,7 +249,7 @@ fn the_chat_itself_listens_to_slashes() {
 }
 
 #[test]
-fn ctrl_c_interrupts_an_answer_and_what_was_said_stays() {
+fn ctrl_c_interrupts_an_answer_and_keeps_its_text() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
@@ -257,13 +257,13 @@ fn ctrl_c_interrupts_an_answer_and_what_was_said_stays() {
     terminal.interrupts().sees("stopped (cancelled)").sees("worker build ›");
     says(&mut terminal, "hi").sees("You said hi.").sees("›");
     contains(&rehearsed.last_request()["messages"].to_string(), &["slowly", "one two"]);
-    // At the prompt it takes two.
+    // At the prompt, it takes two.
     terminal.presses(CONTROL_C).sees("Ctrl-C again").sees("›").presses(CONTROL_C);
     assert_eq!(terminal.ends().0, 0);
 }
 
 #[test]
-fn failures_are_told_and_the_talk_goes_on() {
+fn chat_continues_after_a_failure() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker"]);
     terminal.sees("worker build ›");
@@ -274,7 +274,7 @@ fn failures_are_told_and_the_talk_goes_on() {
 }
 
 #[test]
-fn a_plan_is_shown_and_decided_about() {
+fn chat_shows_a_plan_and_asks_for_a_decision() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["chat", "worker", "--plan"]);
     terminal.sees("worker plan ›");
@@ -312,14 +312,14 @@ fn without_a_terminal_each_line_is_a_message() {
     contains(&answer.fails(2), &["unknown command /nonsense"]);
     rehearsed.refused("no_json", &["chat", "worker", "--json"]).offers("run");
     rehearsed.refused("missing_field", &["chat"]).about("field", "<NAME>");
-    // Where nothing is said, nothing is left behind.
+    // A chat without a message leaves no session.
     let before = rehearsed.ok(&["sessions", "--json"]);
     rehearsed.run_with_input(&["chat", "worker"], "\n").ok();
     assert_eq!(rehearsed.ok(&["sessions", "--json"]), before);
 }
 
 #[test]
-fn without_a_provider_the_rehearsal_says_what_it_is_once() {
+fn the_rehearsal_introduces_itself_once() {
     let home = Home::new();
     let mut command = home.command();
     command.args(["chat", "mentor"]).env("NO_COLOR", "1");

@@ -19,7 +19,7 @@ description = \"Mine.\"
 traits = [\"curious\"]
 ";
 
-/// A reviewer in all three scopes, and a part in two that say the same.
+/// A reviewer in all three scopes, and two identical parts.
 fn library() -> Home {
     let home = Home::new();
     home.write("shop/personas.toml", PROJECT);
@@ -34,7 +34,7 @@ fn in_shop<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn nothing_in_conflict_is_said() {
+fn conflicts_reports_that_there_are_none() {
     let home = Home::new();
     contains(&home.ok(&["conflicts"]), &["No conflicts."]);
     contains(&home.ok(&["conflicts", "mentor", "--check"]), &["No conflicts for mentor"]);
@@ -43,11 +43,10 @@ fn nothing_in_conflict_is_said() {
 }
 
 #[test]
-fn what_takes_a_builtins_place_is_no_conflict() {
+fn an_override_of_a_builtin_is_no_conflict() {
     let home = Home::new();
     home.write("shop/personas.toml", "[personas.mentor]\nsummary = \"Mine.\"\n");
-    let said = "persona mentor in project overrides the builtin, which is not a conflict";
-    assert_eq!(home.ok(&in_shop(&["conflicts", "mentor"])), format!("{said}.\n"));
+    contains(&home.ok(&in_shop(&["conflicts", "mentor"])), &["persona mentor in project", "builtin"]);
     home.ok(&in_shop(&["conflicts", "mentor", "--check"]));
     home.refused("not_found", &in_shop(&["conflicts", "mentor", "--use", "project"])).offers("run");
     let over = json!([{ "scope": "project", "kind": "persona", "name": "mentor" }]);
@@ -68,7 +67,7 @@ fn fields_are_compared() {
             "  description\n    project  not set\n    global   Mine.\n    shared   not set",
         ],
     );
-    assert!(!text.contains("traits"), "what is the same is no conflict: {text}");
+    assert!(!text.contains("traits"), "equal fields are no conflict: {text}");
     let answer = home.json(&in_shop(&["conflicts", "reviewer", "--kind", "persona"]));
     let conflict = &answer["items"][0];
     assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));
@@ -100,14 +99,15 @@ fn check_is_for_scripts() {
 }
 
 #[test]
-fn definitions_that_say_the_same_are_told() {
+fn identical_definitions_are_marked() {
     let home = Home::new();
     let part = "[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n";
     home.write("shop/personas.toml", part);
     home.write(".config/masque/personas.toml", part);
-    contains(&home.ok(&in_shop(&["conflicts"])), &["part calm", "the definitions are identical"]);
-    let merged = home.ok(&in_shop(&["conflicts", "calm", "--merge"]));
-    contains(&merged, &["deleted it from global"]);
+    assert_eq!(home.json(&in_shop(&["conflicts"]))["items"][0]["identical"], true);
+    contains(&home.ok(&in_shop(&["conflicts"])), &["part calm", "identical"]);
+    let merged = home.json(&in_shop(&["conflicts", "calm", "--merge"]));
+    assert_eq!((&merged["kept"], &merged["deleted"]), (&json!("project"), &json!(["global"])));
     contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
 }
 
@@ -117,15 +117,15 @@ fn one_definition_is_kept() {
     let keep = in_shop(&["conflicts", "reviewer", "--use", "global", "--message", "one is enough"]);
     home.refused("needs_consent", &keep).offers("confirm");
     assert_eq!(home.read("shop/personas.toml"), PROJECT, "nothing was done yet");
-    let kept = home.ok(&[keep.as_slice(), &["--yes"]].concat());
-    contains(&kept, &["kept persona reviewer in global", "deleted it from project and shared"]);
+    let kept = home.json(&[keep.as_slice(), &["--yes"]].concat());
+    assert_eq!((&kept["kept"], &kept["deleted"]), (&json!("global"), &json!(["project", "shared"])));
     assert_eq!(home.json(&in_shop(&["show", "reviewer"]))["scope"], "global");
     contains(&home.ok(&in_shop(&["conflicts"])), &["No conflicts"]);
-    // The commands that are told bring the others back.
-    let undo: Vec<&str> = kept.lines().filter_map(|line| line.strip_prefix("to undo: ")).collect();
+    // The printed commands restore the others.
+    let undo = kept["undo"].as_array().unwrap();
     assert_eq!(undo.len(), 2, "{kept}");
     for command in undo {
-        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let words: Vec<&str> = command.as_str().unwrap().split(' ').skip(1).collect();
         home.ok(&in_shop(&words));
     }
     let conflict = &home.json(&in_shop(&["conflicts"]))["items"][0];
@@ -140,12 +140,12 @@ fn a_scope_without_the_name_cannot_be_kept() {
     let keep = in_shop(&["conflicts", "reviewer", "--use", "shared", "--yes"]);
     let refused = home.refused("not_defined_there", &keep).about("scope", "shared");
     assert_eq!(refused.0["remedies"][0]["words"], json!(["project", "global"]));
-    // Where shared loses nothing, nobody has to agree.
+    // If shared loses nothing, no confirmation is needed.
     home.ok(&in_shop(&["conflicts", "reviewer", "--use", "project"]));
 }
 
 #[test]
-fn what_others_use_is_not_taken_from_them() {
+fn conflicts_keeps_definitions_that_others_use() {
     let home = Home::new();
     home.ok(&["create", "part", "calm", "--type", "tone", "--summary", "Calm."]);
     home.ok(&["create", "persona", "helper", "--part", "calm"]);
@@ -159,7 +159,7 @@ fn what_others_use_is_not_taken_from_them() {
 }
 
 #[test]
-fn several_kinds_of_a_name_are_told_apart() {
+fn kinds_of_the_same_name_are_distinguished() {
     let home = library();
     let skill = "[skills.reviewer]\ncontent = \"Look.\"\n";
     home.write("shop/personas.toml", &format!("{PROJECT}{skill}"));
@@ -193,8 +193,8 @@ fn fields_are_merged_by_flags() {
     home.refused("named_twice", &merge(&["summary=global", "summary=shared"]));
     home.refused("missing_field", &["conflicts", "--merge"]).about("field", "<NAME>");
     home.refused("missing_field", &["conflicts", "x", "--take", "a=global"]).about("field", "--merge");
-    let merged = home.ok(&merge(&["summary=shared", "description=global"]));
-    contains(&merged, &["merged persona reviewer into project", "deleted it from global and shared"]);
+    let merged = home.json(&merge(&["summary=shared", "description=global"]));
+    assert_eq!((&merged["kept"], &merged["deleted"]), (&json!("project"), &json!(["global", "shared"])));
     let shown = home.json(&in_shop(&["show", "reviewer"]));
     assert_eq!(shown["scope"], "project");
     assert_eq!((&shown["summary"], &shown["description"]), (&"You review for all.".into(), &"Mine.".into()));
@@ -234,7 +234,7 @@ fn a_merge_that_is_interrupted_changes_nothing() {
 }
 
 #[test]
-fn no_is_an_answer() {
+fn conflicts_accepts_no_as_an_answer() {
     let home = library();
     let mut command = home.command();
     command.args(in_shop(&["conflicts", "reviewer", "--use", "project"]));

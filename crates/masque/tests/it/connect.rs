@@ -1,12 +1,12 @@
-//! `connect`: other programs' files, changed in one place and nowhere else.
+//! `connect` changes one place in another program's file.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
-/// For each client: its user's file, something that may stand in it, and the servers' key.
+/// For each client: its user's file, possible content of it, and the servers' key.
 const CLIENTS: [(&str, &str, &str); 5] = [
     (
         "claude-code",
@@ -34,7 +34,7 @@ fn backups(home: &Home, file: &str) -> Vec<PathBuf> {
     entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&name)).collect()
 }
 
-/// Whether `new` is `old` with something put in at one place.
+/// True if `new` is `old` with an insertion at one place.
 fn is_insertion(old: &str, new: &str) -> bool {
     let same_start = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     let same_end = old.bytes().rev().zip(new.bytes().rev()).take_while(|(a, b)| a == b).count();
@@ -46,7 +46,7 @@ fn compact(json: &str) -> String {
 }
 
 #[test]
-fn what_is_there_stays_there() {
+fn connect_keeps_existing_content() {
     for (client, file, old) in CLIENTS {
         let home = Home::new();
         home.write(file, old);
@@ -55,7 +55,7 @@ fn what_is_there_stays_there() {
         let new = home.read(file);
         contains(&new, &["masque", "mcp", env!("CARGO_BIN_EXE_masque")]);
         let old_without_empty = old.replace("\"servers\": {}", "\"servers\": {");
-        // An object on one line is spread over several when it gets a member.
+        // An object on one line becomes several lines when it gets a member.
         let spread = !old.contains('\n') && is_insertion(&compact(old), &compact(&new));
         let inserted = is_insertion(&old_without_empty, &new) || is_insertion(old, &new);
         assert!(inserted || spread, "{client}:\n{new}");
@@ -69,7 +69,7 @@ fn what_is_there_stays_there() {
 }
 
 #[test]
-fn a_new_file_is_made_where_there_is_none() {
+fn connect_creates_a_missing_file() {
     for (client, file, _) in CLIENTS {
         let home = Home::new();
         let printed = home.ok(&["connect", client, "--tools", "load", "--print"]);
@@ -135,12 +135,12 @@ fn a_running_server_can_be_named() {
 }
 
 #[test]
-fn what_cannot_be_parsed_is_left_to_its_owner() {
+fn connect_leaves_an_invalid_file_unchanged() {
     let home = Home::new();
     let old = "{\n  my servers\n  \"servers\": {}\n}\n";
     home.write(".config/Code/User/mcp.json", old);
-    let refused = home.fails(2, &["connect", "vscode"]);
-    contains(&refused, &["is unchanged", "line 2", "add this yourself", "\"masque\": {"]);
+    contains(&home.fails(2, &["connect", "vscode"]), &["line 2", "\"masque\": {"]);
+    home.refused("not_editable", &["connect", "vscode"]).in_file("mcp.json");
     home.write(".codex/config.toml", "model = [");
     home.refused("not_editable", &["connect", "codex"]).in_file("config.toml");
     assert_eq!(home.read(".config/Code/User/mcp.json"), old);
@@ -148,7 +148,7 @@ fn what_cannot_be_parsed_is_left_to_its_owner() {
 }
 
 #[test]
-fn comments_stay_in_a_file_that_may_have_them() {
+fn connect_keeps_comments() {
     let home = Home::new();
     let file = ".config/Code/User/mcp.json";
     home.write(file, "{\n  // my servers\n  \"servers\": {}\n}\n");
@@ -176,10 +176,10 @@ fn links_and_permissions_are_kept() {
 }
 
 #[test]
-fn clients_may_have_moved_their_files() {
+fn connect_follows_moved_settings() {
     let home = Home::new();
     let mut command = home.command();
     command.args(["connect", "codex"]).env("CODEX_HOME", home.path("elsewhere"));
-    Answer::of(command.output().unwrap()).ok();
+    CommandOutput::of(command.output().unwrap()).ok();
     assert!(home.path("elsewhere/config.toml").is_file());
 }

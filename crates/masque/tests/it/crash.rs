@@ -1,5 +1,4 @@
-//! `kill -9` in the middle of writing: whatever was acknowledged is there afterwards, and nothing
-//! is half there.
+//! `kill -9` during writes: every acknowledged write survives, and no write is half done.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -29,7 +28,7 @@ fn a_process_killed_while_writing_loses_nothing_acknowledged() {
     for kill in 0..KILLS {
         let (process, client) = start_mcp(&home, &database.location);
         let log = write_until_killed(process, vec![Box::new(client)], kill, &mut plan);
-        // Nobody else has the file open: whoever comes next has to recover it.
+        // No other process has the file open: the next one has to recover it.
         in_fresh_library(&database, async |library| check(library, &log).await);
         logs.extend(log);
     }
@@ -75,7 +74,7 @@ fn a_first_start_that_is_killed_leaves_a_file_that_opens() {
 }
 
 /// Lets every client write in a loop, kills the process some time after the first
-/// acknowledgement, and returns what each client knows.
+/// acknowledgement, and returns the writes of each client.
 fn write_until_killed(
     mut process: Running,
     clients: Vec<Box<dyn Client>>,
@@ -125,7 +124,7 @@ fn in_fresh_library(database: &Database, test: impl AsyncFnOnce(&Library)) {
     });
 }
 
-/// After all kills: everything of all rounds is there, and the file is sound.
+/// After all kills, every write of all rounds is there and the file is sound.
 fn check_in_the_end(database: &Database, logs: &[Log]) {
     in_fresh_library(database, async |library| check(library, logs).await);
     block_on(async {

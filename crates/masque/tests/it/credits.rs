@@ -1,4 +1,4 @@
-//! Author, license and greetings: fields whose description is enough go through every command.
+//! Author, license and greetings: fields that work in every command by their description alone.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn an_author_and_a_license_are_written_read_and_compared() {
     assert_eq!(from("author"), Some((json!("Ben"), json!("shared:heir"))));
     assert_eq!(from("license"), Some((json!("MIT"), json!("shared:guide"))));
 
-    // A file has the same words, and comes back as it went.
+    // An exported file is imported unchanged.
     let file = home.ok(&["export", "guide"]);
     contains(&file, &["author = \"Ann <ann@example.org>\"", "license = \"MIT\""]);
     home.write("elsewhere/personas.toml", &file);
@@ -39,9 +39,8 @@ fn an_author_and_a_license_are_written_read_and_compared() {
 
     home.ok(&["update", "persona", "guide", "--license", "", "--scope", "shared"]);
     assert_eq!(home.json(&["show", "guide", "--scope", "shared"]).get("license"), None);
-    let refused = home.run(&["update", "persona", "guide", "--author", "two\nlines", "--json"]);
-    let refused: serde_json::Value = serde_json::from_str(&refused.fails(2)).unwrap();
-    assert_eq!(refused["error"]["subject"]["field"], "author");
+    home.refused("invalid_field", &["update", "persona", "guide", "--author", "two\nlines"])
+        .about("field", "author");
 }
 
 #[test]

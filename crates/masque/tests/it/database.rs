@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
-/// A library of one's own, to be copied about.
+/// A library to copy.
 fn fill(home: &Home, database: &str) {
     home.ok(&["--db", database, "create", "part", "calm", "--type", "tone", "--summary", "Calm. 日本"]);
     home.ok(&["--db", database, "create", "persona", "helper", "--part", "calm", "--tag", "a"]);
@@ -23,28 +23,28 @@ fn a_database_is_named_by_flag_or_variable() {
     assert!(home.path("deep/down/mine.db").is_file());
     let mut command = home.command();
     command.args(["show", "skill", "s"]).env("MASQUE_DB", "sqlite:deep/down/mine.db");
-    contains(&Answer::of(command.output().unwrap()).ok(), &["shared, revision 1"]);
+    contains(&CommandOutput::of(command.output().unwrap()).ok(), &["shared, revision 1"]);
     home.refused("not_found", &["show", "skill", "s"]).offers("list_kind");
 }
 
 #[test]
-fn a_database_that_is_named_needs_no_data_directory() {
+fn a_named_database_needs_no_data_directory() {
     let home = Home::new();
-    // A file where the directory should be keeps it from being made.
+    // A file in its place prevents the directory.
     home.write("taken", "");
     let run = |arguments: &[&str]| {
         let mut command = home.command();
         command.args(arguments).env("XDG_DATA_HOME", home.path("taken"));
-        Answer::of(command.output().unwrap())
+        CommandOutput::of(command.output().unwrap())
     };
     contains(
         &run(&["--db", "mine.db", "create", "skill", "s", "--content", "x"]).ok(),
         &["(shared, revision 1)"],
     );
-    contains(&run(&["list"]).fails(1), &["taken"]);
-    // Files have a history, which must be kept somewhere.
+    run(&["list", "--json"]).refused_with("file_failed").in_file("taken/masque");
+    // The history of files needs a place.
     home.write("personas.toml", "[skills.t]\ncontent = \"x\"\n");
-    contains(&run(&["--db", "mine.db", "list"]).fails(1), &["taken"]);
+    run(&["--db", "mine.db", "list", "--json"]).refused_with("file_failed").in_file("taken/masque");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_backup_is_a_database() {
 }
 
 #[test]
-fn a_copy_is_the_same() {
+fn a_copy_has_the_same_content() {
     let home = Home::new();
     fill(&home, "one.db");
     contains(&home.ok(&["--db", "one.db", "db", "copy", "--to", "new/two.db"]), &["copied", "verified"]);
@@ -67,20 +67,20 @@ fn a_copy_is_the_same() {
 }
 
 #[test]
-fn a_copy_says_what_it_leaves_behind() {
+fn copy_warns_about_histories_of_files() {
     let home = Home::new();
     home.write("personas.toml", "[skills.look]\ncontent = \"Look.\"\n");
     home.ok(&["list"]);
     let told = home.run(&["db", "copy", "--to", "two.db"]);
     contains(&told.stdout, &["verified"]);
-    contains(&told.stderr, &["history and state of personas.toml files", "`masque db backup`"]);
+    contains(&told.stderr, &["personas.toml", "`masque db backup`"]);
     let told = home.json(&["db", "copy", "--to", "three.db"]);
     assert!(told["left_behind"].as_u64().unwrap() > 0, "{told}");
 }
 
-/// It is --to that is wrong, and not --db.
+/// The error is about --to, not about --db.
 #[test]
-fn a_copy_to_nowhere_is_told_of_where_it_was_to_go() {
+fn copy_names_an_unusable_target() {
     let home = Home::new();
     fill(&home, "one.db");
     home.write("taken.db", "no database at all, but long enough to be taken for the head of a file");

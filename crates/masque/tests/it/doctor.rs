@@ -3,10 +3,10 @@
 use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
 #[test]
-fn a_new_home_is_well() {
+fn a_new_home_has_no_faults() {
     let home = Home::new();
     let report = home.run(&["doctor"]);
     contains(&report.stdout, &["masque 0.", "does not exist yet", "server", "claude-code", "not installed"]);
@@ -29,7 +29,7 @@ fn clients_are_found() {
 }
 
 #[test]
-fn faults_are_named_with_what_to_do() {
+fn faults_have_remedies() {
     let home = Home::new();
     home.write(".cursor/mcp.json", r#"{"mcpServers": {"masque": {"command": "/nowhere/masque"}}}"#);
     home.write("text.db", "this is no database, but a text that is longer than a header");
@@ -45,12 +45,12 @@ fn faults_are_named_with_what_to_do() {
     assert_eq!(value["database"]["state"], "does not open");
 }
 
-/// The report of `doctor`, whatever it found.
+/// The report of `doctor`.
 fn report(home: &Home, arguments: &[&str], environment: &[(&str, &str)]) -> (i32, Value, String) {
     let mut command = home.command();
     command.envs(environment.iter().copied()).arg("doctor").args(arguments);
-    let text = Answer::of(command.output().unwrap());
-    let json = Answer::of(command.arg("--json").output().unwrap());
+    let text = CommandOutput::of(command.output().unwrap());
+    let json = CommandOutput::of(command.arg("--json").output().unwrap());
     assert_eq!(text.code, json.code, "{text:#?}");
     let value = serde_json::from_str(&json.stdout).unwrap();
     (text.code, value, text.stdout + &text.stderr + &json.stdout + &json.stderr)
@@ -96,7 +96,7 @@ async fn providers_are_shown_and_tried() {
 }
 
 #[test]
-fn without_a_provider_it_says_how_to_get_one() {
+fn doctor_explains_how_to_get_a_provider() {
     contains(
         &Home::new().ok(&["doctor"]),
         &["Set ANTHROPIC_API_KEY", "a scripted rehearsal answers", "MCP servers"],
@@ -104,7 +104,7 @@ fn without_a_provider_it_says_how_to_get_one() {
 }
 
 #[test]
-fn mcp_servers_are_started_only_where_that_is_asked_for() {
+fn mcp_servers_start_only_on_request() {
     let home = Home::new();
     let masque = env!("CARGO_BIN_EXE_masque");
     let servers = format!(

@@ -1,8 +1,8 @@
-//! Inheritance as people see it: flags, `show --explain` and `show --flat`.
+//! Inheritance on the command line: flags, `show --explain` and `show --flat`.
 
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
 /// A user's coder, and a project's coder on top of it.
 fn coder() -> Home {
@@ -61,7 +61,7 @@ fn rows<'a>(explanation: &'a Value, list: &str, key: &str, name: &str) -> &'a Va
 }
 
 #[test]
-fn everything_says_where_it_came_from() {
+fn explain_names_the_origin_of_every_field() {
     let home = coder();
     let explanation = home.json(&["show", "coder", "--explain"]);
     assert_eq!(explanation["layers"][0]["scope"], "global");
@@ -89,7 +89,7 @@ fn everything_says_where_it_came_from() {
     );
     let mut narrow = home.command();
     narrow.args(["show", "coder", "--explain"]).env("COLUMNS", "60");
-    for line in Answer::of(narrow.output().unwrap()).ok().lines().skip(4) {
+    for line in CommandOutput::of(narrow.output().unwrap()).ok().lines().skip(4) {
         assert!(line.chars().count() <= 70, "{line}");
     }
 }
@@ -105,14 +105,14 @@ fn a_flat_persona_is_written_out_whole() {
     );
     assert!(!flat.contains("extends") && !flat.contains("remove_"), "{flat}");
     assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["brief", "curious"]));
-    // Written down, it is the same persona.
+    // Imported again, it is the same persona.
     home.write("flat/personas.toml", &flat);
     let compiled = |project: &str| home.ok(&["--project", project, "compile", "coder", "--detail"]);
     assert_eq!(compiled("flat"), compiled("."));
 }
 
 #[test]
-fn names_that_lead_nowhere_are_told_and_kept() {
+fn flat_keeps_missing_names_and_warns() {
     let home = Home::new();
     home.write(
         "shop/personas.toml",
@@ -138,7 +138,7 @@ fn names_that_lead_nowhere_are_told_and_kept() {
 }
 
 #[test]
-fn a_flat_persona_says_what_it_would_mean_otherwise() {
+fn flat_warns_about_names_with_another_meaning() {
     let home = coder();
     assert_eq!(home.run(&["show", "coder", "--flat"]).stderr, "");
     let part = ["create", "part", "calm", "--type", "tone", "--content", "Ours.", "--scope", "project"];
@@ -155,7 +155,7 @@ fn a_flat_persona_says_what_it_would_mean_otherwise() {
 }
 
 #[test]
-fn a_base_is_changed_and_taken_away() {
+fn a_base_is_changed_and_removed() {
     let home = coder();
     home.ok(&["update", "persona", "coder", "--parts-mode", "append", "--remove-trait", ""]);
     assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["brief", "bold", "curious"]));

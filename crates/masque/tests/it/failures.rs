@@ -1,12 +1,12 @@
-//! Exit codes, and what people are told.
+//! Exit codes and error messages.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::home::{Answer, Home, Refused, contains};
+use crate::home::{CommandOutput, Home, Refused, contains};
 
 #[test]
-fn exit_codes_tell_the_kinds_apart() {
+fn each_kind_has_its_exit_code() {
     let home = Home::new();
     home.ok(&["create", "skill", "s", "--content", "x"]);
     home.write("text.db", "this is no database, but a text that is longer than a header");
@@ -16,15 +16,16 @@ fn exit_codes_tell_the_kinds_apart() {
     home.refused("not_found", &["show", "nobody"]).offers("list_kind");
     home.refused("already_exists", &["create", "skill", "s", "--content", "y"]).offers("update_it");
     home.refused("address_not_local", &["serve", "--addr", "0.0.0.0:4747"]).offers("other_address");
-    // 6 is shown by a port that is in use, in `serving`.
+    // `serving` covers 6, with a port in use.
 }
 
 #[test]
-fn errors_are_sentences_that_help() {
+fn errors_are_sentences_with_a_remedy() {
     let home = Home::new();
-    let missing = home.fails(3, &["show", "mentr"]);
-    assert!(missing.starts_with("error: no persona is named \"mentr\"; "), "{missing}");
-    contains(&missing, &["mentor"]);
+    let Refused(error) =
+        home.refused("not_found", &["show", "mentr"]).about("name", "mentr").suggests("mentor");
+    let sentence = home.fails(3, &["show", "mentr"]);
+    assert_eq!(sentence, format!("error: {}\n", error["message"].as_str().unwrap()));
     home.refused("invalid_name", &["show", "a b"]);
     home.refused("unknown_field", &["create", "skill", "-x"]).about("field", "-x");
     home.refused("unknown_word", &["lst"]).suggests("list");
@@ -39,10 +40,10 @@ fn no_password_is_shown() {
     let home = Home::new();
     let url = "postgres://me:hunter2@127.0.0.1:1/none";
     for arguments in [&["--db", url, "list"][..], &["--db", url, "doctor"]] {
-        let Answer { stdout, stderr, .. } = home.run(arguments);
+        let CommandOutput { stdout, stderr, .. } = home.run(arguments);
         assert!(!stdout.contains("hunter2") && !stderr.contains("hunter2"), "{stdout}{stderr}");
     }
-    let help = Answer::of(home.command().env("MASQUE_DB", url).arg("--help").output().unwrap());
+    let help = CommandOutput::of(home.command().env("MASQUE_DB", url).arg("--help").output().unwrap());
     assert!(!help.ok().contains("hunter2"));
 }
 
@@ -62,15 +63,15 @@ fn programs_get_errors_as_json() {
 }
 
 #[test]
-fn a_reader_that_stops_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let home = Home::new();
-    // More than fits into a pipe, so that the program is still writing when nobody reads any more.
+    // More than fits into a pipe, so that the program still writes when the reader is gone.
     let mut command = home.command();
     command.args(["completions", "powershell"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let answer = Answer::of(child.wait_with_output().unwrap());
+    let answer = CommandOutput::of(child.wait_with_output().unwrap());
     assert_eq!((answer.code, answer.stderr.as_str()), (0, ""));
 }
 
@@ -81,11 +82,11 @@ fn colour_is_for_terminals() {
     contains(&home.ok(&["--color", "always", "list"]), &["\x1b[36mmentor"]);
     let mut refused = home.command();
     refused.args(["list", "--color", "auto"]).env("NO_COLOR", "1");
-    assert!(!Answer::of(refused.output().unwrap()).ok().contains('\x1b'));
+    assert!(!CommandOutput::of(refused.output().unwrap()).ok().contains('\x1b'));
 }
 
 #[test]
-fn control_characters_never_reach_people_raw() {
+fn control_characters_are_escaped_for_people() {
     let home = Home::new();
     let evil = "{\"name\": \"evil\", \"description\": \"a\\u001b[2Jb\", \"content\": \"\\u001b]0;x\\u0007\"}";
     home.run_with_input(&["create", "skill"], evil).ok();
@@ -98,7 +99,7 @@ fn control_characters_never_reach_people_raw() {
         assert!(!text.contains('\x1b'), "{text:?}");
         contains(&text, &["\\u{1b}"]);
     }
-    // What another program reads is exact.
+    // Programs get the exact text.
     contains(&home.ok(&["compile", "evil", "--detail"]), &["\x1b[31mred"]);
     assert_eq!(home.json(&["show", "skill", "evil"])["content"], "\x1b]0;x\x07");
 }

@@ -1,4 +1,4 @@
-//! What somebody sees who has just installed Masque.
+//! The first commands after an installation.
 
 use crate::home::{Home, contains};
 
@@ -28,19 +28,19 @@ fn every_builtin_can_be_shown_and_compiled() {
 }
 
 #[test]
-fn the_mentor_stands_at_its_first_stage() {
+fn the_mentor_starts_at_its_first_stage() {
     let home = Home::new();
     contains(
         &home.ok(&["show", "mentor"]),
         &["mentors-path, stage 1 of 3: guide", "guide-tone", "from stage"],
     );
     contains(&home.ok(&["show", "arc", "mentors-path"]), &["1. guide", "2. coach", "3. peer"]);
-    contains(&home.ok(&["arc", "advance", "mentor"]), &["mentor is at stage 2 of 3 in mentors-path: coach"]);
+    contains(&home.ok(&["arc", "advance", "mentor"]), &["mentor", "stage 2 of 3", "mentors-path", "coach"]);
     contains(&home.ok(&["show", "mentor"]), &["stage 2 of 3: coach", "coach-tone"]);
 }
 
 #[test]
-fn help_leads_on() {
+fn help_names_the_next_command() {
     let home = Home::new();
     let help = home.ok(&["--help"]);
     contains(&help, &["masque list", "masque connect", "Exit codes", "not found"]);

@@ -1,4 +1,4 @@
-//! Servers with files: changes are in force without a restart, and writes go where they should.
+//! Servers with files: changes take effect without a restart, and writes go to the right scope.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn summary(client: &mut impl Client) -> Value {
     client.ask("get_agent_persona", json!({ "name": "coder" }))["summary"].clone()
 }
 
-/// Asks again until the answer is the one that is waited for.
+/// Repeats a request until it returns the expected answer.
 #[track_caller]
 fn until(mut answer: impl FnMut() -> Value, expected: &str) {
     let deadline = Instant::now() + PATIENCE;
@@ -38,7 +38,7 @@ fn an_edit_by_hand_reaches_a_client_over_pipes() {
     assert_eq!(summary(&mut mcp), "One.");
     home.write("shop/personas.toml", "[personas.coder]\nsummary = \"Two.\"\n");
     until(|| summary(&mut mcp), "Two.");
-    // What is new goes to shared for programs, even where a project is open.
+    // Programs create in shared, even if a project is open.
     let created = mcp.ask("create_agent_skill", json!({ "name": "look", "content": "Look." }));
     assert_eq!(created["scope"], "shared");
     let created =
@@ -55,7 +55,7 @@ fn an_edit_by_hand_reaches_a_client_over_http() {
     assert_eq!(summary(&mut client), "One.");
     home.write("shop/personas.toml", "[personas.coder]\nsummary = \"Two.\"\n");
     until(|| summary(&mut client), "Two.");
-    // A mistake leaves in force what was there, and is mended like any other change.
+    // An invalid edit keeps the old version until it is fixed.
     home.write("shop/personas.toml", "[personas.coder]\nsummary = \"Thr\n");
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(summary(&mut client), "Two.");
@@ -64,7 +64,7 @@ fn an_edit_by_hand_reaches_a_client_over_http() {
 }
 
 #[test]
-fn a_server_tells_of_files_that_are_broken_when_it_starts() {
+fn a_server_reports_broken_files_at_start() {
     let home = shop();
     home.write("shop/personas.toml", "[personas.coder]\nsummary = \"One\n");
     let server = Server::start_with(&home, &["--project", "shop"]);
@@ -75,7 +75,7 @@ fn a_server_tells_of_files_that_are_broken_when_it_starts() {
 }
 
 #[test]
-fn a_server_keeps_as_much_history_as_the_user_wants() {
+fn a_server_keeps_the_configured_history() {
     let home = Home::new();
     home.ok(&["create", "skill", "look", "--content", "One."]);
     home.ok(&["update", "skill", "look", "--content", "Two."]);

@@ -1,4 +1,4 @@
-//! Greetings: the words with which a persona opens a session.
+//! Greetings: the first words of a persona in a session.
 
 use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn innkeeper() -> Rehearsed {
     rehearsed
 }
 
-/// The roles and texts that the model was sent, the system text aside.
+/// The roles and texts sent to the model, without the system text.
 fn conversation(request: &Value) -> Vec<(&str, &str)> {
     let messages = request["messages"].as_array().unwrap().iter().skip(1);
     messages.map(|it| (it["role"].as_str().unwrap(), it["content"].as_str().unwrap())).collect()
@@ -48,7 +48,7 @@ fn a_chosen_greeting_is_stored_sent_and_shown() {
     assert_eq!(types[0], ("assistant_text".to_owned(), "We are full tonight.".to_owned()));
     assert_eq!(types.len(), 3);
     contains(&rehearsed.ok(&["sessions", "show", &id]), &["We are full tonight."]);
-    // The first message names the session, and going on sends the greeting again.
+    // The first message names the session. A later message sends the greeting again.
     contains(&rehearsed.ok(&["sessions"]), &["A room?"]);
     rehearsed.ok(&["run", "innkeeper", "Really?", "--session", &id]);
     assert_eq!(conversation(&rehearsed.last_request())[1], ("assistant", "We are full tonight."));
@@ -64,7 +64,7 @@ fn a_program_gets_the_greeting_as_an_event() {
 }
 
 #[test]
-fn nobody_is_greeted_unasked_where_no_person_reads() {
+fn without_a_terminal_there_is_no_greeting_by_default() {
     let rehearsed = innkeeper();
     rehearsed.ok(&["run", "innkeeper", "A room?"]);
     assert_eq!(conversation(&rehearsed.last_request()), [("user", "A room?")]);
@@ -73,7 +73,7 @@ fn nobody_is_greeted_unasked_where_no_person_reads() {
 }
 
 #[test]
-fn an_unknown_number_names_those_that_there_are() {
+fn an_unknown_number_is_refused_with_the_range() {
     let rehearsed = innkeeper();
     let refused = |persona: &str, number: &str| -> Value {
         let answer = rehearsed.run(&["run", persona, "Hello?", "--greeting", number, "--json"]);
@@ -85,7 +85,7 @@ fn an_unknown_number_names_those_that_there_are() {
     assert_eq!(error["error"]["subject"]["name"], "innkeeper");
     assert_eq!(refused("worker", "1")["error"].get("candidates"), None);
     assert!(rehearsed.requests().is_empty());
-    assert_eq!(rehearsed.ok(&["sessions"]), "", "nothing is left behind");
+    assert_eq!(rehearsed.ok(&["sessions"]), "", "a refused run leaves no session");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_chat_on_a_terminal_opens_with_the_first_greeting() {
     assert_eq!(chat.ends().0, 0);
     assert_eq!(turns(&rehearsed, &rehearsed.session())[0].1, "Welcome, traveller.");
 
-    // A session in which nobody said anything is not kept.
+    // A session without a message is not stored.
     let mut left = rehearsed.terminal(&["chat", "innkeeper", "--greeting", "2"]);
     left.sees("We are full tonight.").sees("innkeeper build ›").presses(CONTROL_D);
     assert_eq!(left.ends().0, 0);
@@ -109,7 +109,7 @@ fn a_chat_on_a_terminal_opens_with_the_first_greeting() {
     assert!(!seen.contains("Welcome"), "{seen}");
 }
 
-/// Every protocol wants the user to speak first.
+/// Every protocol requires a first message from the user.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_protocol_takes_a_greeting() {
     let model = Rehearsal::start_local(Script::parse(SCRIPT).unwrap()).await.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::home::Home;
 
-/// Columns that every terminal is taken to have.
+/// The least columns of a terminal.
 const COLUMNS: usize = 100;
 
 /// The names of the commands that a help lists.
@@ -17,7 +17,7 @@ fn commands(help: &str) -> Vec<String> {
 fn check(home: &Home, path: &[&str]) -> usize {
     let help = home.ok(&[path, &["--help"]].concat());
     for line in help.lines() {
-        // An example stands out by its indentation.
+        // Examples are indented.
         assert!(!line.starts_with("masque "), "{path:?} has an example that is not indented:\n{help}");
         assert!(line.chars().count() <= COLUMNS, "{path:?} has a line that would be wrapped:\n{line}");
     }

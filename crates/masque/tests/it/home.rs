@@ -1,4 +1,4 @@
-//! A new user with an empty home, and what the program answers them.
+//! A new user with an empty home, who runs commands.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ pub(crate) struct Home {
     directory: TempDir,
 }
 
-/// What one run of the program printed, and how it ended.
+/// The exit code and the output of a command.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -40,7 +40,7 @@ impl Home {
         std::fs::read_to_string(self.path(below)).unwrap()
     }
 
-    /// The program, started in this home and with nothing of the surrounding environment.
+    /// The program, started in this home with an empty environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_masque"));
         command
@@ -56,21 +56,21 @@ impl Home {
     }
 
     /// Runs a command in a directory below the home.
-    pub(crate) fn run_in(&self, below: &str, arguments: &[&str]) -> Answer {
+    pub(crate) fn run_in(&self, below: &str, arguments: &[&str]) -> CommandOutput {
         let directory = self.path(below);
         std::fs::create_dir_all(&directory).unwrap();
-        Answer::of(self.command().current_dir(directory).args(arguments).output().unwrap())
+        CommandOutput::of(self.command().current_dir(directory).args(arguments).output().unwrap())
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
-        Answer::of(self.command().args(arguments).output().unwrap())
+    pub(crate) fn run(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.command().args(arguments).output().unwrap())
     }
 
-    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Answer {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> CommandOutput {
         self.run_in_with_input("", arguments, input)
     }
 
-    pub(crate) fn run_in_with_input(&self, below: &str, arguments: &[&str], input: &str) -> Answer {
+    pub(crate) fn run_in_with_input(&self, below: &str, arguments: &[&str], input: &str) -> CommandOutput {
         let mut command = self.command();
         command
             .current_dir(self.path(below))
@@ -81,7 +81,7 @@ impl Home {
         let mut child = command.spawn().unwrap();
         // The program may refuse the input before it has read it all.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        Answer::of(child.wait_with_output().unwrap())
+        CommandOutput::of(child.wait_with_output().unwrap())
     }
 
     /// Runs a command that must succeed and returns its output.
@@ -113,13 +113,13 @@ impl Home {
         self.run(&[&["--json"], arguments].concat()).error()
     }
 
-    /// Runs a command that must end with this code and returns what it said.
+    /// Runs a command that must end with this exit code and returns its standard error.
     pub(crate) fn fails(&self, code: i32, arguments: &[&str]) -> String {
         self.run(arguments).fails(code)
     }
 }
 
-impl Answer {
+impl CommandOutput {
     pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
@@ -137,12 +137,12 @@ impl Answer {
     #[track_caller]
     pub(crate) fn fails(self, code: i32) -> String {
         assert_eq!(self.code, code, "{self:#?}");
-        assert_eq!(self.stdout, "", "nothing but the answer stands on standard output");
+        assert_eq!(self.stdout, "", "standard output has only the answer");
         self.stderr
     }
 }
 
-impl Answer {
+impl CommandOutput {
     /// A refusal of a command with `--json`: an error with this code, and the exit code of its kind.
     #[track_caller]
     pub(crate) fn refused_with(self, code: &str) -> Refused {
@@ -156,7 +156,7 @@ impl Answer {
     }
 }
 
-impl Answer {
+impl CommandOutput {
     /// The error that a command with `--json` ended with.
     #[track_caller]
     fn error(&self) -> Value {
@@ -223,6 +223,21 @@ impl Refused {
         assert!(remedies.is_some_and(|all| all.iter().any(|it| it["action"] == action)), "{:#}", self.0);
         self
     }
+}
+
+/// The outcome of a write: `action kind scope:name revision`.
+pub(crate) fn outcome(written: &Value) -> String {
+    let word = |field: &str| written[field].as_str().unwrap_or_default();
+    let (action, kind, scope, name) = (word("action"), word("kind"), word("scope"), word("name"));
+    format!("{action} {kind} {scope}:{name} {}", written["revision"])
+}
+
+/// The entities of a list: `kind name`, with commas between them.
+pub(crate) fn entities(list: &Value) -> String {
+    let word = |entity: &Value, field: &str| entity[field].as_str().unwrap_or_default().to_owned();
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let names = list.iter().map(|entity| format!("{} {}", word(entity, "kind"), word(entity, "name")));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Asserts that a text contains each of the words.

@@ -1,17 +1,17 @@
-//! The shapes that programs rely on.
+//! The shapes of JSON output, on which programs rely.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// The shape of a value: what it is made of, without what it says.
+/// The shape of a value: its keys and types, without its content.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             Value::Object(members.iter().map(|(key, value)| (key.clone(), shape(value))).collect())
         }
-        // One entry stands for all of a list: the one that has most to show.
+        // The largest entry represents a list.
         Value::Array(items) => {
             let largest = items.iter().map(shape).max_by_key(|shape| shape.to_string().len());
             Value::Array(largest.into_iter().collect())

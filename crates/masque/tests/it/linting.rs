@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
 const PROJECT: &str = "\
 [personas.reviewer]
@@ -29,7 +29,7 @@ fn library(project: &str) -> Home {
     home
 }
 
-fn lint(home: &Home, arguments: &[&str]) -> Answer {
+fn lint(home: &Home, arguments: &[&str]) -> CommandOutput {
     home.run(&[&["--project", "shop", "lint"], arguments].concat())
 }
 
@@ -43,7 +43,7 @@ fn rules(report: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_good_file_has_nothing_wrong() {
+fn a_valid_file_has_no_findings() {
     let home = library("[personas.a]\nsummary = \"You help.\"\nsystem_prompt = \"Help.\"\n");
     assert_eq!(lint(&home, &[]).ok(), "No problems in 1 entry in project.\n");
     let report = lint_json(&home, &["--deny", "note"]);
@@ -54,19 +54,20 @@ fn a_good_file_has_nothing_wrong() {
 }
 
 #[test]
-fn without_a_file_shared_is_looked_at() {
+fn lint_checks_shared_without_a_file() {
     let home = Home::new();
-    let nothing = "Nothing to check in shared (there is no personas.toml).\n";
-    assert_eq!(home.ok(&["lint"]), nothing);
+    let checked = || home.json(&["lint"])["scopes"].clone();
+    contains(&home.ok(&["lint"]), &["shared", "no personas.toml"]);
+    assert_eq!(checked(), json!(["shared"]));
     home.ok(&["create", "skill", "lonely", "--content", "x"]);
     contains(&home.ok(&["lint"]), &["shared\n", "skill lonely", "[unused]", "1 warning"]);
     home.write("personas.toml", "");
-    assert_eq!(home.ok(&["lint"]), "Nothing to check in project.\n");
+    assert_eq!(checked(), json!(["project"]));
     contains(&home.ok(&["lint", "--scope", "shared"]), &["[unused]"]);
 }
 
 #[test]
-fn a_path_is_told_how_it_is_looked_at() {
+fn lint_refuses_a_path_and_names_the_command() {
     let home = library(PROJECT);
     for (arguments, command) in [
         (&["lint", "shop/personas.toml"][..], "masque lint --project shop"),
@@ -81,11 +82,11 @@ fn a_path_is_told_how_it_is_looked_at() {
 }
 
 #[test]
-fn findings_stand_by_file_with_their_place() {
+fn findings_are_grouped_by_file() {
     let home = library(PROJECT);
     let answer = lint(&home, &[]);
     assert_eq!(answer.code, 1, "{answer:#?}");
-    assert_eq!(answer.stderr, "", "the mistakes of the file are told once");
+    assert_eq!(answer.stderr, "", "errors of the file are printed once");
     assert!(answer.stdout.starts_with("personas.toml (project)\n"), "{}", answer.stdout);
     contains(
         &answer.stdout,
@@ -101,13 +102,13 @@ fn findings_stand_by_file_with_their_place() {
             "[unused]",
         ],
     );
-    assert!(!answer.stdout.contains('\u{200b}'), "what is hidden is named, not repeated");
+    assert!(!answer.stdout.contains('\u{200b}'), "a hidden character is named, not repeated");
     let last = answer.stdout.lines().last().unwrap();
     assert_eq!(last, "3 errors, 2 warnings");
 }
 
 #[test]
-fn json_has_the_same() {
+fn json_has_the_same_findings() {
     let home = library(PROJECT);
     let report = lint_json(&home, &[]);
     assert_eq!((&report["errors"], &report["warnings"], &report["notes"]), (&json!(3), &json!(2), &json!(0)));
@@ -130,23 +131,23 @@ fn a_broken_file_is_a_finding() {
     assert_eq!(rules(&report), BTreeSet::from(["broken-file".to_owned()]));
     assert_eq!(report["findings"][0]["line"], 2);
     assert_eq!(lint(&home, &[]).code, 1);
-    // Other scopes are not blamed for it.
+    // Other scopes have no finding.
     let shared = lint(&home, &["--scope", "shared"]).ok();
-    assert_eq!(shared, "Nothing to check in shared.\n");
+    contains(&shared, &["Nothing", "shared"]);
 }
 
 #[test]
-fn the_exit_code_follows_the_worst() {
+fn the_exit_code_follows_the_worst_finding() {
     let warning = library("[parts.calm]\npart_type = \"tone\"\nsummary = \"Calm.\"\n");
     contains(&lint(&warning, &[]).ok(), &["[unused]", "1 warning"]);
     assert_eq!(lint(&warning, &["--deny", "error"]).code, 0);
     assert_eq!(lint(&warning, &["--deny", "warning"]).code, 1);
     assert_eq!(lint(&warning, &["--deny", "note"]).code, 1);
-    contains(&lint(&warning, &["--deny", "nonsense"]).fails(2), &["warning", "note"]);
+    lint(&warning, &["--deny", "nonsense", "--json"]).refused_with("invalid_value").suggests("note");
 }
 
 #[test]
-fn scopes_are_chosen() {
+fn lint_checks_the_chosen_scopes() {
     let home = library("[personas.a]\nsummary = \"x\"\n");
     home.write(".config/masque/personas.toml", "[parts.mine]\npart_type = \"tone\"\nsummary = \"x\"\n");
     home.ok(&["create", "skill", "lonely", "--content", "x"]);
@@ -171,7 +172,7 @@ fn providers_are_known_by_configuration_and_environment() {
     let with = |key: &str| {
         let mut command = home.command();
         command.env(key, "k").args(["--project", "shop", "lint", "--json"]);
-        rules(&serde_json::from_str(&Answer::of(command.output().unwrap()).ok()).unwrap())
+        rules(&serde_json::from_str(&CommandOutput::of(command.output().unwrap()).ok()).unwrap())
     };
     assert_eq!(with("OPENAI_API_KEY"), BTreeSet::from(["unknown-provider".to_owned()]));
     assert_eq!(with("ANTHROPIC_API_KEY"), BTreeSet::new());
@@ -179,7 +180,7 @@ fn providers_are_known_by_configuration_and_environment() {
     assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::from(["unknown-provider".to_owned()]));
     home.write(".config/masque/config.toml", "[providers.anthropic]\nkind = \"anthropic\"\n");
     assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
-    // What the project names itself is known too, though it is not called unless it is trusted.
+    // Providers of the project are known too, although they are called only if it is trusted.
     home.write(".config/masque/config.toml", "[providers.work]\nkind = \"openai-chat\"\n");
     let theirs =
         "[personas.a]\nsummary = \"x\"\npreferred_models = [{ provider = \"theirs\", model = \"m\" }]\n";
@@ -190,7 +191,7 @@ fn providers_are_known_by_configuration_and_environment() {
 }
 
 #[test]
-fn a_misspelt_provider_may_have_meant_any() {
+fn lint_suggests_any_known_provider() {
     let model = |provider: &str| {
         format!(
             "[personas.a]\nsummary = \"x\"\npreferred_models = [{{ provider = \"{provider}\", model = \"m\" }}]\n"
@@ -199,15 +200,15 @@ fn a_misspelt_provider_may_have_meant_any() {
     let home = library(&model("gemni"));
     let mut command = home.command();
     command.env("OPENAI_API_KEY", "k").args(["--project", "shop", "lint"]);
-    contains(&Answer::of(command.output().unwrap()).ok(), &["did you mean \"gemini\"?"]);
-    // A project's own provider does not say that the user has none of the others.
+    contains(&CommandOutput::of(command.output().unwrap()).ok(), &["\"gemini\""]);
+    // A provider of the project does not hide the user's others.
     let house = "[providers.house]\nkind = \"gemini\"\n";
     home.write("shop/personas.toml", &format!("{}{house}", model("anthropic")));
     assert_eq!(rules(&lint_json(&home, &[])), BTreeSet::new());
 }
 
 #[test]
-fn settings_count() {
+fn settings_change_the_findings() {
     let home = library(
         "[personas.a]\nsystem_prompt = \"At ${env.TEAM}.\"\nparts = [\"long\"]\n\n[parts.long]\npart_type = \"context\"\nsummary = \"x\"\ncontent = \"one two three four five six seven eight nine ten\"\n",
     );
@@ -217,12 +218,12 @@ fn settings_count() {
     assert_eq!(rules(&lint_json(&home, &[])), both);
     let mut command = home.command();
     command.env("TEAM", "shop").args(["--project", "shop", "lint", "--json"]);
-    let report: Value = serde_json::from_str(&Answer::of(command.output().unwrap()).ok()).unwrap();
+    let report: Value = serde_json::from_str(&CommandOutput::of(command.output().unwrap()).ok()).unwrap();
     assert_eq!(rules(&report), BTreeSet::from(["long-part".to_owned()]));
 }
 
 #[test]
-fn sarif_is_what_code_hosts_take() {
+fn sarif_follows_the_schema_of_code_hosts() {
     let home = library(PROJECT);
     home.write(".config/masque/personas.toml", "[parts.mine]\npart_type = \"tone\"\nsummary = \"x\"\n");
     let answer = lint(&home, &["--format", "sarif"]);
@@ -277,7 +278,7 @@ fn sarif_is_what_code_hosts_take() {
 }
 
 #[test]
-fn sarif_has_a_place_for_what_no_file_has() {
+fn sarif_places_findings_without_a_file() {
     let home = Home::new();
     home.ok(&["create", "skill", "lonely", "--content", "x"]);
     let sarif = |arguments: &[&str]| -> Value {
@@ -331,10 +332,10 @@ fn a_secret_outside_of_entries_is_found() {
     let expected = ["secret", "unknown-key"].map(str::to_owned);
     assert_eq!(rules(&report), BTreeSet::from(expected));
     assert_eq!(places, [(2, true), (3, false), (4, true), (4, false), (5, false), (9, false)]);
-    contains(&lint(&home, &[]).stdout, &["9:18  error    what looks like a GitHub token", "env_pass"]);
+    contains(&lint(&home, &[]).stdout, &["9:18  error    ", "a GitHub token", "env_pass"]);
 }
 
-/// A library whose texts have hidden characters: in a file of its own, and in strings of many lines.
+/// A library with hidden characters in an included file and in multi-line strings.
 fn with_hidden_characters() -> Home {
     let home = library(
         "\
@@ -368,7 +369,7 @@ Be cur\u{200b}t.\"\"\"
 }
 
 #[test]
-fn what_stands_in_a_text_is_placed_where_the_text_is_written() {
+fn findings_in_texts_have_their_place_in_the_file() {
     let home = with_hidden_characters();
     let report = lint_json(&home, &[]);
     let findings = report["findings"].as_array().unwrap();
@@ -384,7 +385,7 @@ fn what_stands_in_a_text_is_placed_where_the_text_is_written() {
         places,
         [
             ("/personas.toml", 14, 7),
-            // After a line that is folded, the lines of the text are not those of the file.
+            // After a folded line, the text's lines differ from the file's.
             ("/personas.toml", 19, 1),
             ("/prompts/calm.md", 3, 4),
             ("/prompts/plan.md", 1, 4),
@@ -395,7 +396,7 @@ fn what_stands_in_a_text_is_placed_where_the_text_is_written() {
     let answer = lint(&home, &[]);
     contains(&answer.stdout, &["prompts/calm.md (project)\n  3:4  error    part calm, content: "]);
 
-    // The repository's root is what code hosts count from.
+    // Code hosts count from the repository's root.
     std::fs::create_dir(home.path(".git")).unwrap();
     let log: Value = serde_json::from_str(&lint(&home, &["--format", "sarif"]).stdout).unwrap();
     assert_eq!(

@@ -1,11 +1,12 @@
-//! Drives the built binary as people and programs do: arguments in; text, JSON and exit codes out.
+//! Runs the built binary as people and programs do: arguments in; text, JSON and exit codes out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test fails where it cannot continue")]
 
 mod home;
 mod rehearsed;
 mod terminal;
 mod wire;
+mod wording;
 
 mod chatting;
 mod deciding;

@@ -1,4 +1,4 @@
-//! What somebody wrote with a mistake in it is in no history: nothing takes it away unasked.
+//! Invalid entries are in no history, so no command removes them without force.
 
 use std::os::unix::fs::symlink;
 
@@ -11,60 +11,57 @@ const GOOD: &str = "[skills.look]\ncontent = \"Look.\"\n";
 const BAD: &str = "# Ours.\n\n[skills.look]\ncontent = \"Look.\"\n\n# Half done.\n[skills.hear]\ncontent = 5\n\n[skills.feel]\ncontent = \"Feel.\" # at last\n";
 
 #[test]
-fn the_editor_is_not_opened_for_what_cannot_be_saved() {
+fn edit_refuses_an_invalid_entry() {
     let home = Home::new();
     home.write("shop/personas.toml", GOOD);
     home.ok(&["list", "--project", "shop"]);
     home.ok(&["create", "skill", "hear", "--content", "Hear."]);
-    let opens = |name: &'static str| edit(&home, "touch opened", &["skill", name, "--project", "shop"]);
-    for (bad, place) in
-        [("[skills.look]\ncontent = \"Look.\"\nx\n", ":3:2: "), ("[skills.look]\ncontent = 5\n", ":2:11: ")]
+    let opens =
+        |name: &'static str| edit(&home, "touch opened", &["skill", name, "--project", "shop", "--json"]);
+    for (bad, line, column) in
+        [("[skills.look]\ncontent = \"Look.\"\nx\n", 3, 2), ("[skills.look]\ncontent = 5\n", 2, 11)]
     {
         home.write("shop/personas.toml", bad);
-        contains(&opens("look").fails(4), &["error: ", "shop/personas.toml", place]);
+        opens("look").refused_with("file_has_errors").in_file("shop/personas.toml").at(line, column);
         assert!(!home.path("opened").exists());
         assert_eq!(home.read("shop/personas.toml"), bad);
     }
-    // What stands in another scope is saved there.
+    // A valid entry of another scope is saved there.
     opens("hear").ok();
     assert!(home.path("opened").exists());
 }
 
 #[test]
-fn an_entry_with_a_mistake_is_deleted_by_force_only() {
+fn delete_needs_force_for_an_invalid_entry() {
     let home = Home::new();
     home.write("shop/personas.toml", BAD);
     let delete =
         |arguments: &[&str]| home.run_in("shop", &[&["delete", "skill", "hear"], arguments].concat());
-    // It is what is meant, not what another scope has by that name.
+    // The invalid entry is meant, not a namesake in another scope.
     home.ok(&["create", "skill", "hear", "--content", "Hear."]);
-    let refused = delete(&[]).fails(4);
-    contains(
-        &refused,
-        &[
-            "personas.toml:8:11: skill hear: ",
-            "8 | content = 5",
-            "put it in quotes",
-            "repeat with --force",
-            "no history",
-        ],
-    );
-    delete(&["--force", "--if-revision", "1"]).fails(4);
+    let is_refused = |arguments: &[&str]| {
+        let refused = delete(&[&["--json"], arguments].concat()).refused_with("file_has_errors");
+        refused.in_file("personas.toml").at(8, 11)
+    };
+    is_refused(&[]).about("name", "hear").offers("delete_by_force");
+    // People also see the line of the file.
+    contains(&delete(&[]).fails(4), &["8 | content = 5"]);
+    delete(&["--json", "--force", "--if-revision", "1"]).refused_with("stale_revision");
     assert_eq!(home.read("shop/personas.toml"), BAD);
-    let deleted = delete(&["--force"]).ok();
-    assert_eq!(deleted, "deleted skill hear from project\nthe shared skill hear is now used\n");
+    let deleted: serde_json::Value = serde_json::from_str(&delete(&["--force", "--json"]).ok()).unwrap();
+    assert_eq!((&deleted["scope"], &deleted["in_force"]), (&json!("project"), &json!("shared")), "{deleted}");
     assert_eq!(
         home.read("shop/personas.toml"),
         BAD.replace("# Half done.\n[skills.hear]\ncontent = 5\n\n", "")
     );
-    assert_eq!(delete(&[]).ok(), "deleted skill hear from shared\n");
+    contains(&delete(&["--json"]).ok(), &["\"shared\""]);
 
-    // One that was good once is in the history as it was then, and not as it is.
+    // The history has the last valid version of an entry, not its current text.
     home.write("shop/personas.toml", &BAD.replace('5', "\"Hear.\""));
     home.run_in("shop", &["list"]).ok();
     home.write("shop/personas.toml", BAD);
-    contains(&delete(&[]).fails(4), &["personas.toml:8:11: ", "repeat with --force"]);
-    home.run_in("shop", &["promote", "hear", "--kind", "skill", "--to", "shared"]).fails(4);
+    is_refused(&[]).offers("delete_by_force");
+    home.refused_in("shop", "file_has_errors", &["promote", "hear", "--kind", "skill", "--to", "shared"]);
     assert_eq!(home.read("shop/personas.toml"), BAD);
     delete(&["--force"]).ok();
     assert!(!home.read("shop/personas.toml").contains("hear"));
@@ -73,34 +70,34 @@ fn an_entry_with_a_mistake_is_deleted_by_force_only() {
 }
 
 #[test]
-fn a_personas_toml_is_never_the_text_of_its_own_entry() {
+fn an_entry_cannot_include_a_personas_toml() {
     let home = Home::new();
     let text = "[skills.look]\ncontent_file = \"personas.toml\"\n\n[skills.feel]\ncontent = \"Feel.\"\n";
     home.write("shop/personas.toml", text);
-    let refused = home.run_in("shop", &["update", "skill", "look", "--content", "x"]);
-    contains(&refused.fails(4), &["personas.toml:2:16: skill look: ", "is a personas.toml"]);
+    let update = ["update", "skill", "look", "--content", "x"];
+    home.refused_in("shop", "file_has_errors", &update).in_file("personas.toml").at(2, 16);
     assert_eq!(home.read("shop/personas.toml"), text);
-    // A mistake that is made later is no way to it either.
+    // A later edit by hand does not allow it either.
     home.write("shop/look.md", "Look.");
     home.write("shop/personas.toml", &text.replace("personas.toml", "look.md"));
     home.run_in("shop", &["list"]).ok();
     std::fs::remove_file(home.path("shop/look.md")).unwrap();
     symlink("personas.toml", home.path("shop/look.md")).unwrap();
-    home.run_in("shop", &["update", "skill", "look", "--content", "x"]).fails(4);
+    home.refused_in("shop", "file_has_errors", &update);
     assert_eq!(home.read("shop/personas.toml"), text.replace("personas.toml", "look.md"));
 }
 
 #[test]
-fn a_link_says_where_it_leads() {
+fn a_link_out_of_the_project_is_reported() {
     let home = Home::new();
     std::fs::create_dir_all(home.path("shop")).unwrap();
     symlink("personas.toml", home.path("shop/personas.toml")).unwrap();
     let listed = home.run_in("shop", &["list", "--scope", "project"]);
     contains(&listed.stderr, &["shop/personas.toml: ", "does not write to it"]);
     assert!(!listed.stderr.contains("leads out of the project"), "{}", listed.stderr);
-    home.run_in("shop", &["create", "skill", "look", "--content", "x"]).fails(4);
+    home.refused_in("shop", "file_has_errors", &["create", "skill", "look", "--content", "x"]);
 
-    // One that leads to a file inside the project is as good as the file.
+    // A link to a file inside the project works like the file.
     std::fs::remove_file(home.path("shop/personas.toml")).unwrap();
     home.write("shop/agents/ours.toml", GOOD);
     symlink("agents/ours.toml", home.path("shop/personas.toml")).unwrap();
@@ -109,7 +106,7 @@ fn a_link_says_where_it_leads() {
 }
 
 #[test]
-fn no_command_takes_the_last_good_state_for_what_is_written() {
+fn no_command_uses_the_last_version_of_an_invalid_entry() {
     let home = Home::new();
     home.ok(&["create", "skill", "look", "--content", "Theirs."]);
     home.write("shop/personas.toml", GOOD);

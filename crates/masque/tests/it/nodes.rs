@@ -1,5 +1,5 @@
 //! Several processes on one library: each sees the others' writes at its next read, and no change
-//! of one is lost by another.
+//! is lost.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,11 @@ mod listeners;
 mod proxy;
 use proxy::Proxy;
 
-/// A SQLite file is asked at every read whether it changed, so that the very next read sees it.
+/// Every read of a SQLite file checks for changes, so the next read sees a write.
 const AT_ONCE: Duration = Duration::ZERO;
-/// On PostgreSQL a notification has to arrive first.
+/// On PostgreSQL, a notification has to arrive first.
 const SOON: Duration = Duration::from_secs(1);
-/// A connection that dies without a word is found out by a heartbeat, within ten seconds; a slow
-/// machine gets twice that.
+/// A heartbeat detects a silently dead connection within ten seconds. A slow machine gets twice that.
 const AFTER_A_HEARTBEAT: Duration = Duration::from_secs(20);
 
 #[test]
@@ -31,7 +30,7 @@ fn two_processes_on_one_file_see_each_others_writes() {
     see_all_of_each_other(&mut mcp, &mut http, AT_ONCE);
     see_all_of_each_other(&mut http, &mut mcp, AT_ONCE);
 
-    // A third process that lives for one command only.
+    // A third process, for one command.
     make(&mut mcp, "thirds");
     get(&mut http, "thirds");
     home.ok(&["update", "part", "thirds-tone", "--content", "From the shell.", "--db", &database.location]);
@@ -52,7 +51,7 @@ async fn two_servers_on_one_postgres_see_each_others_writes() {
 }
 
 #[tokio::test]
-async fn a_listening_connection_that_is_cut_hides_no_write() {
+async fn a_cut_listening_connection_hides_no_write() {
     let Some(database) = testkit::postgres().await else { return };
     let home = Home::new();
     let servers = [Server::start(&home, &database.location), Server::start(&home, &database.location)];
@@ -71,7 +70,7 @@ async fn a_listening_connection_that_is_cut_hides_no_write() {
 }
 
 #[tokio::test]
-async fn nothing_cached_is_served_while_nobody_listens() {
+async fn nothing_cached_is_served_without_a_listener() {
     let Some(database) = testkit::postgres().await else { return };
     let home = Home::new();
     let proxy = Proxy::to(&database.location);
@@ -83,7 +82,7 @@ async fn nothing_cached_is_served_while_nobody_listens() {
     listeners::are_there(&database, 0).await;
     take_turns(&mut one, &mut other, SOON, "until both noticed");
     for turn in 0..10 {
-        take_turns(&mut one, &mut other, AT_ONCE, &format!("while nobody listens, turn {turn}"));
+        take_turns(&mut one, &mut other, AT_ONCE, &format!("without a listener, turn {turn}"));
     }
     proxy.let_listeners_back();
     listeners::are_there(&database, 2).await;
@@ -93,7 +92,7 @@ async fn nothing_cached_is_served_while_nobody_listens() {
 }
 
 #[tokio::test]
-async fn a_listening_connection_that_dies_silently_is_found_out() {
+async fn a_dead_listening_connection_is_detected() {
     let Some(database) = testkit::postgres().await else { return };
     let home = Home::new();
     let proxy = Proxy::to(&database.location);
@@ -102,7 +101,7 @@ async fn a_listening_connection_that_dies_silently_is_found_out() {
     let (mut writer, mut reader) = (near.connect(), far.connect());
     make(&mut writer, "kept");
     sees(&mut reader, SOON, "a new persona", |reader| tone(reader, "kept") == "Warm.");
-    // What is seen here was told here, so that nothing is on its way when the wire goes dead.
+    // Both servers have seen the write, so no notification is pending when the wire goes dead.
     take_turn(&mut writer, &mut reader, SOON, "Said over a good wire.");
     assert_eq!(proxy.silence_listeners(), 1);
     take_turn(&mut writer, &mut reader, AFTER_A_HEARTBEAT, "Said into a dead wire.");
@@ -139,7 +138,7 @@ async fn concurrent_increments_are_all_counted() {
 }
 
 #[tokio::test]
-async fn links_made_on_two_nodes_at_once_all_stay() {
+async fn concurrent_links_are_all_kept() {
     const LINKS: usize = 12;
     testkit::on_each_engine(async |database| {
         let home = Home::new();
@@ -181,7 +180,7 @@ async fn subscribers_hear_of_other_processes_writes() {
     .await;
 }
 
-/// Makes a persona with a part of its own.
+/// Creates a persona with a part.
 fn make(client: &mut dyn Client, name: &str) {
     let part = json!({ "name": format!("{name}-tone"), "part_type": "tone", "content": "Warm." });
     client.ask("create_agent_persona", json!({ "name": name, "parts": [part] }));
@@ -208,7 +207,7 @@ fn sees<C: Client + ?Sized>(client: &mut C, bound: Duration, what: &str, seen: i
     }
 }
 
-/// Each changes the persona "kept" while both hold it in their caches, and the other sees that.
+/// Each server changes the persona "kept" while both have it cached, and the other sees the change.
 #[track_caller]
 fn take_turns(one: &mut dyn Client, other: &mut dyn Client, bound: Duration, when: &str) {
     take_turn(one, other, bound, &format!("{when}, there"));
@@ -224,7 +223,7 @@ fn take_turn(writer: &mut dyn Client, reader: &mut dyn Client, bound: Duration, 
     sees(reader, bound, content, |reader| tone(reader, "kept") == content);
 }
 
-/// Every kind of change that one makes, the other sees, with the persona in its cache before.
+/// One server makes every kind of change. The other, with the persona cached, sees each.
 #[track_caller]
 fn see_all_of_each_other(writer: &mut dyn Client, reader: &mut dyn Client, bound: Duration) {
     let persona = |fields: Value| {
@@ -257,7 +256,7 @@ fn see_all_of_each_other(writer: &mut dyn Client, reader: &mut dyn Client, bound
     writer.ask("delete_agent_part", json!({ "name": "seen-tone" }));
 }
 
-/// Adds one to the counter, again and again until nobody was faster; returns how often one was.
+/// Adds one to the counter and retries on a conflict. Returns the number of conflicts.
 fn increment(client: &mut dyn Client) -> u64 {
     let deadline = Instant::now() + PATIENCE;
     for conflicts in 0.. {
@@ -271,10 +270,10 @@ fn increment(client: &mut dyn Client) -> u64 {
         }
         assert!(Instant::now() < deadline, "{conflicts} conflicts and no end");
     }
-    unreachable!("nobody counts that far")
+    unreachable!("the counter never ends")
 }
 
-/// Makes a trait and links it, without a word about revisions.
+/// Creates a trait and links it, without `if_revision`.
 fn link(client: &mut dyn Client, name: &str) {
     client.ask(
         "create_agent_trait",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
 fn names(page: &Value) -> Vec<&str> {
     page["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
@@ -33,7 +33,7 @@ fn lists_are_narrowed() {
 }
 
 #[test]
-fn pages_follow_each_other() {
+fn a_cursor_continues_a_list() {
     let home = Home::new();
     let all = home.json(&["list", "parts", "--all"]);
     assert!(names(&all).len() > 20 && all.get("next_cursor").is_none());
@@ -49,7 +49,7 @@ fn pages_follow_each_other() {
 }
 
 #[test]
-fn more_than_a_page_is_fetched_in_turns() {
+fn all_fetches_every_page() {
     let home = Home::new();
     let traits: Vec<Value> = (0..230)
         .map(|number| json!({ "name": format!("trait-{number:03}"), "trait_type": "social" }))
@@ -69,7 +69,7 @@ fn tables_fit_the_width() {
         for kind in ["personas", "parts", "guardrails"] {
             let mut command = home.command();
             command.args(["list", kind]).env("COLUMNS", width.to_string());
-            let list = Answer::of(command.output().unwrap()).ok();
+            let list = CommandOutput::of(command.output().unwrap()).ok();
             for line in list.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
@@ -81,7 +81,7 @@ fn tables_fit_the_width() {
 }
 
 #[test]
-fn search_looks_into_everything() {
+fn search_covers_every_kind() {
     let home = Home::new();
     let found = home.json(&["search", "hint"]);
     assert!(names(&found).contains(&"hint-ladder"), "{found}");

@@ -1,17 +1,17 @@
-//! README.md, followed from top to bottom by somebody who has just installed Masque.
+//! Runs README.md from top to bottom after an installation.
 
 use std::process::{Command, Stdio};
 
-use crate::home::{Answer, Home};
+use crate::home::{CommandOutput, Home};
 
 const README: &str = include_str!("../../../../README.md");
 
-/// What never ends, or needs more than an empty home.
+/// Commands that never end, or need more than an empty home.
 const LEFT_OUT: [&str; 6] =
     ["masque mcp", "masque serve", "masque models", "masque db copy", "masque doctor", "curl "];
 
 #[test]
-fn every_command_works_and_prints_what_is_shown() {
+fn every_command_prints_the_shown_output() {
     let home = Home::new();
     let mut compared = 0;
     for block in README.split("\n```").skip(1).step_by(2) {
@@ -27,7 +27,7 @@ fn every_command_works_and_prints_what_is_shown() {
             let printed = in_shell(&home, &command).ok();
             for (at, line) in shown.iter().enumerate() {
                 let printed = words(printed.lines().nth(at).unwrap_or_default());
-                // A terminal cuts what does not fit; here nothing is cut.
+                // A terminal cuts long lines; here nothing is cut.
                 let shown = words(line.split('…').next().unwrap());
                 assert!(printed.starts_with(&shown), "{command}\nshown:   {shown}\nprinted: {printed}");
             }
@@ -37,7 +37,7 @@ fn every_command_works_and_prints_what_is_shown() {
     assert!(compared >= 15, "{compared} lines are shown");
 }
 
-/// The commands of a block, each with the lines that are shown below it.
+/// The commands of a block, each with the lines below it.
 fn commands(text: &str) -> Vec<(String, Vec<&str>)> {
     let mut commands: Vec<(String, Vec<&str>)> = Vec::new();
     for line in text.lines() {
@@ -56,7 +56,7 @@ fn commands(text: &str) -> Vec<(String, Vec<&str>)> {
     commands
 }
 
-fn in_shell(home: &Home, command: &str) -> Answer {
+fn in_shell(home: &Home, command: &str) -> CommandOutput {
     let masque = home.command();
     let program = masque.get_program().to_str().unwrap();
     let script = format!("masque() {{ '{program}' \"$@\"; }}\n{command}\n");
@@ -65,10 +65,10 @@ fn in_shell(home: &Home, command: &str) -> Answer {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &script]).env_clear().current_dir(directory).stdin(Stdio::null());
     shell.envs(masque.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Answer::of(shell.output().unwrap())
+    CommandOutput::of(shell.output().unwrap())
 }
 
-/// Columns are as wide as what stands in them.
+/// Columns are as wide as their content.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::home::{Home, contains};
 use crate::wire::PATIENCE;
 
-/// A `masque rehearse` that runs, with what it announced.
+/// A running `masque rehearse` and its announcement.
 struct Rehearsing {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -55,7 +55,7 @@ impl Rehearsing {
         (status, answer)
     }
 
-    /// Asks it to stop; its exit code, and what it printed after the announcement.
+    /// Stops it. Returns its exit code and its output after the announcement.
     fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -74,7 +74,7 @@ impl Drop for Rehearsing {
 }
 
 #[test]
-fn without_a_script_it_says_that_it_is_a_rehearsal_and_what_to_do() {
+fn without_a_script_the_rehearsal_introduces_itself() {
     let home = Home::new();
     let rehearsing = Rehearsing::start(&home, &[]);
     let told = &rehearsing.announced;
@@ -106,7 +106,7 @@ fn a_script_is_played_and_checked() {
 }
 
 #[test]
-fn what_is_recorded_is_replayed_and_a_difference_ends_in_exit_code_one() {
+fn a_recording_is_replayed_and_a_difference_fails() {
     let home = Home::new();
     home.write("talk.toml", "[[reply]]\ntext = 'You said {{last_user}}.'\n");
     let model = Rehearsing::start(&home, &["--script", "talk.toml"]);
@@ -134,7 +134,7 @@ fn what_is_recorded_is_replayed_and_a_difference_ends_in_exit_code_one() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn invalid_scripts_and_addresses_are_refused() {
     let home = Home::new();
     let addressed = ["rehearse", "--listen", "0.0.0.0:0"];
     home.refused("address_not_local", &addressed).offers("other_address");
@@ -152,7 +152,7 @@ fn what_cannot_be_done_is_told() {
 }
 
 #[test]
-fn a_script_needs_no_flag_and_what_was_sent_can_be_seen() {
+fn a_script_needs_no_flag_and_requests_are_recorded() {
     let home = Home::new();
     home.write(
         "talk.toml",

@@ -5,14 +5,14 @@ use std::process::Command;
 use rehearsal::{Rehearsal, Script};
 use serde_json::Value;
 
-use crate::home::{Answer, Home, Refused};
+use crate::home::{CommandOutput, Home, Refused};
 use crate::terminal::Terminal;
 
-/// The directory that the persona works in.
+/// The working directory of the persona.
 const WORK: &str = "work";
 
 pub(crate) struct Rehearsed {
-    /// Runs what the rehearsal does.
+    /// The runtime of the rehearsal.
     _runtime: tokio::runtime::Runtime,
     rehearsal: Rehearsal,
     pub(crate) home: Home,
@@ -47,8 +47,8 @@ impl Rehearsed {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
-        Answer::of(self.command(arguments).output().unwrap())
+    pub(crate) fn run(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.command(arguments).output().unwrap())
     }
 
     /// Runs a command with `--json` that must be refused with this code.
@@ -61,7 +61,7 @@ impl Rehearsed {
         self.run(arguments).ok()
     }
 
-    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Answer {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> CommandOutput {
         self.home.run_in_with_input(WORK, arguments, input)
     }
 
@@ -69,7 +69,7 @@ impl Rehearsed {
         Terminal::start(self.command(arguments))
     }
 
-    /// What the model was sent, oldest first.
+    /// The requests to the model, oldest first.
     pub(crate) fn requests(&self) -> Vec<Value> {
         let asked = self.rehearsal.requests().into_iter();
         asked
@@ -83,7 +83,7 @@ impl Rehearsed {
         self.requests().pop().expect("the model was asked")
     }
 
-    /// The only session that there is.
+    /// The only session.
     #[track_caller]
     pub(crate) fn session(&self) -> String {
         let list: Value = serde_json::from_str(&self.ok(&["sessions", "--json"])).unwrap();

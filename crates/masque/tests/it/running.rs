@@ -1,4 +1,4 @@
-//! `masque run`: one message, and the answer.
+//! `masque run`: one message and its answer.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -90,7 +90,7 @@ usage = { input = 12, output = 5 }
 "##;
 
 #[test]
-fn the_answer_stands_alone_on_standard_output() {
+fn standard_output_has_only_the_answer() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "hi"]);
     assert_eq!(
@@ -113,7 +113,7 @@ fn the_answer_stands_alone_on_standard_output() {
 }
 
 #[test]
-fn what_is_piped_in_is_context() {
+fn piped_text_is_context() {
     let rehearsed = Rehearsed::new(SCRIPT);
     rehearsed.run_with_input(&["run", "worker", "Look at this:"], "a patch\n").ok();
     let said = |request: Value| request["messages"].as_array().unwrap().last().unwrap()["content"].clone();
@@ -121,15 +121,13 @@ fn what_is_piped_in_is_context() {
     rehearsed.run_with_input(&["run", "worker"], "only this").ok();
     assert_eq!(said(rehearsed.last_request()), "only this");
     let long = "x".repeat(1024 * 1024);
-    contains(&rehearsed.run_with_input(&["run", "worker", "p"], &long).fails(2), &["1 MiB", "together"]);
-    contains(
-        &rehearsed.run_with_input(&["run", "worker", "p"], &format!("{long}x")).fails(2),
-        &["1 MiB", "file"],
-    );
+    let run = ["--json", "run", "worker", "p"];
+    rehearsed.run_with_input(&run, &long).refused_with("too_long");
+    rehearsed.run_with_input(&run, &format!("{long}x")).refused_with("too_long").offers("move_to_file");
     rehearsed.refused("empty", &["run", "worker"]).offers("write_as");
-    assert_eq!(rehearsed.requests().len(), 2, "what was refused reached no model");
+    assert_eq!(rehearsed.requests().len(), 2, "refused messages reach no model");
     let list: Value = serde_json::from_str(&rehearsed.ok(&["sessions", "--json"])).unwrap();
-    assert_eq!(list["items"].as_array().unwrap().len(), 2, "and left no session behind");
+    assert_eq!(list["items"].as_array().unwrap().len(), 2, "refused messages leave no session");
 }
 
 #[test]
@@ -175,7 +173,7 @@ fn events_are_lines_of_json() {
 }
 
 #[test]
-fn calls_that_need_permission_are_refused_unless_they_are_approved() {
+fn calls_without_approval_are_refused() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "write it"]);
     contains(&answer.stderr, &["✗ write_file out.txt", "no user to ask"]);
@@ -184,7 +182,7 @@ fn calls_that_need_permission_are_refused_unless_they_are_approved() {
     assert!(!rehearsed.home.path("work/out.txt").exists());
     assert_eq!(rehearsed.ok(&["run", "worker", "write it", "--approve", "all"]), "Written.\n");
     assert_eq!(rehearsed.home.read("work/out.txt"), "hello\n");
-    // While planning there is no such tool, whatever is approved.
+    // Plan mode never offers the tool.
     rehearsed.ok(&["run", "worker", "hi", "--plan", "--approve", "all"]);
     let offered = tools(&rehearsed.last_request());
     assert!(offered.contains(&"read_file".to_owned()), "{offered:?}");
@@ -192,7 +190,7 @@ fn calls_that_need_permission_are_refused_unless_they_are_approved() {
 }
 
 #[test]
-fn on_a_terminal_somebody_is_asked() {
+fn a_terminal_asks_for_approval() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["run", "worker", "write it"]);
     terminal.sees("write_file needs your approval").sees("out.txt").sees("+ hello").sees("Allow it?");
@@ -204,20 +202,20 @@ fn on_a_terminal_somebody_is_asked() {
 }
 
 #[test]
-fn the_exit_code_tells_how_it_ended() {
+fn the_exit_code_names_the_end() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let too_much = rehearsed.run(&["run", "worker", "too much"]);
     assert_eq!((too_much.code, too_much.stdout.as_str()), (7, "An answer that is\n"));
     contains(&too_much.stderr, &["max_tokens"]);
     let refusal = rehearsed.run(&["run", "worker", "something evil"]);
     assert_eq!(refusal.code, 5, "{refusal:?}");
-    contains(&refusal.stderr, &["error: the model refused to answer"]);
+    contains(&refusal.stderr, &["error: ", "refused"]);
     rehearsed.refused("unauthorized", &["run", "worker", "wrong key"]).offers("run");
     rehearsed.refused("unknown_model", &["run", "worker", "wrong model"]).offers("run");
     let rounds = rehearsed.run(&["run", "worker", "twice", "--max-rounds", "1"]);
     assert_eq!(rounds.code, 7, "{rounds:?}");
     contains(&rounds.stderr, &["max_tool_rounds"]);
-    // What the call says comes before what the persona says.
+    // The flag is stronger than the persona.
     let own = "\n[personas.patient]\nsystem_prompt = \"You are patient.\"\nmax_tool_rounds = 1\n";
     let personas = rehearsed.home.read(".config/masque/personas.toml");
     rehearsed.home.write(".config/masque/personas.toml", &format!("{personas}{own}"));
@@ -233,7 +231,7 @@ fn the_exit_code_tells_how_it_ended() {
 }
 
 #[test]
-fn a_failing_tool_is_told_and_gone_on_from() {
+fn a_run_continues_after_a_failed_tool() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "read nothing"]);
     contains(&answer.stderr, &["✗ read_file nothing.txt: "]);
@@ -241,11 +239,11 @@ fn a_failing_tool_is_told_and_gone_on_from() {
 }
 
 #[test]
-fn what_broke_off_never_reaches_a_pipe() {
+fn a_failed_attempt_never_reaches_a_pipe() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "breaks off"]);
     assert_eq!(answer.stdout, "This is the whole answer.\n", "{answer:?}");
-    // On a terminal it was seen already, and is taken back.
+    // A terminal shows the attempt and takes it back.
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut terminal = rehearsed.terminal(&["run", "worker", "breaks off"]);
     terminal.sees("This is").sees("the answer was cut off; trying again").sees("This is the whole answer.");
@@ -253,7 +251,7 @@ fn what_broke_off_never_reaches_a_pipe() {
 }
 
 #[test]
-fn ctrl_c_stops_it() {
+fn ctrl_c_stops_a_run() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut command = rehearsed.command(&["run", "worker", "slowly", "--json"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -268,20 +266,20 @@ fn ctrl_c_stops_it() {
 }
 
 #[test]
-fn a_session_goes_on() {
+fn a_session_continues() {
     let rehearsed = Rehearsed::new(SCRIPT);
     rehearsed.ok(&["run", "worker", "my name is Ada"]);
     let id = rehearsed.session();
     rehearsed.ok(&["run", "worker", "and now?", "--session", &id[..13]]);
     contains(&rehearsed.last_request()["messages"].to_string(), &["my name is Ada", "and now?"]);
-    // A new one remembers nothing.
+    // A new session has no memory.
     rehearsed.ok(&["run", "worker", "and now?"]);
     assert!(!rehearsed.last_request().to_string().contains("Ada"));
-    // Another persona can go on with it.
+    // Another persona can continue it.
     rehearsed.ok(&["run", "other", "who are you?", "--session", &id]);
     let sent = rehearsed.last_request()["messages"].to_string();
     contains(&sent, &["You are the other one.", "my name is Ada"]);
-    // So can another model, from then on.
+    // Another model can continue it too.
     rehearsed.ok(&["run", "other", "hi", "--session", &id, "--model", "test/understudy"]);
     assert_eq!(rehearsed.ok(&["run", "other", "hi", "--session", &id]), "Hello from understudy.\n");
     rehearsed
@@ -302,7 +300,7 @@ fn tools_see_only_the_root() {
 }
 
 #[test]
-fn without_a_provider_a_rehearsal_answers_and_says_so() {
+fn without_a_provider_the_rehearsal_answers() {
     let home = Home::new();
     let answer = home.run(&["run", "mentor", "hello"]);
     contains(&answer.stderr, &["No model is configured", "ANTHROPIC_API_KEY", "masque doctor"]);

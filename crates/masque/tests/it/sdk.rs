@@ -1,5 +1,5 @@
-//! A whole life of a persona, driven by a client that nobody here wrote: the official MCP SDK for
-//! Python, over both transports, in both of the protocol's eras. The life is in `tests/python`.
+//! The life of a persona, driven by the official MCP SDK for Python over both transports, in both
+//! eras of the protocol. The script is in `tests/python`.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use testkit::Database;
 
-use crate::home::{Answer, Home};
+use crate::home::{CommandOutput, Home};
 use crate::wire::Server;
 
 /// A python that has the SDK; `cargo xtask test` provides it.
@@ -16,9 +16,9 @@ const PYTHON: &str = "MASQUE_TEST_PYTHON";
 
 #[derive(Debug, Clone, Copy)]
 enum Era {
-    /// With a handshake and a session: 2025-11-25.
+    /// 2025-11-25: with a handshake and a session.
     Legacy,
-    /// Every request for itself: 2026-07-28.
+    /// 2026-07-28: each request is independent.
     Modern,
 }
 
@@ -73,7 +73,7 @@ fn over_http(era: Era, database: &Database) {
     assert_eq!((code, errors.as_str()), (Some(0), ""), "a server has no reason to complain of clients");
 }
 
-/// Runs the script, and shows what it printed where it fails.
+/// Runs the script. Shows its output if it fails.
 fn live(home: &Home, arguments: &[&str]) {
     let Some(python) = python() else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/life.py");
@@ -87,7 +87,7 @@ fn live(home: &Home, arguments: &[&str]) {
         .env("PYTHONUTF8", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(home.path(""));
-    let Answer { code, stdout, stderr } = Answer::of(command.output().unwrap());
+    let CommandOutput { code, stdout, stderr } = CommandOutput::of(command.output().unwrap());
     assert_eq!(code, 0, "the life ended early\n{stdout}{stderr}");
     assert_eq!(stderr, "", "neither the SDK nor the server has reason to complain after\n{stdout}");
 }
@@ -99,7 +99,7 @@ fn python() -> Option<String> {
     if python.is_none() {
         static LOUD: Once = Once::new();
         LOUD.call_once(|| {
-            // Written past the harness, which keeps what a passing test prints to itself.
+            // Bypasses the test harness, which hides the output of passing tests.
             let line = format!("!!! {PYTHON} is not set: the lives that the MCP SDK leads are SKIPPED\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
         });

@@ -1,4 +1,4 @@
-//! `serve` and `mcp`, as far as the command line is concerned.
+//! The command line of `serve` and `mcp`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 
-/// A server that is stopped when the test ends, however it ends.
+/// A server that stops when the test ends.
 struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -45,7 +45,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn a_server_says_where_it_is_and_what_to_do_next() {
+fn a_server_prints_its_address_and_the_next_step() {
     let home = Home::new();
     let mut server = Server::start(&home, &[]);
     let first = server.line();
@@ -56,7 +56,7 @@ fn a_server_says_where_it_is_and_what_to_do_next() {
 }
 
 #[test]
-fn a_server_answers_and_stops_when_asked() {
+fn a_server_answers_and_stops_on_a_signal() {
     let home = Home::new();
     let (mut server, announced) = Server::json(&home);
     let address = announced["address"].as_str().unwrap();
@@ -119,6 +119,6 @@ fn a_client_is_served_over_standard_input_and_output() {
     let answer: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(answer["result"]["serverInfo"]["name"], "masque");
     drop(stdin);
-    let ended = Answer::of(child.wait_with_output().unwrap());
+    let ended = CommandOutput::of(child.wait_with_output().unwrap());
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
 }

@@ -1,4 +1,4 @@
-//! What the settings and a persona say about runs is in force, in commands and in a server.
+//! Settings for runs, from the configuration and the persona, in commands and in a server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn provider(model: &Rehearsal) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
-    // Each call is another one, so that it is not taken for a circle.
+    // Each call differs, so that it does not count as a loop.
     let calls: String = (0..9)
         .map(|at| format!("[[reply]]\ntimes = 1\nsay = [{{ tool = \"list_files\", input = {{ path = \".\", depth = {} }} }}]\n", at + 1))
         .collect();
@@ -33,7 +33,7 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
     home.ok(&["create", "persona", "plain", "--summary", "You look."]);
     home.ok(&["create", "persona", "brief", "--summary", "You look.", "--max-tool-rounds", "1"]);
     home.ok(&["create", "persona", "heir", "--extends", "brief"]);
-    // The reply that would be one too many is still heard.
+    // The reply at the limit is still printed.
     for (persona, rounds) in [("plain", 3), ("brief", 1), ("heir", 1)] {
         mine.clear();
         let answer = home.run(&["run", persona, "Look.", "--json"]);
@@ -41,7 +41,7 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
         assert_eq!((answer.code, mine.request_count()), (7, rounds + 1), "{persona}: {done}");
         assert!(done.to_string().contains("max_tool_rounds"), "{persona}: {done}");
     }
-    // What was set is taken back by 0, and by nothing that cannot be.
+    // 0 clears the limit; other invalid values are refused.
     home.ok(&["update", "persona", "brief", "--max-tool-rounds", "0"]);
     mine.clear();
     home.run(&["run", "brief", "Look."]);
@@ -52,7 +52,7 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
     contains(&home.ok(&["diff", "brief", "1", "3"]), &["max_tool_rounds"]);
 }
 
-/// A server of a directory, stopped at the latest with the test.
+/// A server of a directory, which stops with the test.
 struct Serving {
     child: Child,
     address: String,
@@ -69,7 +69,7 @@ impl Serving {
         Self { child, address: announced["address"].as_str().unwrap().to_owned() }
     }
 
-    /// Sends a request, and returns the connection with the answer still in it.
+    /// Sends a request and returns the connection with the unread answer.
     fn send(&self, method: &str, path: &str, body: &Value) -> TcpStream {
         let (address, body) = (&self.address, body.to_string());
         let mut stream = TcpStream::connect(address).unwrap();
@@ -95,7 +95,7 @@ impl Serving {
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    /// Asks it to stop, and returns the exit code and what it wrote to standard error.
+    /// Stops it. Returns the exit code and its standard error.
     fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -114,7 +114,7 @@ impl Drop for Serving {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_runs_personas_where_a_project_is_open_and_starts_nothing_of_it_untrusted() {
+async fn a_server_runs_personas_of_an_untrusted_project_without_its_programs() {
     let mine = model("[[reply]]\ntext = \"I answer.\"\n").await;
     let home = Home::new();
     home.write(CONFIG, &provider(&mine));
@@ -129,10 +129,10 @@ async fn a_server_runs_personas_where_a_project_is_open_and_starts_nothing_of_it
     contains(&server.ask("POST", &path, &json!({ "content": "Hello?" })), &["I answer.", "event: done"]);
     let (code, errors) = server.stop();
     assert_eq!(code, Some(0), "{errors}");
-    contains(&errors, &["defines MCP servers (mark); they are not started until you run `masque trust`"]);
+    contains(&errors, &["MCP servers (mark)", "`masque trust`"]);
     assert!(!home.path("shop/started").exists());
 
-    // Where nothing is open, a server shows no directory to anybody.
+    // Without a project, a server gives access to no directory.
     let server = Serving::start(&home, "empty");
     assert_eq!(server.session("mentor")["root"], Value::Null);
     let answer = server.ask("POST", "/api/sessions", &json!({ "persona": "mentor", "root": "/" }));
@@ -140,7 +140,7 @@ async fn a_server_runs_personas_where_a_project_is_open_and_starts_nothing_of_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_stopped_stops_its_runs_and_keeps_what_they_said() {
+async fn a_stopped_server_stops_its_runs_and_keeps_their_text() {
     let slow = "[[reply]]\npace_ms = 50\ntext = \"".to_owned() + &"word ".repeat(2_000) + "\"\n";
     let mine = model(&slow).await;
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! A process that is asked to end puts down what it runs: nothing is lost, and nothing lives on.
+//! A process that is asked to end stops its runs: nothing is lost, and no child process stays.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -58,7 +58,7 @@ text = "You said {{last_user}}."
 "##;
 
 const SIGNALS: [(Signal, i32); 3] = [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)];
-/// How long anything here may take on a busy machine.
+/// The longest wait on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[track_caller]
@@ -80,7 +80,7 @@ fn ends(child: &mut Child) -> i32 {
     child.wait().unwrap().code().unwrap_or(-1)
 }
 
-/// Whether the process whose number stands in a file is there.
+/// True if the process whose id is in a file exists.
 fn lives(file: &Path) -> bool {
     let number: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
     test_kill_process(Pid::from_raw(number).unwrap()).is_ok()
@@ -102,7 +102,7 @@ fn a_command_ends_with_its_run_and_the_call_has_a_result() {
         ask(&child, signal);
         assert_eq!(ends(&mut child), code, "{signal:?}");
         until("the command lives on", || !lives(&pid));
-        let answer = crate::home::Answer::of(child.wait_with_output().unwrap());
+        let answer = crate::home::CommandOutput::of(child.wait_with_output().unwrap());
         assert_eq!(answer.stdout, "I run it.\n", "{answer:?}");
         contains(&answer.stderr, &["✗ run_command", "stopped (cancelled)"]);
         let session = status(&rehearsed, &rehearsed.session());
@@ -113,20 +113,20 @@ fn a_command_ends_with_its_run_and_the_call_has_a_result() {
     }
 }
 
-/// A program that leaves its group, its session and its environment behind is found all the same.
+/// A program that leaves its process group, session and environment is still found.
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_gets_away_from_a_command() {
+fn no_child_outlives_a_command() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "get away", "--approve", "all"]);
-    contains(&answer.stdout, &["exit code 3 (what it had left running was ended)", "started"]);
+    contains(&answer.stdout, &["exit code 3 (", "started"]);
     assert!(!lives(&rehearsed.home.path("work/daemon")));
 }
 
-/// Nobody is left to end it but its keeper.
+/// Only its keeper is left to end it.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_ends_with_a_process_that_is_killed() {
+fn a_command_ends_when_its_process_is_killed() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut command = rehearsed.command(&["run", "worker", "run it", "--approve", "all"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -138,7 +138,7 @@ fn a_command_ends_with_a_process_that_is_killed() {
 }
 
 #[test]
-fn what_was_said_is_kept_and_the_end_is_told() {
+fn a_stopped_run_keeps_its_text_and_records_its_end() {
     for (signal, code) in SIGNALS {
         let rehearsed = Rehearsed::new(SCRIPT);
         let mut command = rehearsed.command(&["run", "worker", "slowly", "--json"]);
@@ -170,7 +170,7 @@ fn a_chat_ends_at_its_prompt_and_in_the_middle_of_an_answer() {
         let mut terminal = rehearsed.terminal(&["chat", "--session", &id]);
         terminal.sees("2 turns so far").sees("worker build ›").asks(signal);
         assert_eq!(terminal.ends().0, code);
-        // One that nobody has said anything in is not kept.
+        // A session without a message is not stored.
         let mut terminal = rehearsed.terminal(&["chat", "worker"]);
         terminal.sees("worker build ›").asks(signal);
         assert_eq!(terminal.ends().0, code);
@@ -187,7 +187,7 @@ fn a_question_waits_when_the_terminal_is_closed() {
         assert_eq!(terminal.ends().0, code);
         let id = rehearsed.session();
         assert_eq!(status(&rehearsed, &id)["status"], "waiting");
-        // What was typed before the question stood there is no answer to it.
+        // Keys typed before the question do not answer it.
         let mut terminal = rehearsed.terminal(&["sessions", "resume", &id]);
         terminal.presses("y").presses(ENTER).sees("Waiting for your approval").sees("Allow it?");
         std::thread::sleep(Duration::from_millis(300));
@@ -199,10 +199,10 @@ fn a_question_waits_when_the_terminal_is_closed() {
 }
 
 #[test]
-fn a_second_request_ends_it_at_once() {
+fn a_second_signal_ends_the_process_at_once() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let config = rehearsed.home.read(".config/masque/config.toml");
-    // A server that never answers holds up the message.
+    // A server that never answers delays the message.
     let slow = "\n[mcp_servers.slow]\ncommand = \"sleep\"\nargs = [\"600\"]\n";
     rehearsed.home.write(".config/masque/config.toml", &format!("{config}{slow}"));
     let mut command = rehearsed.command(&["run", "worker", "hi", "--json"]);
@@ -210,7 +210,7 @@ fn a_second_request_ends_it_at_once() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("sessionId")));
     ask(&child, Signal::TERM);
-    // A shell and `timeout` repeat themselves: that is still the same request.
+    // A shell and `timeout` repeat the signal; that counts as one.
     std::thread::sleep(Duration::from_millis(100));
     ask(&child, Signal::TERM);
     std::thread::sleep(Duration::from_millis(900));
@@ -220,7 +220,7 @@ fn a_second_request_ends_it_at_once() {
 }
 
 #[test]
-fn a_process_that_died_is_waited_for_and_that_is_said() {
+fn a_command_waits_for_the_lease_of_a_dead_process() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut child = answering(&rehearsed);
     child.kill().unwrap();
@@ -231,29 +231,29 @@ fn a_process_that_died_is_waited_for_and_that_is_said() {
 }
 
 #[test]
-fn what_another_process_answers_can_be_stopped() {
+fn a_run_of_another_process_can_be_cancelled() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut child = answering(&rehearsed);
     let id = rehearsed.session();
     let busy = rehearsed.refused("not_sent", &["run", "worker", "hi", "--session", &id]);
     assert_eq!(busy.0["remedies"][1]["command"], format!("masque sessions cancel {id}"));
-    assert_eq!(rehearsed.ok(&["sessions", "cancel", &id]), format!("cancelled the run of session {id}\n"));
+    contains(&rehearsed.ok(&["sessions", "cancel", &id]), &["cancelled", &id]);
     assert_eq!(ends(&mut child), 130);
 }
 
-/// A process that takes its time over an answer, of which something was said.
+/// A process in the middle of a slow answer.
 fn answering(rehearsed: &Rehearsed) -> Child {
     let mut command = rehearsed.command(&["run", "worker", "for long", "--json"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("text_delta")));
-    // It must not end because nobody reads on.
+    // It must not end because of a closed pipe.
     std::thread::spawn(move || lines.count());
     child
 }
 
 #[test]
-fn a_server_stops_when_its_terminal_is_closed_unless_it_was_told_to_go_on() {
+fn a_server_stops_when_its_terminal_closes_except_under_nohup() {
     let home = Home::new();
     let start = |mut command: Command| {
         command.args(["--addr", "127.0.0.1:0", "--json"]);

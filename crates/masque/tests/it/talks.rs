@@ -55,7 +55,7 @@ fn sessions_are_listed_shown_exported_and_deleted() {
     assert!(only.contains("worker") && !only.contains("other"), "{only}");
     contains(&rehearsed.run(&["sessions", "--limit", "1"]).stderr, &["More sessions exist"]);
 
-    // The ids that are listed are enough to name a session.
+    // A listed id is enough to name a session.
     let short: Vec<&str> = list.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
     assert!(short.iter().all(|id| id.len() < 36), "{list}");
     let shown = rehearsed.ok(&["sessions", "show", short[1]]);
@@ -76,7 +76,7 @@ fn sessions_are_listed_shown_exported_and_deleted() {
     contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["deleted session"]);
     assert_eq!(ids(&rehearsed).len(), 1);
     rehearsed.refused("unknown_session", &["sessions", "show", short[1]]).offers("list_sessions");
-    // Deleting what is not there succeeds.
+    // Deleting a missing session succeeds.
     contains(&rehearsed.ok(&["sessions", "delete", short[1]]), &["nothing to delete"]);
     let deleted: Value =
         serde_json::from_str(&rehearsed.ok(&["sessions", "delete", short[0], "--json"])).unwrap();
@@ -84,30 +84,30 @@ fn sessions_are_listed_shown_exported_and_deleted() {
 }
 
 #[test]
-fn an_id_is_cut_short_only_where_it_is_clear() {
+fn a_short_id_must_be_unique() {
     let rehearsed = Rehearsed::new(SCRIPT);
     rehearsed.ok(&["run", "worker", "one"]);
     rehearsed.ok(&["run", "worker", "two"]);
     let ids = ids(&rehearsed);
-    // Both were made within the same minutes, and ids begin with the time.
+    // Ids begin with the time, and both sessions are new.
     let shared = &ids[0][..6];
     assert!(ids[1].starts_with(shared));
     rehearsed.refused("ambiguous_session", &["sessions", "show", shared]);
     rehearsed.refused("ambiguous_session", &["sessions", "delete", shared]);
     rehearsed.refused("invalid_session_id", &["sessions", "show", "01"]).offers("list_sessions");
     rehearsed.refused("invalid_session_id", &["sessions", "show", "nothing"]).offers("list_sessions");
-    // No id begins so, or none that there is.
+    // No id can begin like this, or no session's id does.
     rehearsed.refused("invalid_session_id", &["sessions", "show", "01-99"]).offers("list_sessions");
     rehearsed.refused("unknown_session", &["sessions", "show", "ffff"]).offers("list_sessions");
     contains(&rehearsed.ok(&["sessions", "delete", "ffff"]), &["nothing to delete"]);
-    // The shortest beginning that only one of them has, with a dash and without.
+    // The shortest unique prefix, with and without dashes.
     let same = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
     let clear = &ids[0][..=same];
     contains(&rehearsed.ok(&["sessions", "show", clear]), &[&ids[0]]);
     contains(&rehearsed.ok(&["sessions", "show", &clear.replace('-', "")]), &[&ids[0]]);
     contains(&rehearsed.ok(&["sessions", "show", &ids[0].to_uppercase()]), &[&ids[0]]);
 
-    // Of many, a handful is named: the newest.
+    // The error lists the five newest candidates.
     for more in ["three", "four", "five", "six"] {
         rehearsed.ok(&["run", "worker", more]);
     }
@@ -147,7 +147,7 @@ fn a_plan_is_printed_sent_back_and_approved() {
 }
 
 #[test]
-fn models_that_answer_are_listed_and_others_with_what_to_do() {
+fn models_lists_providers_and_their_errors() {
     let rehearsed = Rehearsed::new(SCRIPT);
     contains(&rehearsed.ok(&["models"]), &["MODEL", "test/scripted"]);
     contains(&rehearsed.ok(&["models", "test"]), &["test/scripted"]);

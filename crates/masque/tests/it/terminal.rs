@@ -1,4 +1,4 @@
-//! Somebody at a terminal, who reads what is asked and presses keys.
+//! A terminal with a user, who reads the screen and presses keys.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How long an answer may take on a busy machine.
+/// The longest wait on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) const ENTER: &str = "\r";
@@ -24,7 +24,7 @@ pub(crate) struct Terminal {
     keys: File,
     screen: Arc<Mutex<String>>,
     reader: JoinHandle<()>,
-    /// How much of the screen was waited for already.
+    /// The length of the screen that was already matched.
     seen: usize,
 }
 
@@ -40,7 +40,7 @@ impl Terminal {
         let theirs = OpenOptions::new().read(true).write(true).open(path).unwrap();
         command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
         let child = command.env("TERM", "xterm").spawn().unwrap();
-        // The command still holds the other end: without it, the end of the program is seen here.
+        // The command still holds the other end. Dropping it makes the end of the program visible.
         drop(command);
         let keys = File::from(ours);
         let screen = Arc::new(Mutex::new(String::new()));
@@ -56,7 +56,7 @@ impl Terminal {
         Self { child, keys, screen, reader, seen: 0 }
     }
 
-    /// Waits until a text is shown, after whatever was waited for before.
+    /// Waits until a text appears after the last match.
     #[track_caller]
     pub(crate) fn sees(&mut self, text: &str) -> &mut Self {
         let deadline = Instant::now() + PATIENCE;
@@ -79,25 +79,25 @@ impl Terminal {
         self
     }
 
-    /// What Ctrl-C does while a program does not read the keys itself.
+    /// Sends the signal of Ctrl-C.
     pub(crate) fn interrupts(&mut self) -> &mut Self {
         self.asks(rustix::process::Signal::INT)
     }
 
-    /// Somebody asks the program to stop.
+    /// Asks the program to stop.
     pub(crate) fn asks(&mut self, signal: rustix::process::Signal) -> &mut Self {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, signal).unwrap();
         self
     }
 
-    /// The power goes off.
+    /// Kills the program, like a power failure.
     pub(crate) fn dies(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits for the end; returns the exit code and all that was shown.
+    /// Waits for the end. Returns the exit code and the whole screen.
     pub(crate) fn ends(mut self) -> (i32, String) {
         let deadline = Instant::now() + PATIENCE;
         while self.child.try_wait().unwrap().is_none() {

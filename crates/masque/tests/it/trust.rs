@@ -1,4 +1,4 @@
-//! What the files of a project may do before the user trusts it, and after: one test for each rule.
+//! Rights of a project's files before and after the user trusts it: one test per rule.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -6,17 +6,17 @@ use std::process::Command;
 use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
 
-use crate::home::{Answer, Home, contains};
+use crate::home::{CommandOutput, Home, contains};
 use crate::terminal::{ENTER, Terminal};
 
 const CONFIG: &str = ".config/masque/config.toml";
 const SHOP: &str = "shop";
 
-/// A persona of the project that speaks through the user's own provider.
+/// A persona of the project that uses the user's provider.
 const CLERK: &str = "[personas.clerk]\nsystem_prompt = \"You keep the books.\"\n\
     preferred_models = [{ provider = \"mine\", model = \"rehearsal\" }]\n";
 
-/// A model that says one thing.
+/// A model with one reply.
 async fn model(script: &str) -> Rehearsal {
     Rehearsal::start_local(Script::parse(script).unwrap()).await.unwrap()
 }
@@ -37,13 +37,13 @@ fn trust(home: &Home) {
     home.run_in(SHOP, &["trust", "--yes"]).ok();
 }
 
-/// What the model was told and asked, all of it.
+/// All text sent to the model.
 fn heard(model: &Rehearsal) -> String {
     model.requests().iter().map(|request| request.body.to_string()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_approves_no_tool_by_itself() {
+async fn a_project_cannot_approve_tools() {
     let script = "[[reply]]\nwhen = { tool_result_of = \"write_file\" }\ntext = \"It is over.\"\n\
         [[reply]]\nsay = [{ tool = \"write_file\", input = { path = \"note.txt\", content = \"hello\" } }]\n";
     let mine = model(script).await;
@@ -51,7 +51,7 @@ async fn a_project_approves_no_tool_by_itself() {
         write = [{ name = \"write_file\", approval = \"auto\" }]\n";
     let home = world(&mine, &format!("{CLERK}{preset}"));
     contains(&home.run_in(SHOP, &["run", "clerk", "Write."]).ok(), &["It is over."]);
-    assert!(!home.path("shop/note.txt").exists(), "nobody was there to be asked");
+    assert!(!home.path("shop/note.txt").exists(), "there was no user to ask");
 
     trust(&home);
     home.run_in(SHOP, &["run", "clerk", "Write."]).ok();
@@ -60,11 +60,11 @@ async fn a_project_approves_no_tool_by_itself() {
     home.run_in(SHOP, &["trust", "--revoke"]).ok();
     std::fs::remove_file(home.path("shop/note.txt")).unwrap();
     home.run_in(SHOP, &["run", "clerk", "Write."]).ok();
-    assert!(!home.path("shop/note.txt").exists(), "it is trusted no more");
+    assert!(!home.path("shop/note.txt").exists(), "the trust is revoked");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_preset_of_a_project_approves_nothing_through_a_persona_of_the_user_either() {
+async fn a_preset_of_a_project_approves_nothing_for_a_persona_of_the_user() {
     let script = "[[reply]]\nwhen = { tool_result_of = \"run_command\" }\ntext = \"It is over.\"\n\
         [[reply]]\nsay = [{ tool = \"run_command\", input = { command = \"touch ran\" } }]\n";
     let mine = model(script).await;
@@ -75,30 +75,30 @@ async fn a_preset_of_a_project_approves_nothing_through_a_persona_of_the_user_ei
         shell = [{ name = \"run_command\", approval = \"auto\" }]\n";
     home.write(".config/masque/personas.toml", &format!("{CLERK}{preset}"));
     home.run_in(SHOP, &["run", "clerk", "Go."]).ok();
-    assert!(!home.path("shop/ran").exists(), "the project may have changed what the persona is told");
+    assert!(!home.path("shop/ran").exists(), "the project may have changed the prompt");
     home.run_in(SHOP, &["run", "clerk", "Go.", "--scope", "global"]).ok();
     assert!(home.path("shop/ran").exists(), "the user's own persona is the user's own");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_starts_no_mcp_server() {
+async fn an_untrusted_project_starts_no_mcp_server() {
     let mine = model("[[reply]]\ntext = \"Hello.\"\n").await;
     let server = "[mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"-c\", \"touch started\"]\nstartup_timeout_s = 5\n\
         [mcp_servers.other]\ncommand = \"./other.sh\"\nenabled = false\n";
     let home = world(&mine, &format!("{CLERK}{server}"));
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    let notice =
-        "this project defines MCP servers (mark, other); they are not started until you run `masque trust`";
+    let notice = "MCP servers (mark, other)";
     contains(&answer.stderr, &[notice]);
     contains(&answer.ok(), &["Hello."]);
     assert!(!home.path("shop/started").exists());
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?", "--json"]);
     let warnings: Value = serde_json::from_str(answer.stderr.lines().next().unwrap()).unwrap();
-    assert_eq!(warnings, json!({ "warnings": [{ "message": notice }] }));
+    assert_eq!(warnings["warnings"].as_array().map(Vec::len), Some(1), "{warnings}");
+    contains(warnings["warnings"][0]["message"].as_str().unwrap(), &[notice]);
 
     trust(&home);
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    assert!(!answer.stderr.contains("not started"), "{answer:#?}");
+    assert!(!answer.stderr.contains(notice), "{answer:#?}");
     assert!(home.path("shop/started").exists(), "it starts in the project");
 }
 
@@ -115,17 +115,17 @@ async fn a_changed_server_needs_trust_again() {
     trust(&home);
     home.write("shop/personas.toml", &project("one", "You count twice."));
     home.run_in(SHOP, &["run", "clerk", "Hello?"]).ok();
-    assert!(home.path("shop/one").exists(), "a text does not act");
+    assert!(home.path("shop/one").exists(), "a changed text needs no new trust");
 
     home.write("shop/personas.toml", &project("two", "You count twice."));
     let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    contains(&answer.stderr, &["changed since you trusted it", "MCP servers (mark)"]);
+    contains(&answer.stderr, &["changed", "MCP servers (mark)"]);
     answer.ok();
     assert!(!home.path("shop/two").exists());
     let report = home.run_in(SHOP, &["doctor", "--json"]);
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(report["files"]["project"]["trusted"], json!(false));
-    home.run_in(SHOP, &["trust"]).fails(5);
+    home.refused_in(SHOP, "needs_consent", &["trust"]).offers("confirm");
 
     trust(&home);
     home.run_in(SHOP, &["run", "clerk", "Hello?"]).ok();
@@ -133,15 +133,15 @@ async fn a_changed_server_needs_trust_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_names_no_provider() {
+async fn a_project_cannot_set_providers() {
     let mine = model("[[reply]]\ntext = \"I am mine.\"\n").await;
     let theirs = model("[[reply]]\ntext = \"I am theirs.\"\n").await;
     let clerk = "[personas.clerk]\nsystem_prompt = \"You keep the books.\"\npreferred_models = [\n\
         { provider = \"theirs\", model = \"rehearsal\" }, { provider = \"mine\", model = \"rehearsal\" }]\n";
-    // It also tries to take the place of the user's own.
+    // It also tries to replace the user's provider.
     let home = world(&mine, &format!("{clerk}{}{}", provider("theirs", &theirs), provider("mine", &theirs)));
     let answer = home.run_in(SHOP, &["run", "clerk", "Who?"]);
-    contains(&answer.stderr, &["providers (mine, theirs); they are not called until you run `masque trust`"]);
+    contains(&answer.stderr, &["providers (mine, theirs)", "`masque trust`"]);
     contains(&answer.ok(), &["I am mine."]);
     home.refused_in(SHOP, "unknown_provider", &["run", "clerk", "Who?", "--model", "theirs/rehearsal"]);
     assert_eq!(theirs.request_count(), 0);
@@ -153,7 +153,7 @@ async fn a_project_names_no_provider() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_allows_itself_no_variable_trusted_or_not() {
+async fn a_project_cannot_allow_variables() {
     let mine = model("[[reply]]\ntext = \"Hello.\"\n").await;
     let project = "[env]\nallow = [\"HOUSE_SECRET\", \"TEAM\"]\n[personas.clerk]\n\
         system_prompt = \"For ${env.TEAM}: ${env.HOUSE_SECRET}.\"\n\
@@ -163,7 +163,7 @@ async fn a_project_allows_itself_no_variable_trusted_or_not() {
     let run = || {
         let mut command = home.command();
         command.current_dir(home.path(SHOP)).env("HOUSE_SECRET", "hunter2").env("TEAM", "blue");
-        Answer::of(command.args(["run", "clerk", "Hello?"]).output().unwrap()).ok()
+        CommandOutput::of(command.args(["run", "clerk", "Hello?"]).output().unwrap()).ok()
     };
     run();
     trust(&home);
@@ -171,14 +171,11 @@ async fn a_project_allows_itself_no_variable_trusted_or_not() {
     let heard = heard(&mine);
     assert_eq!(heard.matches("For blue: ${env.HOUSE_SECRET}.").count(), 2, "{heard}");
     assert!(!heard.contains("hunter2"));
-    contains(
-        &home.run_in(SHOP, &["lint"]).stdout,
-        &["the [env] allow list is read from your own config.toml"],
-    );
+    contains(&home.run_in(SHOP, &["lint"]).stdout, &["[env] allow", "config.toml"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_reads_no_file_outside_of_it() {
+async fn a_project_cannot_read_files_outside() {
     let mine = model("[[reply]]\ntext = \"Hello.\"\n").await;
     let file =
         |path: &str| format!("{}system_prompt_file = \"{path}\"\n", CLERK.replace("system_prompt", "#"));
@@ -207,7 +204,7 @@ async fn a_project_reads_no_file_outside_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_in_a_project_see_nothing_outside_of_it() {
+async fn tools_of_a_project_cannot_read_outside() {
     let script = "[[reply]]\nwhen = { tool_result_of = \"read_file\" }\ntext = \"It is over.\"\n\
         [[reply]]\nsay = [{ tool = \"read_file\", input = { path = \"link.md\" } }]\n";
     let mine = model(script).await;
@@ -219,7 +216,7 @@ async fn tools_in_a_project_see_nothing_outside_of_it() {
 }
 
 #[test]
-fn a_personas_toml_that_leads_out_is_not_read_until_the_project_is_trusted() {
+fn a_linked_personas_toml_needs_trust() {
     let home = Home::new();
     home.write("elsewhere/personas.toml", "[personas.stranger]\nsummary = \"From elsewhere.\"\n");
     std::fs::create_dir_all(home.path(SHOP)).unwrap();
@@ -229,7 +226,7 @@ fn a_personas_toml_that_leads_out_is_not_read_until_the_project_is_trusted() {
     trust(&home);
     contains(&home.run_in(SHOP, &["show", "stranger"]).ok(), &["From elsewhere."]);
 
-    // One that leads nowhere is not written through either.
+    // Masque does not write through a dangling link either.
     home.run_in(SHOP, &["trust", "--revoke"]).ok();
     std::fs::remove_file(home.path("elsewhere/personas.toml")).unwrap();
     home.run_in(SHOP, &["create", "persona", "new", "--summary", "Mine."]).ok();
@@ -238,10 +235,10 @@ fn a_personas_toml_that_leads_out_is_not_read_until_the_project_is_trusted() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_in_somebody_elses_directory_is_passed_over_and_told() {
+fn a_file_of_another_user_is_skipped_with_a_warning() {
     let home = Home::new();
     home.write("shop/personas.toml", CLERK);
-    // Only root can give a directory away.
+    // Only root can change the owner of a directory.
     if std::os::unix::fs::chown(home.path(SHOP), Some(12_345), None).is_err() {
         return;
     }
@@ -256,14 +253,14 @@ fn a_file_in_somebody_elses_directory_is_passed_over_and_told() {
 }
 
 #[test]
-fn trusting_takes_the_users_word() {
+fn trust_needs_confirmation() {
     let home = Home::new();
     home.write("shop/personas.toml", CLERK);
     home.refused_in(SHOP, "needs_consent", &["trust"]).offers("confirm");
     assert!(!home.path(".local/share/masque/trusted.toml").exists());
     assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [] }));
     let directory = home.path(SHOP).canonicalize().unwrap();
-    // From below its root, as the project around that directory.
+    // In a subdirectory, the project around it is trusted.
     std::fs::create_dir_all(home.path("shop/src")).unwrap();
     contains(
         &home.run_in("shop/src", &["trust", "-y"]).ok(),
@@ -280,7 +277,7 @@ fn trusting_takes_the_users_word() {
 }
 
 #[test]
-fn on_a_terminal_it_says_what_trusting_means_and_asks() {
+fn trust_explains_and_asks_on_a_terminal() {
     let home = Home::new();
     let text = format!(
         "{CLERK}[mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"-c\", \"true\"]\n\

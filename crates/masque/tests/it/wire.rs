@@ -1,6 +1,6 @@
-//! The protocol by hand: a client over a process's pipes and one over HTTP, as small as they get.
+//! Minimal clients of the protocol, over pipes and over HTTP.
 //!
-//! They repeat and repair nothing, unlike an SDK: an answer arrived whole, or the server is gone.
+//! Unlike an SDK, they never retry: an answer is complete, or the server is gone.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// No answer takes this long on any machine; a test that waits longer fails instead.
+/// No answer takes this long on any machine. A test that waits longer fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A `masque` that runs until it is killed, at the latest with the test.
+/// A running `masque`, which is killed when the test ends.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
-    /// What it writes to standard error: a file, which never fills up as a pipe does.
+    /// Its standard error: a file, which never fills up like a pipe.
     errors: File,
 }
 
@@ -31,13 +31,13 @@ impl Running {
         Self { child: command.spawn().unwrap(), errors }
     }
 
-    /// What `kill -9` does: the process gets no chance to finish anything.
+    /// Kills it with `kill -9`, so that it cannot finish anything.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks the process to stop, and returns its exit code and what it wrote to standard error.
+    /// Stops the process. Returns its exit code and its standard error.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -60,14 +60,14 @@ impl Drop for Running {
     }
 }
 
-/// What a tool answered: its structured content, or the advice of a refusal.
-pub(crate) type Answer = Result<Value, String>;
+/// The result of a tool: its structured content, or the advice of a refusal.
+pub(crate) type ToolResult = Result<Value, String>;
 
-/// One connection. An `io::Error` means that the server is gone, and nothing else.
+/// One connection. An `io::Error` always means that the server is gone.
 pub(crate) trait Client: Send {
     fn request(&mut self, method: &str, params: Value) -> io::Result<Value>;
 
-    fn call(&mut self, tool: &str, arguments: Value) -> io::Result<Answer> {
+    fn call(&mut self, tool: &str, arguments: Value) -> io::Result<ToolResult> {
         let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments }))?;
         let result = &reply["result"];
         assert!(result.is_object(), "{tool} ended in a protocol error: {reply}");
@@ -86,7 +86,7 @@ pub(crate) trait Client: Send {
     }
 }
 
-/// Starts `masque mcp`, which is ready when this returns.
+/// Starts `masque mcp` and waits until it is ready.
 pub(crate) fn start_mcp(home: &Home, database: &str) -> (Running, Pipes) {
     start_mcp_with(home, &["--db", database])
 }
@@ -111,7 +111,7 @@ pub(crate) struct Pipes {
     stdin: ChildStdin,
     lines: Receiver<String>,
     last_id: u64,
-    /// Notifications that came while an answer was waited for.
+    /// Notifications that arrived before an answer.
     news: Vec<Value>,
 }
 
@@ -130,14 +130,14 @@ impl Pipes {
 
     fn receive(&mut self, patience: Duration) -> io::Result<Value> {
         match self.lines.recv_timeout(patience) {
-            // A process that was killed may leave half a line behind.
+            // A killed process may leave half a line.
             Ok(line) => serde_json::from_str(&line).map_err(|_| io::ErrorKind::UnexpectedEof.into()),
             Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::BrokenPipe.into()),
             Err(RecvTimeoutError::Timeout) => panic!("no answer within {patience:?}"),
         }
     }
 
-    /// Waits for news of a resource that was subscribed to.
+    /// Waits for an update of a subscribed resource.
     pub(crate) fn hear_of(&mut self, uri: &str) {
         let deadline = Instant::now() + PATIENCE;
         let is_it = |message: &Value| {
@@ -166,7 +166,7 @@ impl Client for Pipes {
     }
 }
 
-/// A `masque serve` on a port of its own.
+/// A `masque serve` on its own port.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) running: Running,
@@ -174,7 +174,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server, which is ready when this returns.
+    /// Starts a server and waits until it is ready.
     pub(crate) fn start(home: &Home, database: &str) -> Self {
         Self::start_with(home, &["--db", database])
     }

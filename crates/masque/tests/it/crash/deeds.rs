@@ -1,4 +1,4 @@
-//! The writes of a writer's loop, and the library that they make of an empty one.
+//! The writes of a writer's loop, and the library that they produce.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +20,16 @@ pub(super) enum Deed {
     Persona(String),
 }
 
-/// What a writer knows when its server is gone.
+/// The writes of a writer when its server is gone.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) writer: String,
     pub(super) acknowledged: Vec<Deed>,
-    /// Sent, but never answered: it happened or it did not, but not by halves.
+    /// Sent, but never answered: either done or not, never half done.
     pub(super) in_flight: Option<Deed>,
 }
 
-/// What is in the library: for each entity the text that shows whether it is whole.
+/// The content of the library: for each entity, the text that proves it complete.
 type State = BTreeMap<(Kind, String), String>;
 
 const CONTENT: &str = "Written once.";
@@ -42,7 +42,7 @@ fn pieces(persona: &str) -> ([String; 3], String, String) {
 }
 
 impl Deed {
-    /// The writes of a loop: a part, its change, a persona, and now and then a part's end.
+    /// The writes of a loop: a part, its change, a persona, and sometimes a deletion.
     pub(super) fn next(writer: &str, number: u64) -> Self {
         let name = format!("{writer}-{}", number / 4);
         match number % 4 {
@@ -74,7 +74,7 @@ impl Deed {
         }
     }
 
-    /// What the write makes of a library.
+    /// Applies the write to a library.
     fn apply(&self, state: &mut State) {
         let mut put = |kind: Kind, name: &str, text: &str| {
             state.insert((kind, name.to_owned()), text.to_owned());
@@ -93,7 +93,7 @@ impl Deed {
         }
     }
 
-    /// Asserts that another process, which has been there all the time, sees the write too.
+    /// Asserts that another, older process sees the write too.
     pub(super) fn seen_by(&self, reader: &mut dyn Client) {
         let (tool, name) = match self {
             Self::Part(name) | Self::Change(name) | Self::Delete(name) => ("get_agent_part", name),
@@ -104,7 +104,7 @@ impl Deed {
     }
 }
 
-/// Asserts that the library holds what was acknowledged, and of what was not either all or nothing.
+/// Asserts that the library has every acknowledged write, and each other one completely or not.
 pub(super) async fn check(library: &Library, logs: &[Log]) {
     for log in logs {
         let mut without = State::new();
@@ -119,7 +119,7 @@ pub(super) async fn check(library: &Library, logs: &[Log]) {
     }
 }
 
-/// Everything that there is of one writer.
+/// Every entity of one writer.
 async fn read(library: &Library, writer: &str) -> State {
     let mut state = State::new();
     for kind in [Kind::Part, Kind::Trait, Kind::Guardrail, Kind::Persona] {

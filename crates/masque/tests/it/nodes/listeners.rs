@@ -1,4 +1,4 @@
-//! The connections over which the servers of one database hear of each other's writes.
+//! The connections that carry notifications of writes between servers of one database.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use testkit::Database;
 
 use crate::wire::PATIENCE;
 
-/// A connection that listens shows that as its last statement, or the question whether it lives.
+/// A column of the listening connections, whose last statement is LISTEN or the heartbeat.
 async fn select(database: &Database, column: &str) -> Vec<String> {
     let sql = format!(
         "SELECT ({column})::text FROM pg_stat_activity WHERE datname = current_database() \
@@ -15,7 +15,7 @@ async fn select(database: &Database, column: &str) -> Vec<String> {
     database.texts(&sql).await
 }
 
-/// Cuts all of them, and returns how many there were.
+/// Cuts all of them and returns their number.
 pub(super) async fn cut(database: &Database) -> usize {
     select(database, "pg_terminate_backend(pid)").await.len()
 }

@@ -1,15 +1,15 @@
-//! A wire between servers and their PostgreSQL, on which the connections that listen can be kept
-//! away, or go dead without a word, as cables do.
+//! A proxy between servers and their PostgreSQL, which can cut listening connections or let them
+//! go dead silently, like a broken cable.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Passes on all that it is sent, but for what was told otherwise.
+/// Forwards everything, unless told to cut or drop connections.
 #[derive(Debug)]
 pub(super) struct Proxy {
-    /// The database, as reached through here.
+    /// The database's address through the proxy.
     pub(super) location: String,
     wire: Arc<Wire>,
 }
@@ -47,12 +47,12 @@ impl Proxy {
         std::thread::spawn(move || {
             listener.incoming().flatten().try_for_each(|client| accepting.carry(client))
         });
-        // What is encrypted cannot be told apart.
+        // Encrypted traffic cannot be inspected.
         let location = format!("{user}@127.0.0.1:{port}/{name}?sslmode=disable");
         Self { location, wire }
     }
 
-    /// Cuts the connections that listen, and lets none come back.
+    /// Cuts the listening connections and refuses new ones.
     pub(super) fn bar_listeners(&self) {
         self.wire.bars_listeners.store(true, Ordering::SeqCst);
         self.wire.each_listener(Connection::close);
@@ -62,7 +62,7 @@ impl Proxy {
         self.wire.bars_listeners.store(false, Ordering::SeqCst);
     }
 
-    /// Lets the connections that listen go dead without a word, and returns how many there were.
+    /// Lets the listening connections go dead silently and returns their number.
     pub(super) fn silence_listeners(&self) -> usize {
         self.wire.each_listener(|connection| connection.is_silent.store(true, Ordering::SeqCst))
     }
@@ -120,7 +120,7 @@ impl Wire {
 }
 
 impl Connection {
-    /// Closes both ends; the far one of a dead wire never hears of it.
+    /// Closes both ends. The far end of a dead wire is not notified.
     fn close(&self) {
         if !self.is_silent.load(Ordering::SeqCst) {
             let _ = self.client.shutdown(Shutdown::Both);

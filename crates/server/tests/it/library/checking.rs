@@ -40,8 +40,9 @@ async fn lint_finds_what_is_wrong_and_where() {
             "kind": "persona",
             "name": "guide",
             "field": "parts",
+            "candidates": ["calm"],
             "message": broken["message"],
-            "suggestion": "did you mean \"calm\"?",
+            "suggestion": broken["suggestion"],
             "path": path,
             "line": 3,
             "column": 10,
@@ -89,8 +90,9 @@ async fn lint_looks_at_shared_where_there_are_no_files() {
     // Invalid input fails before the lookup.
     let wrong = json!({ "entity": { "summary": "You guide.", "tool_preset": "read_onyl" } });
     let (status, answer) = ask(running.port, "PUT", "/api/library/persona/guide", Some(&wrong)).await;
-    assert_eq!(status, 404);
-    assert!(answer.to_string().contains("did you mean \\\"read_only\\\"?"), "{answer}");
+    assert_eq!((status, &answer["code"]), (404, &json!("not_found")));
+    assert_eq!(answer["subject"], json!({ "kind": "tool_preset", "name": "read_onyl" }));
+    assert_eq!(answer["candidates"], json!(["read_only"]));
 }
 
 #[tokio::test]
@@ -126,9 +128,11 @@ async fn conflicts_are_seen_and_settled() {
     }
     let settle = async |body: Value| ask(port, "POST", "/api/conflicts/part/calm", Some(&body)).await;
     let (status, problem) = settle(json!({ "use": "global" })).await;
-    assert!(status == 400 && problem["detail"].to_string().contains("global does not define"), "{problem}");
+    assert_eq!((status, &problem["code"]), (400, &json!("not_defined_there")), "{problem}");
+    assert_eq!(problem["subject"]["scope"], "global", "{problem}");
     let (status, problem) = settle(json!({ "take": { "summary": "shared" } })).await;
-    assert!(status == 400 && problem["detail"].to_string().contains("still open: description"), "{problem}");
+    assert_eq!((status, &problem["code"]), (400, &json!("undecided_fields")), "{problem}");
+    assert_eq!(problem["subject"]["field"], "description", "{problem}");
     let merge =
         json!({ "take": { "summary": "project", "description": "shared" }, "message": "both are right" });
     let (status, resolved) = settle(merge).await;

@@ -99,7 +99,8 @@ async fn a_plan_is_kept_shown_and_approved() {
     let session = world.session_with(&json!({ "persona": "guide", "mode": "plan" })).await;
     let path = format!("{session}/plan");
     let (status, problem) = world.get(&path).await;
-    assert!(status == 404 && problem["detail"].as_str().expect("text").contains("plan mode"), "{problem}");
+    assert_eq!((status, &problem["code"]), (404, &json!("no_plan")), "{problem}");
+    assert_eq!(problem["remedies"], json!([{ "action": "ask_for_plan" }]));
     let (status, _) = world.post(&path, &json!({ "decision": "approve" })).await;
     assert_eq!(status, 404);
     let events = world.hear(&session, "finish the plan").await;
@@ -112,7 +113,8 @@ async fn a_plan_is_kept_shown_and_approved() {
     let (status, view) = world.post(&path, &json!({ "decision": "send_back" })).await;
     assert_eq!((status, &view["mode"], &view["plan"]["status"]), (200, &json!("plan"), &json!("sent_back")));
     let (status, problem) = world.post(&path, &json!({ "decision": "burn" })).await;
-    assert!(status == 400 && problem.to_string().contains("send_back"), "{problem}");
+    assert_eq!((status, &problem["code"]), (400, &json!("unknown_word")), "{problem}");
+    assert!(problem["candidates"].to_string().contains("send_back"), "{problem}");
     let (status, view) = world.post(&path, &json!({ "decision": "approve" })).await;
     assert_eq!((status, &view["mode"], &view["plan"]["status"]), (200, &json!("build"), &json!("approved")));
     world.hear(&session, "Go on.").await;
