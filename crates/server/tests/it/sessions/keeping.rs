@@ -105,7 +105,7 @@ async fn another_model_or_persona_may_go_on() {
     // A refused change changes nothing.
     for (body, status, code, field) in [
         (json!({}), 400, "missing_field", json!("persona")),
-        (json!({ "model": "other" }), 400, "invalid_model", json!("model")),
+        (json!({ "model": "other" }), 400, "invalid_value", json!("model")),
         (json!({ "model": "nowhere/x" }), 400, "unknown_provider", json!("model")),
         (json!({ "mode": "plan" }), 400, "unknown_field", json!("mode")),
         (json!({ "persona": "rangr", "model": "stage/other" }), 404, "not_found", Value::Null),
