@@ -1,16 +1,17 @@
 //! Differences between definitions, field by field.
 
 use async_recursion::async_recursion as boxed;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use persona::{AnyEntity, Kind, Name, Scope};
+use persona::{AnyEntity, Kind, Name, Request, Scope, View};
+use scopes::PieceKey;
 use serde_json::{Map, Value};
 use store::{Action, FullRevision, RevisionRef};
 
 use crate::arcs::sort_stages;
 use crate::documents::toml_of;
 use crate::links::sort_parts;
-use crate::outputs::{DiffSide, FieldChange, RevisionDiff};
+use crate::outputs::{DiffSide, FieldChange, PieceDiff, PromptDiff, RevisionDiff};
 use crate::{HistoryError, Library, Result};
 
 /// A definition with its lists sorted by `order`, then name, as the database returns them. A file may
@@ -61,7 +62,8 @@ fn differing(from: &Map<String, Value>, to: &Map<String, Value>) -> Vec<FieldCha
 }
 
 impl Library {
-    /// The changes between two revisions: without any, the last change; with one, all changes since.
+    /// The changes between two revisions and their pieces: without any, the last change; with one, all
+    /// changes since.
     #[boxed]
     pub async fn diff(
         &self,
@@ -71,21 +73,7 @@ impl Library {
         from: Option<&RevisionRef>,
         to: Option<&RevisionRef>,
     ) -> Result<RevisionDiff> {
-        let scope = self.recorded_scope(kind, name, scope).await?;
-        let history = self.scopes.history(scope, kind, name, 2).await?;
-        let Some(newest) = history.first() else {
-            return Err(self.missing_in(kind, name, Some(scope)).await);
-        };
-        let from = match (from, history.get(1)) {
-            (Some(from), _) => from.clone(),
-            (None, Some(previous)) => previous.reference(),
-            (None, None) => {
-                return Err(HistoryError::Single { kind, name: name.clone() }.into());
-            }
-        };
-        let to = to.cloned().unwrap_or_else(|| newest.reference());
-        let (_, before) = self.revision(kind, name, Some(scope), &from).await?;
-        let (_, after) = self.revision(kind, name, Some(scope), &to).await?;
+        let Compared { scope, before, after, until_now } = self.compared(kind, name, scope, from, to).await?;
         // A deletion records the deleted definition, but leaves nothing.
         let left = |revision: &FullRevision| {
             if is_deletion(revision) { Map::new() } else { fields(&revision.entity) }
@@ -97,10 +85,138 @@ impl Library {
             from: side(name, &before)?,
             to: side(name, &after)?,
             fields: differing(&left(&before), &left(&after)),
+            pieces: self.piece_diffs(scope, &before, &after, until_now).await?,
+            compiled: None,
             note: deletions(kind, name, &before, &after),
         })
     }
+
+    /// The compiled prompts of two revisions of a persona, chosen as in [`Library::diff`].
+    #[boxed]
+    pub async fn diff_prompts(
+        &self,
+        name: &Name,
+        scope: Option<Scope>,
+        from: Option<&RevisionRef>,
+        to: Option<&RevisionRef>,
+    ) -> Result<PromptDiff> {
+        let compared = self.compared(Kind::Persona, name, scope, from, to).await?;
+        let Compared { scope, before, after, until_now } = compared;
+        let to = match until_now && !is_deletion(&after) {
+            true => {
+                let now = self.load(name, Some(scope), &Request::default()).await?;
+                persona::compile_view(&now.bundle.assembled(), View::Detail)
+            }
+            false => self.prompt_then(scope, &after).await?,
+        };
+        Ok(PromptDiff { from: self.prompt_then(scope, &before).await?, to })
+    }
+
+    /// The compiled prompt of a revision. Empty for a deletion.
+    async fn prompt_then(&self, scope: Scope, revision: &FullRevision) -> Result<String> {
+        if is_deletion(revision) {
+            return Ok(String::new());
+        }
+        let bundle = self.scopes.frozen(scope, revision).await?;
+        Ok(bundle.map(|bundle| persona::compile_view(&bundle.assembled(), View::Detail)).unwrap_or_default())
+    }
+
+    /// The two revisions to compare.
+    async fn compared(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+        from: Option<&RevisionRef>,
+        to: Option<&RevisionRef>,
+    ) -> Result<Compared> {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        let history = self.scopes.history(scope, kind, name, 2).await?;
+        let Some(newest) = history.first() else {
+            return Err(self.missing_in(kind, name, Some(scope)).await);
+        };
+        let until_now = from.is_some() && to.is_none();
+        let from = match (from, history.get(1)) {
+            (Some(from), _) => from.clone(),
+            (None, Some(previous)) => previous.reference(),
+            (None, None) => {
+                return Err(HistoryError::Single { kind, name: name.clone() }.into());
+            }
+        };
+        let to = to.cloned().unwrap_or_else(|| newest.reference());
+        let (_, before) = self.revision(kind, name, Some(scope), &from).await?;
+        let (_, after) = self.revision(kind, name, Some(scope), &to).await?;
+        Ok(Compared { scope, before, after, until_now })
+    }
+
+    /// The pieces that differ between two revisions.
+    async fn piece_diffs(
+        &self,
+        scope: Scope,
+        before: &FullRevision,
+        after: &FullRevision,
+        until_now: bool,
+    ) -> Result<Vec<PieceDiff>> {
+        let then = self.pieces_of(before).await?;
+        let now = match until_now && !is_deletion(after) {
+            true => self.pieces_now(scope, &after.entity).await?,
+            false => self.pieces_of(after).await?,
+        };
+        let keys: BTreeSet<&PieceKey> = then.keys().chain(now.keys()).collect();
+        let mut diffs = Vec::new();
+        for key in keys {
+            let (kind, name, scope) = key.clone();
+            let (from, to) = match (then.get(key), now.get(key)) {
+                // No history has it any more.
+                (Some(None), _) | (_, Some(None)) => continue,
+                (from, to) => (from.and_then(Option::as_ref), to.and_then(Option::as_ref)),
+            };
+            if from.zip(to).is_some_and(|(from, to)| same(from, to)) {
+                continue;
+            }
+            let set = |side: Option<&AnyEntity>| side.map(fields).unwrap_or_default();
+            let toml = |side: Option<&AnyEntity>| match side {
+                Some(entity) => toml_of(std::slice::from_ref(entity)),
+                None => Ok(String::new()),
+            };
+            let fields = differing(&set(from), &set(to));
+            diffs.push(PieceDiff { kind, name, scope, fields, from_toml: toml(from)?, to_toml: toml(to)? });
+        }
+        Ok(diffs)
+    }
+
+    async fn pieces_of(&self, revision: &FullRevision) -> Result<Pieces> {
+        if is_deletion(revision) {
+            return Ok(Pieces::new());
+        }
+        Ok(self.scopes.pieces_then(revision).await?.into_iter().collect())
+    }
+
+    /// Everything that an entity refers to now.
+    async fn pieces_now(&self, scope: Scope, entity: &AnyEntity) -> Result<Pieces> {
+        let (kind, name) = (entity.kind(), entity.name());
+        // Histories have no builtins.
+        let everything = self.closure(kind, name, scope, |scope| scope != Scope::Builtin).await?;
+        let pieces = everything.into_iter().map(|stored| {
+            let key = (stored.entity.kind(), stored.entity.name().clone(), stored.meta.scope);
+            (key, Some(stored.entity))
+        });
+        let itself = (kind, name.clone(), scope);
+        Ok(pieces.filter(|(key, _)| *key != itself).collect())
+    }
 }
+
+/// Two revisions of one entity.
+struct Compared {
+    scope: Scope,
+    before: FullRevision,
+    after: FullRevision,
+    /// True if the pieces of the newer side are the current ones, which may have changed since.
+    until_now: bool,
+}
+
+/// Pieces with their definitions, or `None` for what no history has.
+type Pieces = BTreeMap<PieceKey, Option<AnyEntity>>;
 
 fn side(name: &Name, revision: &FullRevision) -> Result<DiffSide> {
     let FullRevision { about, entity, .. } = revision;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use persona::{BaseRef, Chain, Name, Persona, Scope, first_sentence};
+use persona::{BaseRef, Chain, Name, Persona, Scope, shortened};
 use store::Found;
 
 use crate::{Library, Result};
@@ -11,16 +11,16 @@ use crate::{Library, Result};
 struct BaseFields {
     description: Option<String>,
     summary: Option<String>,
-    /// The first sentence of the prompt, in place of a summary.
-    sentence: Option<String>,
+    /// The beginning of the prompt, in place of a summary.
+    beginning: Option<String>,
     extends: Option<BaseRef>,
 }
 
 impl From<Persona> for BaseFields {
     fn from(persona: Persona) -> Self {
         let Persona { description, summary, system_prompt, extends, .. } = persona;
-        let sentence = system_prompt.map(|text| first_sentence(&text).to_owned());
-        Self { description, summary, sentence: sentence.filter(|text| !text.is_empty()), extends }
+        let beginning = system_prompt.map(|text| shortened(&text)).filter(|text| !text.is_empty());
+        Self { description, summary, beginning, extends }
     }
 }
 
@@ -44,7 +44,7 @@ impl Library {
     async fn inherit(&self, found: &mut Found, bases: &mut BaseCache) -> Result<()> {
         let mut chain = Chain::start(found.scope, found.name.clone());
         let mut next = found.extends.clone();
-        let mut sentence = None;
+        let mut beginning = None;
         while let Some(base) = next.take() {
             let has_summary = found.summary.is_some() && !found.is_derived;
             if has_summary && found.description.is_some() {
@@ -62,11 +62,11 @@ impl Library {
             if found.description.is_none() {
                 found.description.clone_from(&given.description);
             }
-            sentence = sentence.or_else(|| given.sentence.clone());
+            beginning = beginning.or_else(|| given.beginning.clone());
             next.clone_from(&given.extends);
         }
         if found.summary.is_none() && found.description.is_none() {
-            found.summary = sentence;
+            found.summary = beginning;
         }
         Ok(())
     }

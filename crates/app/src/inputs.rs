@@ -121,18 +121,26 @@ inputs! {
 
     OfPersona { persona: Name }
 
+    CompilePersona {
+        name: Name,
+        /// false for summaries
+        detail: Option<bool>,
+        /// Both texts
+        #[serde(default)]
+        both: bool,
+    }
+
     GetPersona {
         name: Name,
-        /// Full contents instead of summaries
-        #[serde(default)]
-        detail: bool,
+        /// Full contents instead of summaries; default of compiled
+        detail: Option<bool>,
         /// Part type → part name, for this call only
         overrides: Option<BTreeMap<PartType, Name>>,
         /// Keep only parts of these types
         types: Option<Vec<PartType>>,
         /// Keep the top N parts by priority
         limit: Option<u32>,
-        /// Drop lowest priorities until it fits
+        /// Keep what fits, by priority
         max_tokens: Option<u32>,
         /// Only the merged prompt text
         #[serde(default)]

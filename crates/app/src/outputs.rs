@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use persona::{Manifest, PersonaView};
+pub use persona::{Budget, Manifest, PersonaView};
 
 mod lint;
 pub use lint::{FileRule, LintFinding, LintReport, LintRule};
@@ -130,14 +130,23 @@ pub struct StageState {
     pub copied: Vec<Piece>,
 }
 
-/// Both compiled texts.
+/// The compiled text that was asked for, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CompiledPersona {
     pub name: Name,
     pub scope: Scope,
-    pub compiled_summary: String,
-    pub compiled_detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiled_summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiled_detail: Option<String>,
     pub compiled_at: DateTime<Utc>,
+}
+
+/// A compiled text that is not kept, and the effect of filters and budgets on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    pub budget: Option<Budget>,
 }
 
 /// An entry of a list or a search.
@@ -289,9 +298,36 @@ pub struct RevisionDiff {
     pub from: DiffSide,
     pub to: DiffSide,
     pub fields: Vec<FieldChange>,
+    /// Pieces that differ, though their links may be the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<PieceDiff>,
+    /// The compiled prompts, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiled: Option<PromptDiff>,
     /// Names the deletions, if a side is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// A piece that differs between two revisions of the entity that uses it. The TOML of a side that does
+/// not use it is empty.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PieceDiff {
+    pub kind: Kind,
+    pub name: Name,
+    pub scope: Scope,
+    pub fields: Vec<FieldChange>,
+    pub from_toml: String,
+    pub to_toml: String,
+}
+
+/// The compiled prompts of two revisions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PromptDiff {
+    pub from: String,
+    pub to: String,
 }
 
 /// One side of a comparison: the entity as TOML, or an empty text for a deletion.

@@ -4,15 +4,15 @@ use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use persona::{
-    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Kind, Link, Manifest, Name, OverrideError,
+    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Form, Kind, Link, Manifest, Name, OverrideError,
     PersonaView, Request, Scope, TokenCounter as _, View, assemble, manifest,
 };
 
 use store::Rendered;
 
-use crate::inputs::{ByName, GetPersona};
-use crate::outputs::CompiledPersona;
-use crate::{Error, Library, Result, ValueError};
+use crate::inputs::{ByName, CompilePersona, GetPersona};
+use crate::outputs::{CompiledPersona, Prompt};
+use crate::{Error, Library, Result};
 
 /// A bundle, owned or shared with the cache.
 pub(crate) enum Whole {
@@ -58,15 +58,17 @@ impl Library {
         Ok(persona::view(&assembled, &request, self.tokenizer.tokenizer()))
     }
 
-    /// The merged prompt text for a request, with overrides and budgets. Stores nothing.
+    /// The compiled text alone, with overrides and budgets. Complete unless `detail` is false. Stores
+    /// nothing.
     #[boxed]
-    pub async fn prompt(&self, input: &GetPersona) -> Result<String> {
-        let request = request(input);
+    pub async fn prompt(&self, input: &GetPersona) -> Result<Prompt> {
+        let view = view_of(input.detail.unwrap_or(true));
+        let request = Request { view, form: Form::Text, ..request(input) };
         let whole = self.whole(input, &request).await?;
-        let text = persona::compile(&self.assemble(whole.bundle(), &request).await?);
-        Ok(match request.view {
-            View::Summary => text.summary,
-            View::Detail => text.detail,
+        let assembled = self.assemble(whole.bundle(), &request).await?;
+        Ok(Prompt {
+            text: persona::compile_view(&assembled, view),
+            budget: persona::budget(&assembled, &request, self.tokenizer.tokenizer()),
         })
     }
 
@@ -81,19 +83,20 @@ impl Library {
     #[boxed]
     pub async fn manifest(&self, input: &ByName) -> Result<Manifest> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
-        Ok(manifest(&loaded.bundle.assembled()))
+        Ok(manifest(&loaded.bundle.assembled(), &self.tokenizer))
     }
 
     /// Compiles a persona from its current parts and stage, and stores the text.
     #[boxed]
-    pub async fn compile_persona(&self, input: &ByName) -> Result<CompiledPersona> {
+    pub async fn compile_persona(&self, input: &CompilePersona) -> Result<CompiledPersona> {
         let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
         let compiled = self.up_to_date(&loaded.bundle).await?;
+        let is_detail = input.detail.unwrap_or(true);
         Ok(CompiledPersona {
             name: input.name.clone(),
             scope: loaded.bundle.meta.scope,
-            compiled_summary: compiled.summary,
-            compiled_detail: compiled.detail,
+            compiled_summary: (input.both || !is_detail).then_some(compiled.summary),
+            compiled_detail: (input.both || is_detail).then_some(compiled.detail),
             compiled_at: compiled.at,
         })
     }
@@ -159,29 +162,23 @@ impl Library {
         Ok(Whole::Frozen(Box::new(bundle)))
     }
 
-    /// The compiled text alone; the stored one if it is up to date.
+    /// The compiled text alone; the stored one if the request is plain and it is up to date.
     async fn view_compiled(&self, input: &GetPersona, request: &Request) -> Result<PersonaView> {
-        if !request.is_plain() {
-            let others = &["overrides", "types", "limit", "max_tokens"];
-            return Err(ValueError::Excluded { field: "compiled", others }.into());
-        }
         let whole = self.whole(input, request).await?;
-        let scope = whole.bundle().meta.scope;
-        let (summary, detail) = match whole {
-            Whole::Current(loaded) => {
-                let compiled = self.up_to_date(&loaded.bundle).await?;
-                (compiled.summary, compiled.detail)
-            }
-            Whole::Frozen(bundle) => {
-                let text = persona::compile(&bundle.assembled());
-                (text.summary, text.detail)
+        let loaded = match &whole {
+            Whole::Current(loaded) if request.is_plain() => loaded,
+            _ => {
+                let assembled = self.assemble(whole.bundle(), request).await?;
+                return Ok(persona::view(&assembled, request, self.tokenizer.tokenizer()));
             }
         };
+        let compiled = self.up_to_date(&loaded.bundle).await?;
         let mut view = PersonaView::named(input.name.clone());
-        view.scope = Some(scope);
+        view.scope = Some(loaded.bundle.meta.scope);
+        view.revision = Some(loaded.bundle.meta.revision);
         match request.view {
-            View::Summary => view.compiled_summary = Some(summary),
-            View::Detail => view.compiled_detail = Some(detail),
+            View::Summary => view.compiled_summary = Some(compiled.summary),
+            View::Detail => view.compiled_detail = Some(compiled.detail),
         }
         Ok(view)
     }
@@ -210,12 +207,18 @@ impl Library {
 
 fn request(input: &GetPersona) -> Request {
     Request {
-        view: if input.detail { View::Detail } else { View::Summary },
+        // Compiled text is complete unless the caller asks for the short one.
+        view: view_of(input.detail.unwrap_or(input.compiled)),
+        form: if input.compiled { Form::Compiled } else { Form::Pieces },
         overrides: input.overrides.clone().unwrap_or_default(),
         types: input.types.clone().unwrap_or_default(),
         limit: input.limit.map(|limit| limit as usize),
         max_tokens: input.max_tokens.map(|max_tokens| max_tokens as usize),
     }
+}
+
+fn view_of(is_detail: bool) -> View {
+    if is_detail { View::Detail } else { View::Summary }
 }
 
 /// The view that [`Library::get_persona`] rendered.

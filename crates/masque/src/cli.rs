@@ -59,7 +59,7 @@ Start here:
   masque chat mentor                 chat with a persona
   masque list                        list personas
   masque show mentor                 show one persona
-  masque compile mentor --detail     print it as one prompt, ready to paste or pipe
+  masque compile mentor              print it as one prompt, ready to paste or pipe
   masque connect claude-code         connect an agent over MCP
 
 A definition lives in one of four scopes. If several define a name, the strongest wins:

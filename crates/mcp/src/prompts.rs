@@ -39,6 +39,9 @@ fn wear() -> Prompt {
         argument("name", true, "The persona to take on"),
         argument("overrides", false, "Parts for this time only: tone=calm-tone,goal=ship-it"),
         argument("detail", false, "true (the default) for the full text, false for the short one"),
+        argument("types", false, "Only parts of these types: tone,goal"),
+        argument("limit", false, "Only this many parts, by priority"),
+        argument("max_tokens", false, "Tokens for the text of the persona; keeps what fits, by priority"),
     ];
     Prompt::new(
         WEAR,
@@ -65,17 +68,20 @@ pub(crate) async fn get(
     let request = request(prompt, arguments)
         .map_err(|message| wording::invalid_params(&Report::new(Code::InvalidValue, message)))?;
     let prompt = Reads(library).prompt(&request).await.map_err(|error| protocol_error(&error))?;
+    let app::outputs::Prompt { text: prompt, budget } = prompt;
     let name = &request.name;
     let text = format!(
         "From now on, take on the persona {name} that is described below, and stay in it until I ask you to stop.\n\n{prompt}"
     );
     let message = PromptMessage::new_text(Role::User, text);
-    Ok(GetPromptResult::new(vec![message]).with_description(format!("The persona {name}")))
+    let over = budget.is_some_and(|budget| budget.over_budget);
+    let description = format!("The persona {name}{}", if over { ", over budget" } else { "" });
+    Ok(GetPromptResult::new(vec![message]).with_description(description))
 }
 
 /// The library request of a prompt and its arguments.
 fn request(prompt: &str, arguments: &JsonObject) -> Result<GetPersona, String> {
-    let known = ["name", "overrides", "detail"];
+    let known = ["name", "overrides", "detail", "types", "limit", "max_tokens"];
     if let Some(unknown) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
         return Err(format!("unknown argument {unknown:?}; use {}", known.join(", ")));
     }
@@ -90,7 +96,24 @@ fn request(prompt: &str, arguments: &JsonObject) -> Result<GetPersona, String> {
         Some("false") => false,
         Some(other) => return Err(format!("detail is {other:?}; use true or false")),
     };
-    Ok(GetPersona { detail, overrides, ..whole(&name) })
+    let types = text(arguments, "types")?.map(parse_types).transpose()?;
+    let (limit, max_tokens) = (number(arguments, "limit")?, number(arguments, "max_tokens")?);
+    Ok(GetPersona { detail: Some(detail), overrides, types, limit, max_tokens, ..whole(&name) })
+}
+
+/// Parses `tone,goal`.
+fn parse_types(text: &str) -> Result<Vec<PartType>, String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words.map(|word| word.parse().map_err(|error| format!("types: {error}"))).collect()
+}
+
+/// A number, as a text or as a number.
+fn number(arguments: &JsonObject, name: &str) -> Result<Option<u32>, String> {
+    let given = match arguments.get(name) {
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => text(arguments, name)?.map(str::to_owned),
+    };
+    given.map(|digits| digits.parse().map_err(|_| format!("{name} is {digits:?}; use a number"))).transpose()
 }
 
 /// A text argument. Blank counts as absent, since clients send empty form fields.
@@ -143,14 +166,18 @@ mod tests {
         let overrides = request.overrides.expect("two");
         assert_eq!(overrides[&PartType::Goal].as_str(), "ship-it");
         assert_eq!(overrides.len(), 2);
-        assert!(request.detail);
+        assert_eq!(request.detail, Some(true));
+        let arguments = json!({ "name": "mentor", "types": "tone, goal", "limit": "2", "max_tokens": 300 });
+        let request = parsed(WEAR, &arguments).expect("valid");
+        assert_eq!(request.types, Some(vec![PartType::Tone, PartType::Goal]));
+        assert_eq!((request.limit, request.max_tokens), (Some(2), Some(300)));
     }
 
     #[test]
     fn a_persona_is_its_own_prompt() {
         let request = parsed("mentor", &json!({ "detail": false })).expect("valid");
         assert_eq!(request.name.as_str(), "mentor");
-        assert!(!request.detail);
+        assert_eq!(request.detail, Some(false));
     }
 
     #[test]
@@ -166,6 +193,8 @@ mod tests {
         check(WEAR, json!({ "name": "a", "overrides": "tonne=b" }), "did you mean \"tone\"?");
         check(WEAR, json!({ "name": "a", "overrides": "tone=" }), "overrides.tone");
         check(WEAR, json!({ "name": "a", "detail": "maybe" }), "use true or false");
+        check(WEAR, json!({ "name": "a", "limit": "few" }), "use a number");
+        check(WEAR, json!({ "name": "a", "types": "tonne" }), "tone");
         check(WEAR, json!({ "name": 3 }), "must be a text");
     }
 }

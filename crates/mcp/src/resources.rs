@@ -180,7 +180,7 @@ async fn contents(
             add_hints(&mut manifest, Front::Mcp(selection));
             (pretty(&manifest), JSON)
         }
-        ResourceUri::Persona(name, Aspect::Compiled) => (reads.prompt(&whole(name)).await?, MARKDOWN),
+        ResourceUri::Persona(name, Aspect::Compiled) => (reads.prompt(&whole(name)).await?.text, MARKDOWN),
         ResourceUri::Part(name) => (pretty(&reads.part(&named(name)).await?), JSON),
         ResourceUri::Trait(name) => (pretty(&reads.trait_(&named(name)).await?), JSON),
         ResourceUri::Guardrail(name) => (pretty(&reads.guardrail(&named(name)).await?), JSON),
@@ -195,7 +195,7 @@ async fn contents(
 pub(crate) fn whole(name: &Name) -> GetPersona {
     GetPersona {
         name: name.clone(),
-        detail: true,
+        detail: Some(true),
         overrides: None,
         types: None,
         limit: None,

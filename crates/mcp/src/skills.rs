@@ -3,7 +3,7 @@
 use app::inputs::List;
 use app::{ErrorKind, Library};
 use operations::Reads;
-use persona::{Code, Kind, Name, Remedy, Report, Skill, Subject, first_sentence};
+use persona::{Code, Kind, Name, Remedy, Report, Skill, Subject, shortened};
 use rmcp::model::{CustomRequest, ErrorData, ExtensionCapabilities, JsonObject};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,11 +42,11 @@ impl SkillFile {
     }
 }
 
-/// The authored description, else the content's first sentence, else the name; never too long.
+/// The authored description, else the beginning of the content, else the name; never too long.
 fn description(authored: Option<&str>, content: &str, name: &Name) -> String {
-    let candidates = [authored.unwrap_or_default().trim(), first_sentence(content)];
+    let candidates = [authored.unwrap_or_default().trim().to_owned(), shortened(content)];
     let found = candidates.into_iter().find(|text| !text.is_empty());
-    let text = found.map_or_else(|| format!("The skill {name}"), str::to_owned);
+    let text = found.unwrap_or_else(|| format!("The skill {name}"));
     if text.chars().count() <= SKILL_DESCRIPTION_CHARS {
         return text;
     }

@@ -30,7 +30,7 @@ mod tests {
         };
         let input = parsed(json!({ "name": "a", "detail": null, "limit": null }));
         let input = input.expect("null fields are skipped");
-        assert!(!input.detail && input.limit.is_none());
+        assert!(input.detail.is_none() && input.limit.is_none());
         let nameless = parsed(json!({ "name": null })).expect_err("the name is required");
         assert_eq!((nameless.code, nameless.subject.field.as_deref()), (Code::MissingField, Some("name")));
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use app::inputs::{ByName, GetPersona};
-use app::outputs::{Document, Item, Manifest, Page};
+use app::outputs::{Document, Item, Manifest, Page, Prompt};
 use app::{Change, Library, ListQuery, Rendered, Result};
 use futures::future::BoxFuture;
 use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
@@ -27,7 +27,7 @@ impl<'a> Reads<'a> {
         Box::pin(self.0.manifest(input))
     }
 
-    pub fn prompt(self, input: &'a GetPersona) -> BoxFuture<'a, Result<String>> {
+    pub fn prompt(self, input: &'a GetPersona) -> BoxFuture<'a, Result<Prompt>> {
         Box::pin(self.0.prompt(input))
     }
 

@@ -1,30 +1,43 @@
 //! Assembly: layers, then order, then the caller's filters and budgets.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::entity::Texts;
 use crate::kind::vocabulary;
 use crate::layers::{self, OverrideError, PlacedPart};
-use crate::view::{self, View};
+use crate::view::View;
 use crate::{
     Bundle, Example, Guardrail, LayerOrigin, Name, PartType, Persona, Skill, TokenCounter, Trait, inherit,
 };
+
+mod fit;
 
 /// A caller's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     pub view: View,
+    pub form: Form,
     pub overrides: BTreeMap<PartType, Name>,
     /// Keep only parts of these types; empty keeps all.
     pub types: Vec<PartType>,
     /// Keep only the top parts by priority.
     pub limit: Option<usize>,
-    /// Keep what fits into this many tokens of the rendered view.
+    /// Keep what fits into this many tokens of the answer.
     pub max_tokens: Option<usize>,
+}
+
+/// The form of an answer. A budget counts the whole answer in its form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// JSON with each piece.
+    #[default]
+    Pieces,
+    /// JSON with the compiled text.
+    Compiled,
+    /// The compiled text alone.
+    Text,
 }
 
 impl Request {
@@ -34,15 +47,18 @@ impl Request {
 
     /// True if nothing is changed or left out.
     pub fn is_plain(&self) -> bool {
-        let Self { view: _, overrides, types, limit, max_tokens } = self;
-        overrides.is_empty() && types.is_empty() && limit.is_none() && max_tokens.is_none()
+        self.overrides.is_empty() && !self.has_filter()
+    }
+
+    /// True if something may be left out.
+    pub(crate) fn has_filter(&self) -> bool {
+        let Self { view: _, form: _, overrides: _, types, limit, max_tokens } = self;
+        !types.is_empty() || limit.is_some() || max_tokens.is_some()
     }
 }
 
 /// Why a piece is not in the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOutReason {
     Types,
     Limit,
@@ -50,7 +66,7 @@ pub enum LeftOutReason {
 }
 
 vocabulary! {
-    /// The kinds of things that a filter or a budget may leave out.
+    /// The kinds of things that a filter or a budget may leave out or shorten.
     LeftOutKind, "kind" {
         Part = "part",
         Trait = "trait",
@@ -60,13 +76,14 @@ vocabulary! {
 }
 
 /// Something that is not in the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     pub kind: LeftOutKind,
     /// The name of a piece, or the number of an example, from 1.
     pub name: String,
     pub reason: LeftOutReason,
+    /// The tokens of its text in the requested view.
+    pub tokens: usize,
 }
 
 /// A persona's pieces as they are to be shown, in order.
@@ -76,14 +93,18 @@ pub struct Assembled<'a> {
     /// The persona's fields, its bases' among them.
     pub persona: Cow<'a, Persona>,
     pub parts: Vec<PlacedPart<'a>>,
-    /// The number of the persona's examples that are shown: the first ones.
-    example_count: usize,
+    /// The positions of the persona's examples that are shown.
+    examples: Vec<usize>,
     pub traits: Vec<&'a Trait>,
     pub skills: Vec<&'a Skill>,
     /// Most severe first.
     pub guardrails: Vec<&'a Guardrail>,
     pub left_out: Vec<LeftOut>,
-    /// Tokens of the rendered view, where the caller gave a budget.
+    /// The pieces of which a budget left the summary alone.
+    pub shortened: BTreeSet<(LeftOutKind, Name)>,
+    /// True if the names of `left_out` do not fit into the answer.
+    pub(crate) is_listing_cut: bool,
+    /// Tokens of the answer, where the caller gave a budget.
     pub tokens: Option<usize>,
     pub over_budget: bool,
 }
@@ -97,51 +118,57 @@ pub fn assemble<'a>(
     let persona = inherit::fields(bundle);
     let mut assembled = Assembled {
         bundle,
-        example_count: persona.examples.len(),
+        examples: (0..persona.examples.len()).collect(),
         persona,
         parts: layers::apply(bundle, &request.overrides)?,
         traits: inherit::traits(bundle),
         skills: inherit::skills(bundle),
         guardrails: inherit::guardrails(bundle),
         left_out: Vec::new(),
+        shortened: BTreeSet::new(),
+        is_listing_cut: false,
         tokens: None,
         over_budget: false,
     };
     // A stable sort: equally severe ones stay in the author's order.
-    assembled.guardrails.sort_by_key(|guardrail| std::cmp::Reverse(guardrail.severity));
+    assembled.guardrails.sort_by_key(|guardrail| Reverse(guardrail.severity));
     if !request.types.is_empty() {
         let kept = |_: usize, part: &PlacedPart<'_>| request.types.contains(&part.part.part_type);
-        assembled.keep_parts(kept, LeftOutReason::Types);
+        // The caller knows the types, so nobody reads the tokens of the others.
+        assembled.keep_parts(kept, LeftOutReason::Types, |_| 0);
     }
     if let Some(limit) = request.limit {
-        assembled.limit(limit);
+        assembled.limit(limit, |part| counter.count(part.part.text(request.view)));
     }
     if let Some(max_tokens) = request.max_tokens {
-        assembled.fit(max_tokens, request.view, counter);
+        assembled = fit::fit(&assembled, request, max_tokens, counter);
     }
     Ok(assembled)
 }
 
-/// Something that a budget may drop, by its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Droppable {
-    Example(usize),
-    Part(usize),
-    Trait(usize),
-    Skill(usize),
-}
-
 impl<'a> Assembled<'a> {
     /// The examples to show. A summary has none.
-    pub fn examples(&self, view: View) -> &[Example] {
-        match view {
+    pub fn examples(&self, view: View) -> impl Iterator<Item = &Example> {
+        let shown: &[usize] = match view {
             View::Summary => &[],
-            View::Detail => &self.persona.examples[..self.example_count],
-        }
+            View::Detail => &self.examples,
+        };
+        shown.iter().filter_map(|at| self.persona.examples.get(*at))
+    }
+
+    /// The view of a piece: a budget may have left its summary alone.
+    pub(crate) fn view_of(&self, kind: LeftOutKind, name: &Name, view: View) -> View {
+        let is_short = !self.shortened.is_empty() && self.shortened.contains(&(kind, name.clone()));
+        if is_short { View::Summary } else { view }
     }
 
     /// Leaves out all parts but those of which `keep` is true, given a part and its place.
-    fn keep_parts(&mut self, keep: impl Fn(usize, &PlacedPart<'_>) -> bool, reason: LeftOutReason) {
+    fn keep_parts(
+        &mut self,
+        keep: impl Fn(usize, &PlacedPart<'a>) -> bool,
+        reason: LeftOutReason,
+        tokens: impl Fn(&PlacedPart<'a>) -> usize,
+    ) {
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
         let (kept, dropped): (Vec<_>, Vec<_>) = parts.partition(|(at, part)| keep(*at, part));
         self.parts = kept.into_iter().map(|(_, part)| part).collect();
@@ -149,103 +176,21 @@ impl<'a> Assembled<'a> {
             kind: LeftOutKind::Part,
             name: part.part.name.to_string(),
             reason,
+            tokens: tokens(&part),
         }));
     }
 
     /// Keeps the top `limit` parts by priority. Overrides were asked for by name: they come first
     /// and are kept even where there are more of them than `limit`.
-    fn limit(&mut self, limit: usize) {
+    fn limit(&mut self, limit: usize, tokens: impl Fn(&PlacedPart<'a>) -> usize) {
         let overrides = self.parts.iter().filter(|part| part.origin == LayerOrigin::Override).count();
         let mut ranked: Vec<usize> = (0..self.parts.len()).collect();
         ranked.sort_by_key(|at| {
             let part = &self.parts[*at];
-            (part.origin != LayerOrigin::Override, std::cmp::Reverse(part.priority))
+            (part.origin != LayerOrigin::Override, Reverse(part.priority), part.is_inherited())
         });
         ranked.truncate(limit.max(overrides));
         self.over_budget |= ranked.len() > limit;
-        self.keep_parts(|at, _| ranked.contains(&at), LeftOutReason::Limit);
-    }
-
-    /// Drops the lowest priority until the rendered view fits. Examples go before everything else, the
-    /// last one first. Traits and skills have no priority of their own: they count as 0 and come after
-    /// the parts, so they go before any part of priority 0 or more. Overrides and guardrails stay.
-    fn fit(&mut self, max_tokens: usize, view: View, counter: &dyn TokenCounter) {
-        let order = self.drop_order(view);
-        let tokens_without = |dropped: usize| {
-            let (trimmed, _) = self.without(&order[..dropped]);
-            counter.count(&view::rendered(&trimmed, view))
-        };
-        let mut tokens = tokens_without(0);
-        let mut dropped = 0;
-        if tokens > max_tokens {
-            // Dropping more never costs more, so the smallest number that fits is found by halves.
-            let (mut low, mut high) = (1, order.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                if tokens_without(middle) <= max_tokens { high = middle } else { low = middle + 1 }
-            }
-            dropped = high;
-            tokens = tokens_without(dropped);
-        }
-        let (trimmed, left_out) = self.without(&order[..dropped]);
-        *self = Assembled {
-            tokens: Some(tokens),
-            over_budget: self.over_budget || tokens > max_tokens,
-            left_out: [std::mem::take(&mut self.left_out), left_out].concat(),
-            ..trimmed
-        };
-    }
-
-    /// Everything that a budget may drop, in the order of dropping.
-    fn drop_order(&self, view: View) -> Vec<Droppable> {
-        let parts = self.parts.iter().enumerate();
-        let mut ranked: Vec<(i32, Droppable)> = parts
-            .filter(|(_, part)| part.origin != LayerOrigin::Override)
-            .map(|(at, part)| (part.priority, Droppable::Part(at)))
-            .chain((0..self.traits.len()).map(|at| (0, Droppable::Trait(at))))
-            .chain((0..self.skills.len()).map(|at| (0, Droppable::Skill(at))))
-            .collect();
-        ranked.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
-        let examples = (0..self.examples(view).len()).rev().map(Droppable::Example);
-        examples.chain(ranked.into_iter().rev().map(|(_, droppable)| droppable)).collect()
-    }
-
-    fn without(&self, dropped: &[Droppable]) -> (Assembled<'a>, Vec<LeftOut>) {
-        let mut left_out = Vec::with_capacity(dropped.len());
-        let mut kept = |droppable, kind, name: &dyn fmt::Display| {
-            let gone = dropped.contains(&droppable);
-            if gone {
-                let name = name.to_string();
-                left_out.push(LeftOut { kind, name, reason: LeftOutReason::MaxTokens });
-            }
-            !gone
-        };
-        let mut trimmed = Assembled {
-            parts: Vec::new(),
-            traits: Vec::new(),
-            skills: Vec::new(),
-            guardrails: self.guardrails.clone(),
-            left_out: Vec::new(),
-            persona: self.persona.clone(),
-            ..*self
-        };
-        let is_kept = |at: &usize| kept(Droppable::Example(*at), LeftOutKind::Example, &(at + 1));
-        trimmed.example_count = (0..self.example_count).filter(is_kept).count();
-        for (at, part) in self.parts.iter().enumerate() {
-            if kept(Droppable::Part(at), LeftOutKind::Part, &part.part.name) {
-                trimmed.parts.push(part.clone());
-            }
-        }
-        for (at, item) in self.traits.iter().enumerate() {
-            if kept(Droppable::Trait(at), LeftOutKind::Trait, &item.name) {
-                trimmed.traits.push(item);
-            }
-        }
-        for (at, item) in self.skills.iter().enumerate() {
-            if kept(Droppable::Skill(at), LeftOutKind::Skill, &item.name) {
-                trimmed.skills.push(item);
-            }
-        }
-        (trimmed, left_out)
+        self.keep_parts(|at, _| ranked.contains(&at), LeftOutReason::Limit, tokens);
     }
 }

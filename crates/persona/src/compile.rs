@@ -1,22 +1,24 @@
 //! Compilation: one markdown text, ready to be pasted into a system prompt.
 //!
 //! The order is that of the runtime's system prompt: the persona's opening, parts in assembly
-//! order, examples, traits, skills, guardrails. The text is a product and stable; golden tests hold it.
+//! order with one heading per type, examples, traits, skills, guardrails. The text is a product and stable; golden tests hold it.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::entity::said;
+use crate::entity::{Texts, said, shortened};
 use crate::{
-    Assembled, Bundle, OverrideError, PartType, Persona, Request, Severity, TokenCounter, View, assemble,
+    Assembled, Bundle, Compiled, LeftOutKind, OverrideError, PartType, Request, Severity, Skill,
+    TokenCounter, View, assemble,
 };
 
 mod markdown;
 use markdown::{clean, list, lower_headings};
 
-/// Counts changes of the format: text of another format is stale.
-const FORMAT: u32 = 1;
+/// Counts changes of the format. Stored text of another format is not shown.
+/// 1 took the first sentence of a piece without a summary, and repeated headings.
+const FORMAT: u32 = 2;
 
 /// Both compiled texts, and the fingerprint of what went into them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +31,8 @@ pub struct CompiledText {
 /// Compiles a persona with its current parts and active stage.
 pub fn compile(assembled: &Assembled<'_>) -> CompiledText {
     CompiledText {
-        summary: markdown(assembled, View::Summary),
-        detail: markdown(assembled, View::Detail),
+        summary: compile_view(assembled, View::Summary),
+        detail: compile_view(assembled, View::Detail),
         fingerprint: fingerprint(assembled),
     }
 }
@@ -55,48 +57,51 @@ impl Bundle {
     }
 }
 
-/// A digest of everything that the compiled text depends on. Each field is preceded by its
-/// length, so that no two different inputs run together into the same bytes.
+impl Compiled {
+    /// True if this version of Masque would format the text in the same way.
+    pub fn is_of_this_format(&self) -> bool {
+        self.fingerprint.starts_with(&format_prefix())
+    }
+}
+
+fn format_prefix() -> String {
+    format!("{FORMAT}-")
+}
+
+/// The format, and a digest of everything that the compiled text depends on. Each field is preceded
+/// by its length, so that no two different inputs run together into the same bytes.
 pub fn fingerprint(assembled: &Assembled<'_>) -> String {
     let mut hash = Sha256::new();
-    let mut put = |text: &str| {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
+    let mut put = |fields: &[&str]| {
+        for text in fields {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
     };
-    put(&FORMAT.to_string());
-    put(opening(&assembled.persona, View::Summary));
-    put(opening(&assembled.persona, View::Detail));
+    fn texts(item: &dyn Texts) -> [&str; 2] {
+        [item.text(View::Summary), item.whole()]
+    }
+    put(&texts(&*assembled.persona));
     for placed in &assembled.parts {
-        put("part");
-        put(placed.part.part_type.as_str());
-        put(placed.part.summary_or_derived());
-        put(placed.part.content_or_summary());
+        put(&["part", placed.part.part_type.as_str()]);
+        put(&texts(placed.part));
     }
     for example in assembled.examples(View::Detail) {
-        put("example");
-        put(&example.user);
-        put(&example.persona);
+        put(&["example", &example.user, &example.persona]);
     }
     for item in &assembled.traits {
-        put("trait");
-        put(item.name.as_str());
-        put(item.description_or_derived());
-        put(item.instruction_or_description());
+        put(&["trait", item.name.as_str()]);
+        put(&texts(*item));
     }
     for item in &assembled.skills {
-        put("skill");
-        put(item.name.as_str());
-        put(said(&item.description).unwrap_or_default());
-        put(said(&item.content).unwrap_or_default());
+        let content = said(&item.content).unwrap_or_default();
+        put(&["skill", item.name.as_str(), said(&item.description).unwrap_or_default(), content]);
     }
     for item in &assembled.guardrails {
-        put("guardrail");
-        put(item.name.as_str());
-        put(item.severity.as_str());
-        put(item.description_or_derived());
-        put(item.content_or_description());
+        put(&["guardrail", item.name.as_str(), item.severity.as_str()]);
+        put(&texts(*item));
     }
-    hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+    hash.finalize().iter().fold(format_prefix(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
@@ -107,12 +112,13 @@ pub(crate) fn running(assembled: &Assembled<'_>) -> String {
     text(assembled, View::Detail, named_skills(assembled))
 }
 
-fn markdown(assembled: &Assembled<'_>, view: View) -> String {
+/// The compiled text of one view.
+pub fn compile_view(assembled: &Assembled<'_>, view: View) -> String {
     text(assembled, view, skill_block(assembled, view))
 }
 
 fn text(assembled: &Assembled<'_>, view: View, skills: Option<String>) -> String {
-    let mut blocks = vec![clean(opening(&assembled.persona, view))];
+    let mut blocks = vec![clean(assembled.persona.text(view))];
     blocks.retain(|opening| !opening.is_empty());
     blocks.extend(part_blocks(assembled, view));
     blocks.extend(list("Examples", example_items(assembled, view)));
@@ -126,85 +132,79 @@ fn text(assembled: &Assembled<'_>, view: View, skills: Option<String>) -> String
     text
 }
 
-fn opening(persona: &Persona, view: View) -> &str {
-    match view {
-        View::Summary => persona.summary_or_derived(),
-        View::Detail => persona.prompt_or_derived(),
-    }
-}
-
-/// Parts that follow each other and are of one type share a heading.
+/// The parts below one heading per type. A type comes where its first part is.
 fn part_blocks(assembled: &Assembled<'_>, view: View) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut heading: Option<PartType> = None;
+    let mut sections: Vec<(PartType, Vec<String>)> = Vec::new();
     for placed in &assembled.parts {
-        let text = match view {
-            View::Summary => placed.part.summary_or_derived(),
-            View::Detail => placed.part.content_or_summary(),
-        };
-        let text = lower_headings(&clean(text), 3);
+        let view = assembled.view_of(LeftOutKind::Part, &placed.part.name, view);
+        let text = lower_headings(&clean(placed.part.text(view)), 3);
         if text.is_empty() {
             continue;
         }
-        if heading != Some(placed.part.part_type) {
-            heading = Some(placed.part.part_type);
-            blocks.push(format!("## {}", placed.part.part_type.heading()));
+        let part_type = placed.part.part_type;
+        match sections.iter_mut().find(|(known, _)| *known == part_type) {
+            Some((_, texts)) => texts.push(text),
+            None => sections.push((part_type, vec![format!("## {}", part_type.heading()), text])),
         }
-        blocks.push(text);
     }
-    blocks
+    sections.into_iter().flat_map(|(_, blocks)| blocks).collect()
 }
 
 fn example_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     let said = |label: &str, text: &str| (label.to_owned(), clean(text));
-    let examples = assembled.examples(view).iter();
-    examples.flat_map(|it| [said("**User**", &it.user), said("**You**", &it.persona)]).collect()
+    assembled
+        .examples(view)
+        .flat_map(|it| [said("**User**", &it.user), said("**You**", &it.persona)])
+        .collect()
 }
 
 fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     let items = assembled.traits.iter().map(|item| {
-        let text = match view {
-            View::Summary => item.description_or_derived(),
-            View::Detail => item.instruction_or_description(),
-        };
-        (label(item.name.as_str()), clean(text))
+        let view = assembled.view_of(LeftOutKind::Trait, &item.name, view);
+        (label(item.name.as_str()), clean(item.text(view)))
     });
     items.collect()
 }
 
-/// Lists skills with their descriptions. In full, each has its content below its name.
+/// The skills with their texts: items of a list, or in full each below its name.
 fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
     if view == View::Summary || assembled.skills.iter().all(|skill| said(&skill.content).is_none()) {
-        return named_skills(assembled);
+        return skill_list(assembled, |skill| clean(skill.text(View::Summary)));
     }
     let mut block = String::from("## Skills");
     for skill in &assembled.skills {
         let _ = write!(block, "\n\n### {}", sentence_case(&spoken(skill.name.as_str())));
-        for text in [said(&skill.description), said(&skill.content)].into_iter().flatten() {
+        let view = assembled.view_of(LeftOutKind::Skill, &skill.name, view);
+        let content = said(&skill.content).filter(|_| view == View::Detail);
+        for text in [said(&skill.description), content].into_iter().flatten() {
             let _ = write!(block, "\n\n{}", lower_headings(&clean(text), 4));
         }
     }
     Some(block)
 }
 
+/// The skills with their descriptions. A tool loads their contents, so a missing description may be
+/// replaced by the beginning of the content.
 fn named_skills(assembled: &Assembled<'_>) -> Option<String> {
-    let items = assembled.skills.iter();
-    let items = items.map(|item| (label(item.name.as_str()), clean(item.description_or_derived())));
+    skill_list(assembled, |skill| match skill.own_summary() {
+        Some(description) => clean(description),
+        None => shortened(skill.whole()),
+    })
+}
+
+fn skill_list(assembled: &Assembled<'_>, text: impl Fn(&Skill) -> String) -> Option<String> {
+    let items = assembled.skills.iter().map(|skill| (label(skill.name.as_str()), text(skill)));
     list("Skills", items.collect())
 }
 
 fn guardrail_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
     let items = assembled.guardrails.iter().map(|item| {
-        let text = match view {
-            View::Summary => item.description_or_derived(),
-            View::Detail => item.content_or_description(),
-        };
         let label = label(item.name.as_str());
         let label = match (view, item.severity) {
             (View::Summary, _) | (_, Severity::Medium) => label,
             (View::Detail, severity) => format!("{label} ({severity})"),
         };
-        (label, clean(text))
+        (label, clean(item.text(view)))
     });
     items.collect()
 }

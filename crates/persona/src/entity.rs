@@ -5,6 +5,7 @@
 
 use crate::check::{self, Checked};
 use crate::field::{Described, Inherit, Leaf, Shape, Value, View, value};
+use crate::limits::LISTED_CHARS;
 use crate::{Kind, Name, Reference, Rename};
 
 pub type Tags = Vec<String>;
@@ -76,9 +77,29 @@ pub(crate) fn said(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
-/// The first sentence of a text: up to the first full stop, question or exclamation mark that
-/// ends a word, or the first blank line. Skips a heading above it.
-pub fn first_sentence(text: &str) -> &str {
+/// The texts of a persona or a piece that reach a prompt.
+pub(crate) trait Texts {
+    /// The author's own short text. Never derived: a guess would cut rules out of prompts.
+    fn own_summary(&self) -> Option<&str>;
+
+    /// Everything it says, or an empty text.
+    fn whole(&self) -> &str;
+
+    /// The text for a view. Without a summary of its own, it is whole in both.
+    fn text(&self, view: crate::View) -> &str {
+        match view {
+            crate::View::Summary => self.own_summary().unwrap_or_else(|| self.whole()),
+            crate::View::Detail => self.whole(),
+        }
+    }
+}
+
+/// The mark of a shortened text.
+const CUT: &str = " …";
+
+/// The first line of a text, for lists. Ends with `…` if anything is left out: further lines, or
+/// what exceeds [`LISTED_CHARS`](crate::limits::LISTED_CHARS). Skips a heading above the line.
+pub fn shortened(text: &str) -> String {
     let mut text = text.trim();
     while is_heading(text)
         && let Some((_, below)) = text.split_once('\n')
@@ -88,15 +109,14 @@ pub fn first_sentence(text: &str) -> &str {
     if is_heading(text) {
         text = text.trim_start_matches('#').trim_start();
     }
-    let lines = text.split_inclusive('\n').take_while(|line| !line.trim().is_empty());
-    let paragraph = text[..lines.map(str::len).sum()].trim_end();
-    let end = paragraph.char_indices().find_map(|(at, c)| {
-        let after = at + c.len_utf8();
-        let ends =
-            matches!(c, '.' | '!' | '?') && paragraph[after..].chars().next().is_none_or(char::is_whitespace);
-        (ends || c == '。').then_some(after)
-    });
-    &paragraph[..end.unwrap_or(paragraph.len())]
+    let (line, below) = text.split_once('\n').unwrap_or((text, ""));
+    let line = line.trim_end();
+    let Some((end, _)) = line.char_indices().nth(LISTED_CHARS) else {
+        return if below.is_empty() { line.to_owned() } else { format!("{line}{CUT}") };
+    };
+    let kept = &line[..end];
+    let words = kept.rsplit_once(char::is_whitespace).map(|(words, _)| words.trim_end());
+    format!("{}{CUT}", words.filter(|words| !words.is_empty()).unwrap_or(kept))
 }
 
 /// True if a text begins with a markdown heading.

@@ -33,6 +33,13 @@ pub struct PlacedPart<'a> {
     pub origin: LayerOrigin,
 }
 
+impl PlacedPart<'_> {
+    /// True if a base supplies the part.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.origin == LayerOrigin::Base
+    }
+}
+
 /// An override that cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
@@ -66,6 +73,13 @@ impl AsReport for OverrideError {
     }
 }
 
+/// An authored part, and the number of its layer if that appends. Among equal orders, appended parts
+/// come last.
+struct Stacked<'a> {
+    placed: PlacedPart<'a>,
+    appended_by: usize,
+}
+
 /// One layer's parts, in its own order.
 struct Layer<'a> {
     parts: Vec<PlacedPart<'a>>,
@@ -86,20 +100,25 @@ pub(crate) fn apply<'a>(
 
 /// The parts of the persona and its bases, in assembly order.
 pub(crate) fn authored(bundle: &Bundle) -> Vec<PlacedPart<'_>> {
-    let mut placed = Vec::new();
-    for base in &bundle.bases {
-        placed = stack(placed, &base.persona, persona_layer(&base.persona, &base.parts, LayerOrigin::Base));
+    let mut stacked = Vec::new();
+    for (at, base) in bundle.bases.iter().enumerate() {
+        let layer = persona_layer(&base.persona, &base.parts, LayerOrigin::Base);
+        stacked = stack(stacked, &base.persona, layer, at);
     }
     let own = persona_layer(&bundle.persona, &bundle.parts, LayerOrigin::Own);
-    placed = stack(placed, &bundle.persona, own);
-    placed.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.part.name.cmp(&b.part.name)));
-    placed
+    stacked = stack(stacked, &bundle.persona, own, bundle.bases.len());
+    stacked.sort_by(|a, b| {
+        let place = |it: &Stacked<'_>| (it.placed.order, it.appended_by);
+        place(a).cmp(&place(b)).then_with(|| a.placed.part.name.cmp(&b.placed.part.name))
+    });
+    stacked.into_iter().map(|it| it.placed).collect()
 }
 
-/// Puts a persona's layer on top of its bases'.
-fn stack<'a>(below: Vec<PlacedPart<'a>>, persona: &Persona, layer: Layer<'a>) -> Vec<PlacedPart<'a>> {
+/// Puts a persona's layer on top of its bases'. Appended parts follow those of their type. If there are
+/// none, a part without an order of its own follows all parts.
+fn stack<'a>(below: Vec<Stacked<'a>>, persona: &Persona, layer: Layer<'a>, at: usize) -> Vec<Stacked<'a>> {
     let mut parts = below;
-    parts.retain(|old| {
+    parts.retain(|Stacked { placed: old, .. }| {
         // A name occurs once, even if two scopes have parts of different types under it.
         let replaced = layer.parts.iter().any(|new| {
             let same_type = new.part.part_type == old.part.part_type;
@@ -107,7 +126,27 @@ fn stack<'a>(below: Vec<PlacedPart<'a>>, persona: &Persona, layer: Layer<'a>) ->
         });
         !replaced && !persona.remove_parts.contains(&old.part.name)
     });
-    parts.extend(layer.parts);
+    let last = |of_type: Option<PartType>| {
+        let of_type =
+            parts.iter().filter(|it| of_type.is_none_or(|wanted| wanted == it.placed.part.part_type));
+        of_type.map(|it| it.placed.order).max()
+    };
+    // Without an order of its own, a link has its position in the list.
+    let is_implied = |new: &PlacedPart<'a>| {
+        let position = persona.parts.iter().position(|link| link.name == new.part.name);
+        position == usize::try_from(new.order).ok()
+    };
+    let place = |mut new: PlacedPart<'a>| match layer.mode {
+        MergeMode::Replace => Stacked { placed: new, appended_by: 0 },
+        MergeMode::Append => {
+            let of_type = last(Some(new.part.part_type));
+            let floor = of_type.or_else(|| is_implied(&new).then(|| last(None)).flatten());
+            new.order = floor.map_or(new.order, |floor| new.order.max(floor));
+            Stacked { placed: new, appended_by: at }
+        }
+    };
+    let new: Vec<Stacked<'a>> = layer.parts.into_iter().map(place).collect();
+    parts.extend(new);
     parts
 }
 

@@ -25,7 +25,7 @@ mod references;
 pub use references::{Reference, Rename};
 
 mod entity;
-pub use entity::{Entity, Tags, first_sentence};
+pub use entity::{Entity, Tags, shortened};
 
 mod kinds;
 pub use kinds::{
@@ -54,16 +54,20 @@ mod tokens;
 pub use tokens::TokenCounter;
 
 mod assembly;
-pub use assembly::{Assembled, LeftOut, LeftOutKind, LeftOutReason, Request, assemble};
+pub use assembly::{Assembled, Form, LeftOut, LeftOutKind, LeftOutReason, Request, assemble};
 
 mod view;
-pub use view::{ArcView, Budget, GuardrailView, PartView, PersonaView, SkillView, TraitView, View, view};
+pub use view::{
+    ArcView, Budget, GuardrailView, PartView, PersonaView, SkillView, TraitView, View, budget, view,
+};
 
 mod manifest;
-pub use manifest::{Manifest, ManifestArc, ManifestItem, ManifestPart, ManifestTrait, manifest};
+pub use manifest::{
+    Manifest, ManifestArc, ManifestItem, ManifestPart, ManifestTokens, ManifestTrait, manifest,
+};
 
 mod compile;
-pub use compile::{CompiledText, compile, fingerprint};
+pub use compile::{CompiledText, compile, compile_view, fingerprint};
 
 pub mod env;
 

@@ -36,6 +36,8 @@ pub const DEFAULT_PAGE: usize = 50;
 pub const REVISIONS: usize = 10_000;
 /// Revisions in a history where the caller names no limit.
 pub const DEFAULT_REVISIONS: usize = 1_000;
+/// Characters of a text that a list shows where there is no summary.
+pub const LISTED_CHARS: usize = 160;
 /// Bytes in a search text.
 pub const QUERY_BYTES: usize = 512;
 /// Bytes in the reason that a write may give.

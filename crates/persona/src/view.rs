@@ -1,13 +1,15 @@
 //! Views: a persona as an answer, short or in full.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::entity::said;
+use crate::entity::{Texts, said};
 use crate::{
-    Assembled, Example, LayerOrigin, LeftOut, Name, PartType, PreferredModel, Scope, Severity, TraitType,
-    fingerprint,
+    Assembled, Example, Form, LayerOrigin, LeftOut, LeftOutKind, LeftOutReason, Name, PartType,
+    PreferredModel, Request, Scope, Severity, TraitType, compile_view, fingerprint,
 };
 
 /// How much of each piece is shown.
@@ -18,7 +20,8 @@ pub enum View {
     Detail,
 }
 
-/// A loaded persona. Fields that belong to the other view, or that are not set, are absent.
+/// A loaded persona. Fields that belong to the other view, or that are not set, are absent. The
+/// summary view has the whole text of a piece that has no summary of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PersonaView {
     pub name: Name,
@@ -127,17 +130,26 @@ pub struct ArcView {
     pub condition: Option<String>,
 }
 
-/// What a filter or a budget did to the answer.
+/// The effect of filters and budgets on the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Budget {
-    /// Tokens of this answer without this block.
+    /// Tokens of this answer, this block included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    /// True if the answer exceeds `max_tokens` or `limit`.
     pub over_budget: bool,
-    pub left_out: Vec<LeftOut>,
+    /// Left out by `limit` or `max_tokens`: kind, name, and the tokens of the text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<LeftOutKind, BTreeMap<String, usize>>,
+    /// In place of `left_out`, if the names do not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out_count: Option<usize>,
+    /// Pieces of which only the summary fits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shortened: BTreeMap<LeftOutKind, Vec<Name>>,
 }
 
 impl PersonaView {
@@ -169,92 +181,148 @@ impl PersonaView {
     }
 }
 
-/// The answer to a request: the view, what was left out of it and, where the request is plain,
-/// what was compiled earlier. `tokenizer` names what counted the tokens.
-pub fn view(assembled: &Assembled<'_>, request: &crate::Request, tokenizer: &str) -> PersonaView {
-    let mut answer = bare(assembled, request.view);
-    if request.is_plain() {
-        if let Some(compiled) = &assembled.bundle.compiled {
-            match request.view {
-                View::Summary => answer.compiled_summary = Some(compiled.summary.clone()),
-                View::Detail => answer.compiled_detail = Some(compiled.detail.clone()),
-            }
-            answer.compiled_at = Some(compiled.at);
-            answer.compiled_stale = Some(compiled.fingerprint != fingerprint(assembled));
+/// The answer to a request: the pieces or the compiled text, what was left out of it and, where the
+/// request is plain, the text that was compiled earlier. `tokenizer` names the counter of the tokens.
+pub fn view(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> PersonaView {
+    let mut answer = match request.form {
+        Form::Pieces => bare(assembled, request.view),
+        Form::Compiled | Form::Text => compiled(assembled, request.view),
+    };
+    answer.budget = budget(assembled, request, tokenizer);
+    let stored = assembled.bundle.compiled.as_ref().filter(|compiled| compiled.is_of_this_format());
+    if let (Some(stored), Form::Pieces, true) = (stored, request.form, request.is_plain()) {
+        match request.view {
+            View::Summary => answer.compiled_summary = Some(stored.summary.clone()),
+            View::Detail => answer.compiled_detail = Some(stored.detail.clone()),
         }
-        return answer;
+        answer.compiled_at = Some(stored.at);
+        answer.compiled_stale = Some(stored.fingerprint != fingerprint(assembled));
     }
-    if request.types.is_empty() && request.limit.is_none() && request.max_tokens.is_none() {
-        return answer;
-    }
-    answer.budget = Some(Budget {
-        tokens: assembled.tokens,
-        tokenizer: assembled.tokens.map(|_| tokenizer.to_owned()),
-        over_budget: assembled.over_budget,
-        left_out: assembled.left_out.clone(),
-    });
     answer
 }
 
-/// The text over which a budget is counted: the answer as compact JSON, as a caller receives it.
-pub(crate) fn rendered(assembled: &Assembled<'_>, view: View) -> String {
-    serde_json::to_string(&bare(assembled, view)).unwrap_or_default()
+/// The text over which a budget is counted: the answer in its form, JSON without blanks.
+pub(crate) fn rendered(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> String {
+    match request.form {
+        Form::Text => compile_view(assembled, request.view),
+        Form::Pieces | Form::Compiled => {
+            serde_json::to_string(&view(assembled, request, tokenizer)).unwrap_or_default()
+        }
+    }
+}
+
+/// What filters and budgets did. `None` if there were none.
+pub fn budget(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> Option<Budget> {
+    if !request.has_filter() {
+        return None;
+    }
+    let mut budget = Budget {
+        tokens: assembled.tokens,
+        tokenizer: assembled.tokens.map(|_| tokenizer.to_owned()),
+        over_budget: assembled.over_budget,
+        left_out: BTreeMap::new(),
+        left_out_count: None,
+        shortened: BTreeMap::new(),
+    };
+    // The caller chose the types, and knows which ones are missing.
+    let left_out = assembled.left_out.iter().filter(|item| item.reason != LeftOutReason::Types);
+    if assembled.is_listing_cut {
+        budget.left_out_count = Some(left_out.count());
+    } else {
+        for LeftOut { kind, name, tokens, .. } in left_out {
+            *budget.left_out.entry(*kind).or_default().entry(name.clone()).or_default() += tokens;
+        }
+    }
+    for (kind, name) in &assembled.shortened {
+        budget.shortened.entry(*kind).or_default().push(name.clone());
+    }
+    Some(budget)
+}
+
+/// The compiled text alone.
+fn compiled(assembled: &Assembled<'_>, view: View) -> PersonaView {
+    let text = Some(compile_view(assembled, view));
+    let (compiled_summary, compiled_detail) = match view {
+        View::Summary => (text, None),
+        View::Detail => (None, text),
+    };
+    let meta = &assembled.bundle.meta;
+    PersonaView {
+        scope: Some(meta.scope),
+        revision: Some(meta.revision),
+        compiled_summary,
+        compiled_detail,
+        ..PersonaView::named(assembled.persona.name.clone())
+    }
 }
 
 fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
     let persona = &assembled.persona;
-    // In full, a short text gives way to the fuller one. Where there is none it stays: a guardrail
-    // that has only a description must not lose it.
-    let short = |text: &str, fuller: Option<&str>| {
-        let gives_way = view == View::Detail && fuller.is_some();
-        (!gives_way && !text.is_empty()).then(|| text.to_owned())
+    // Without a summary of its own, a text is whole in every view. Whole, a short text gives way to
+    // the fuller one; where there is none it stays.
+    let is_whole = |texts: &dyn Texts, view: View| view == View::Detail || texts.own_summary().is_none();
+    let of = |kind, name: &Name| assembled.view_of(kind, name, view);
+    let short = |is_whole: bool, short: &Option<String>, fuller: Option<&str>| {
+        said(short).filter(|_| !is_whole || fuller.is_none()).map(str::to_owned)
     };
-    let detail = |text: Option<&str>| match view {
-        View::Summary => None,
-        View::Detail => text.map(str::to_owned),
-    };
-    let summary = match view {
-        View::Summary => persona.summary_or_derived(),
-        View::Detail => said(&persona.summary).unwrap_or_default(),
-    };
-    let parts = assembled.parts.iter().map(|placed| PartView {
-        name: placed.part.name.clone(),
-        part_type: placed.part.part_type,
-        part_order: placed.order,
-        priority: placed.priority,
-        from: placed.origin,
-        summary: short(placed.part.summary_or_derived(), Some(placed.part.content_or_summary())),
-        content: detail(Some(placed.part.content_or_summary())),
+    let parts = assembled.parts.iter().map(|placed| {
+        let is_whole = is_whole(placed.part, of(LeftOutKind::Part, &placed.part.name));
+        PartView {
+            name: placed.part.name.clone(),
+            part_type: placed.part.part_type,
+            part_order: placed.order,
+            priority: placed.priority,
+            from: placed.origin,
+            summary: short(is_whole, &placed.part.summary, Some(placed.part.whole())),
+            content: is_whole.then(|| placed.part.whole().to_owned()),
+        }
     });
-    let traits = assembled.traits.iter().map(|item| TraitView {
-        name: item.name.clone(),
-        trait_type: item.trait_type,
-        description: short(item.description_or_derived(), said(&item.instruction)),
-        instruction: detail(said(&item.instruction)),
+    let traits = assembled.traits.iter().map(|item| {
+        let is_whole = is_whole(*item, of(LeftOutKind::Trait, &item.name));
+        let instruction = said(&item.instruction).filter(|_| is_whole);
+        TraitView {
+            name: item.name.clone(),
+            trait_type: item.trait_type,
+            description: short(is_whole, &item.description, instruction),
+            instruction: instruction.map(str::to_owned),
+        }
     });
-    let skills = assembled.skills.iter().map(|item| SkillView {
-        name: item.name.clone(),
-        description: short(item.description_or_derived(), said(&item.content)),
-        content: detail(said(&item.content)),
+    let skills = assembled.skills.iter().map(|item| {
+        let is_whole = is_whole(*item, of(LeftOutKind::Skill, &item.name));
+        let content = said(&item.content).filter(|_| is_whole);
+        SkillView {
+            name: item.name.clone(),
+            description: short(is_whole, &item.description, content),
+            content: content.map(str::to_owned),
+        }
     });
-    let guardrails = assembled.guardrails.iter().map(|item| GuardrailView {
-        name: item.name.clone(),
-        severity: (view == View::Detail).then_some(item.severity),
-        description: short(item.description_or_derived(), said(&item.content)),
-        content: detail(said(&item.content)),
+    let guardrails = assembled.guardrails.iter().map(|item| {
+        let is_whole = is_whole(*item, view);
+        let content = said(&item.content).filter(|_| is_whole);
+        GuardrailView {
+            name: item.name.clone(),
+            severity: (view == View::Detail).then_some(item.severity),
+            description: short(is_whole, &item.description, content),
+            content: content.map(str::to_owned),
+        }
     });
+    let is_whole = is_whole(&**persona, view);
+    let system_prompt = said(&persona.system_prompt).filter(|_| is_whole);
+    // Beside a system prompt, the detail is about the persona: it is in the full view only.
+    let detail =
+        said(&persona.detail).filter(|_| view == View::Detail || is_whole && system_prompt.is_none());
     PersonaView {
         scope: Some(assembled.bundle.meta.scope),
         revision: Some(assembled.bundle.meta.revision),
         display_name: persona.display_name.clone(),
         description: persona.description.clone(),
-        summary: short(summary, said(&persona.system_prompt).or(said(&persona.detail))),
-        detail: detail(said(&persona.detail)),
-        system_prompt: detail(said(&persona.system_prompt)),
+        summary: short(is_whole, &persona.summary, system_prompt.or(detail)),
+        detail: detail.map(str::to_owned),
+        system_prompt: system_prompt.map(str::to_owned),
         tags: persona.tags.clone(),
         preferred_models: persona.preferred_models.clone(),
         parts: Some(parts.collect()),
-        examples: assembled.examples(view).to_vec(),
+        examples: assembled.examples(view).cloned().collect(),
         traits: Some(traits.collect()),
         skills: Some(skills.collect()),
         guardrails: Some(guardrails.collect()),

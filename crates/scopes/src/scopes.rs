@@ -32,6 +32,7 @@ pub use load::Overrides;
 mod heirs;
 pub use heirs::Heir;
 mod past;
+pub use past::PieceKey;
 mod record;
 pub(crate) use record::{Recorded, put_origin};
 

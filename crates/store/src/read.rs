@@ -8,7 +8,7 @@ use builtins::Builtins;
 use chrono::{DateTime, Utc};
 use persona::{
     AnyEntity, BaseRef, Entity, Kind, Name, PartType, Persona, Scope, Severity, Stored, Tags, TraitType,
-    first_sentence, limits,
+    limits, shortened,
 };
 use serde::Deserialize;
 
@@ -75,11 +75,7 @@ impl Found {
     /// Fills in a missing summary from the text.
     fn complete(mut self) -> Self {
         if self.summary.is_none() && self.description.is_none() {
-            self.summary = self
-                .lead
-                .as_deref()
-                .map(|lead| first_sentence(lead).to_owned())
-                .filter(|text| !text.is_empty());
+            self.summary = self.lead.as_deref().map(shortened).filter(|text| !text.is_empty());
             self.is_derived = self.summary.is_some();
         }
         self.lead = None;

@@ -41,9 +41,6 @@ pub enum ValueError {
     SeveralGiven { fields: &'static [&'static str] },
     #[error("entity: nothing to change")]
     NothingToChange,
-    /// `others` exclude a field.
-    #[error("{field} cannot be combined with {}", others.join(", "))]
-    Excluded { field: &'static str, others: &'static [&'static str] },
 }
 
 impl AsReport for ValueError {
@@ -56,9 +53,7 @@ impl AsReport for ValueError {
             Self::NamedTwice { .. } => Code::NamedTwice,
             Self::PartType { .. } | Self::NoneGiven { .. } => Code::MissingField,
             Self::NothingToChange => Code::NothingToChange,
-            Self::OtherName { .. } | Self::Excluded { .. } | Self::SeveralGiven { .. } => {
-                Code::ConflictingFields
-            }
+            Self::OtherName { .. } | Self::SeveralGiven { .. } => Code::ConflictingFields,
             Self::Cursor { .. } => Code::InvalidCursor,
             Self::EventId { .. } => Code::InvalidValue,
             Self::FutureEvent { .. } => Code::OutOfRange,
@@ -88,8 +83,7 @@ impl AsReport for ValueError {
             Self::OutOfRange { field, .. }
             | Self::TooLong { field, .. }
             | Self::Nul { field }
-            | Self::Empty { field }
-            | Self::Excluded { field, .. } => Subject::field(*field),
+            | Self::Empty { field } => Subject::field(*field),
         }
     }
 
@@ -118,9 +112,6 @@ impl AsReport for ValueError {
             Self::TooLong { field: "content", .. } => vec![Remedy::MoveToFile],
             Self::TooLong { .. } => vec![Remedy::Shorten],
             Self::Nul { .. } => vec![Remedy::RemoveNul],
-            Self::Excluded { others, .. } => {
-                vec![Remedy::LeaveOut { fields: others.iter().map(|other| (*other).to_owned()).collect() }]
-            }
             _ => Vec::new(),
         }
     }

@@ -39,6 +39,9 @@ inputs! {
         from: Option<RevisionText>,
         /// A revision or tag; default: the newest
         to: Option<RevisionText>,
+        /// Compare the prompts of a persona, too
+        #[serde(default)]
+        compiled: bool,
         scope: Option<Scope>,
     }
 

@@ -241,6 +241,50 @@ async fn content(world: &World, revision: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_difference_shows_what_tags_freeze() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            let (library, coder) = (&world.library, name("coder"));
+            world.part(scope, "calm", "tone", "One.").await;
+            let parts = json!({ "name": "coder", "parts": [{ "name": "calm" }], "traits": [] });
+            world.persona(scope, parts).await;
+            library.tag(&world.author, Kind::Persona, &coder, Some(scope), None, "production").await.unwrap();
+            world.part(scope, "calm", "tone", "Two.").await;
+            let production = RevisionRef::Tag("production".to_owned());
+            let changed = |diff: &app::outputs::RevisionDiff| {
+                let pieces = diff.pieces.iter().map(|piece| {
+                    let fields = piece.fields.iter().map(|it| json!([it.field, it.from, it.to]));
+                    (piece.kind, piece.name.to_string(), fields.collect::<Vec<_>>())
+                });
+                pieces.collect::<Vec<_>>()
+            };
+            let content = |from: &str, to: &str| {
+                vec![(Kind::Part, "calm".to_owned(), vec![json!(["content", from, to])])]
+            };
+            // Since the tag; the persona itself has no further revision.
+            let since =
+                library.diff(Kind::Persona, &coder, Some(scope), Some(&production), None).await.unwrap();
+            assert_eq!((changed(&since), since.fields.len()), (content("One.", "Two."), 0));
+            assert!(since.pieces[0].from_toml.contains("One.") && since.pieces[0].to_toml.contains("Two."));
+            // Between two revisions.
+            library.tag(&world.author, Kind::Persona, &coder, Some(scope), None, "next").await.unwrap();
+            world.part(scope, "calm", "tone", "Three.").await;
+            let next = RevisionRef::Tag("next".to_owned());
+            let (from, to) = (Some(&production), Some(&next));
+            let between = library.diff(Kind::Persona, &coder, Some(scope), from, to).await.unwrap();
+            assert_eq!(changed(&between), content("One.", "Two."));
+            let prompts = library.diff_prompts(&coder, Some(scope), from, to).await.unwrap();
+            assert!(prompts.from.contains("One.") && prompts.to.contains("Two."), "{prompts:?}");
+            let prompts = library.diff_prompts(&coder, Some(scope), Some(&next), None).await.unwrap();
+            assert!(prompts.from.contains("Two.") && prompts.to.contains("Three."), "{prompts:?}");
+            let same = library.diff(Kind::Persona, &coder, Some(scope), to, to).await.unwrap();
+            assert_eq!(changed(&same), vec![]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tag_freezes_the_whole_prompt() {
     in_each_world(async |world| {
         // The part's scope and the persona's: alike, and from a file down into the database.
@@ -287,7 +331,7 @@ async fn freeze(world: &World, of_part: Scope, of_persona: Scope) {
     let compiled = world.view(compiled).await["compiled_detail"].as_str().unwrap().to_owned();
     assert!(compiled.contains("One.") && !compiled.contains("Three."), "{compiled}");
     let prompt = json!({ "name": "coder", "detail": true, "revision": "next" });
-    assert!(library.prompt(&input(prompt)).await.unwrap().contains("Two."));
+    assert!(library.prompt(&input(prompt)).await.unwrap().text.contains("Two."));
 
     // A tag moves.
     let moved =

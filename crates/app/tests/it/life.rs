@@ -28,6 +28,61 @@ async fn a_whole_life() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn text_that_an_older_version_compiled_is_compiled_again() {
+    on_each_engine(async |database| {
+        let library = open(database).await;
+        let create = json!({ "name": "guide", "system_prompt": "You are e.g. a guide. Never push." });
+        library.create_persona(&Author::new("tester", "cli"), input(create)).await.unwrap();
+        library.close().await;
+        // The first format had a bare digest as its fingerprint.
+        let store = testkit::samples::open(database).await;
+        let text = persona::CompiledText {
+            summary: "You are e.g.".to_owned(),
+            detail: "You are e.g.".to_owned(),
+            fingerprint: "0".repeat(64),
+        };
+        let scopes = scopes::Scopes::of_database(store.clone());
+        scopes.store_compiled(Scope::Shared, &testkit::samples::name("guide"), &text).await.unwrap();
+        store.close().await;
+        let library = open(database).await;
+        let shown = view(&library, json!({ "name": "guide" })).await;
+        assert!(shown.get("compiled_summary").is_none(), "{shown}");
+        for detail in [false, true] {
+            let shown = view(&library, json!({ "name": "guide", "compiled": true, "detail": detail })).await;
+            let field = if detail { "compiled_detail" } else { "compiled_summary" };
+            assert_eq!(shown[field], "You are e.g. a guide. Never push.\n");
+        }
+        assert_eq!(view(&library, json!({ "name": "guide" })).await["compiled_stale"], false);
+        library.close().await;
+    })
+    .await;
+}
+
+/// The bytes that a caller receives are counted, by the tokenizer of the answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_within_its_budget_or_says_that_it_is_not() {
+    let database = testkit::Database::sqlite();
+    let library = open(&database).await;
+    let mut cut = 0;
+    for name in ["code_reviewer", "mentor", "critic"] {
+        for (detail, compiled) in [(false, false), (true, false), (false, true), (true, true)] {
+            for max_tokens in [0, 60, 120, 250, 500, 800, 1_000, 2_000] {
+                let request =
+                    json!({ "name": name, "detail": detail, "compiled": compiled, "max_tokens": max_tokens });
+                let answer = library.get_persona(&input(request.clone())).await.unwrap();
+                let counted = persona::TokenCounter::count(&app::Tokenizer, answer.json());
+                let budget = app::parse_view(&answer).budget.unwrap();
+                assert_eq!(budget.tokens, Some(counted), "{request}");
+                assert_eq!(budget.over_budget, counted > max_tokens as usize, "{request}: {counted} tokens");
+                cut += usize::from(!budget.left_out.is_empty() && !budget.over_budget);
+            }
+        }
+    }
+    assert!(cut > 10, "{cut} answers were cut to fit");
+    library.close().await;
+}
+
 async fn author_a_persona(library: &Library, author: &Author) {
     let created = library
         .create_persona(
@@ -71,7 +126,7 @@ async fn author_a_persona(library: &Library, author: &Author) {
     let limited = view(library, json!({ "name": "guide", "limit": 1 })).await;
     assert_eq!(limited["parts"].as_array().unwrap().len(), 1);
     assert_eq!(limited["parts"][0]["name"], "who");
-    assert_eq!(limited["budget"]["left_out"][0]["name"], "warm");
+    assert_eq!(limited["budget"]["left_out"], json!({ "part": { "warm": 3 } }));
 
     let update = json!({ "name": "guide", "summary": "A guide", "if_revision": 7 });
     let stale = library.update_persona(author, input::<UpdatePersona>(update)).await.unwrap_err();
@@ -127,11 +182,12 @@ async fn walk_an_arc(library: &Library, author: &Author) {
 }
 
 async fn compile_and_find(library: &Library, author: &Author) {
-    let compiled = library.compile_persona(&input(json!({ "name": "guide" }))).await.unwrap();
-    assert!(compiled.compiled_detail.contains("Be cold."), "{}", compiled.compiled_detail);
+    let both = json!({ "name": "guide", "both": true });
+    let compiled = serde_json::to_value(library.compile_persona(&input(both)).await.unwrap()).unwrap();
+    assert!(compiled["compiled_detail"].as_str().unwrap().contains("Be cold."), "{compiled}");
     let shown = view(library, json!({ "name": "guide" })).await;
     assert_eq!(shown["compiled_stale"], false);
-    assert_eq!(shown["compiled_summary"], compiled.compiled_summary);
+    assert_eq!(shown["compiled_summary"], compiled["compiled_summary"]);
     let update = json!({ "name": "cold", "content": "Be very cold." });
     library.update::<Part>(author, input(update)).await.unwrap();
     assert_eq!(view(library, json!({ "name": "guide" })).await["compiled_stale"], true);
@@ -139,7 +195,9 @@ async fn compile_and_find(library: &Library, author: &Author) {
     assert!(fresh["compiled_detail"].as_str().unwrap().contains("Be very cold."));
     assert_eq!(view(library, json!({ "name": "guide" })).await["compiled_stale"], false);
     let builtin = library.compile_persona(&input(json!({ "name": "critic" }))).await.unwrap();
-    assert!(!builtin.compiled_summary.is_empty());
+    assert!(
+        builtin.compiled_detail.is_some_and(|text| !text.is_empty()) && builtin.compiled_summary.is_none()
+    );
     assert_eq!(view(library, json!({ "name": "critic" })).await["compiled_stale"], false);
     let manifest = library.manifest(&input(json!({ "name": "guide" }))).await.unwrap();
     assert_eq!(manifest.parts.len(), 2);

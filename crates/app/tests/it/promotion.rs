@@ -62,7 +62,7 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
             let coder = crate::world::input(json!({ "persona": "coder", "scope": from }));
             world.library.reset_stage(&coder).await.unwrap();
             assert_eq!(world.library.advance_stage(&coder).await.unwrap().stage.as_str(), "two");
-            let prompt = world.library.prompt(&persona_in(from)).await.unwrap();
+            let prompt = world.library.prompt(&persona_in(from)).await.unwrap().text;
             assert!(prompt.contains("Be brisk."), "{prompt}");
             let promoted = promote(world, (Kind::Persona, "coder"), (Some(from), to), |_| ()).await;
             let promoted = promoted.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
@@ -86,7 +86,7 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
             // Shared entities have copies of builtins, files link them.
             let copied = pieces(&promoted.copied);
             assert_eq!(copied == [(Kind::Skill, "steelman")], to == Scope::Shared, "{to}: {copied:?}");
-            assert_eq!(world.library.prompt(&persona_in(to)).await.unwrap(), prompt);
+            assert_eq!(world.library.prompt(&persona_in(to)).await.unwrap().text, prompt);
             assert_eq!(world.library.scope_of(Kind::Persona, &name("coder")).await.unwrap(), to);
             for (kind, piece) in all {
                 assert_eq!(

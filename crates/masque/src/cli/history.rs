@@ -1,6 +1,7 @@
 //! history, diff, rollback, tag.
 
 use clap::Args;
+use persona::Kind;
 
 use super::{RecordedIn, ScopeOption, Target, Why};
 use crate::failure::{CommandError, Result};
@@ -32,17 +33,21 @@ impl HistoryArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque diff [OPTIONS] [KIND] <NAME> [REV] [REV]")]
 #[command(after_help = "\
-A revision is a number from `masque history`, or a tag. With color, changed words are highlighted;
+A revision is a number from `masque history`, or a tag. Pieces that have changed are shown, too. With color, changed words are highlighted;
 without, the output is a unified diff that `patch` can read.
 
   masque diff reviewer                     the last change
   masque diff reviewer 3                   changes since revision 3
   masque diff reviewer production 7        changes between a tag and a revision
+  masque diff reviewer production --compiled   the prompt, then and now
   masque diff part calm-tone --json        {from, to, fields, unified}")]
 pub(crate) struct DiffArgs {
     /// Name of a persona, or kind and name; then up to two revisions
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
     words: Vec<String>,
+    /// Compare the compiled prompts of a persona
+    #[arg(long)]
+    pub(crate) compiled: bool,
     #[command(flatten)]
     pub(crate) recorded: RecordedIn,
 }
@@ -50,7 +55,11 @@ pub(crate) struct DiffArgs {
 impl DiffArgs {
     /// The entity, and its older and newer revision.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)
+        let target = Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)?;
+        match self.compiled && target.kind != Kind::Persona {
+            true => Err(CommandError::NotForKind { flags: vec!["--compiled"], kind: target.kind }.into()),
+            false => Ok(target),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! list, search, show, manifest, compile.
 
+use std::collections::BTreeMap;
+
+use app::inputs::GetPersona;
 use clap::Args;
 use persona::{Kind, Name, PartType};
 
@@ -62,6 +65,45 @@ pub(crate) struct SearchArgs {
     pub(crate) paging: Paging,
 }
 
+/// The changes of one call: other parts, filters and budgets.
+#[derive(Debug, Args)]
+pub(crate) struct CutArgs {
+    /// Use another part for a type; repeatable
+    #[arg(long = "override", value_name = "TYPE=PART", value_parser = override_pair)]
+    overrides: Vec<(PartType, Name)>,
+    /// Only parts of these types
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = vocabulary(PartType::ALL, PartType::as_str))]
+    types: Option<Vec<PartType>>,
+    /// Only the N parts with the highest priority
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Keep what fits into N tokens, by priority
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u32>,
+}
+
+impl CutArgs {
+    /// True if nothing is changed or left out.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Self { overrides, types, limit, max_tokens } = self;
+        overrides.is_empty() && types.is_none() && limit.is_none() && max_tokens.is_none()
+    }
+
+    /// Puts the changes into a request.
+    pub(crate) fn apply(self, input: GetPersona) -> Result<GetPersona> {
+        let Self { overrides: pairs, types, limit, max_tokens } = self;
+        let mut overrides = BTreeMap::new();
+        for (part_type, part) in pairs {
+            if overrides.insert(part_type, part).is_some() {
+                let value = part_type.to_string();
+                return Err(CommandError::NamedTwice { flag: "--override", value }.into());
+            }
+        }
+        let overrides = (!overrides.is_empty()).then_some(overrides);
+        Ok(GetPersona { overrides, types, limit, max_tokens, ..input })
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(override_usage = "masque show [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
@@ -83,26 +125,19 @@ pub(crate) struct ShowArgs {
     /// Show full contents instead of summaries
     #[arg(long, short)]
     pub(crate) detail: bool,
-    /// Use another part for a type; repeatable
-    #[arg(long = "override", value_name = "TYPE=PART", value_parser = override_pair)]
-    pub(crate) overrides: Vec<(PartType, Name)>,
-    /// Only parts of these types
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = vocabulary(PartType::ALL, PartType::as_str))]
-    pub(crate) types: Option<Vec<PartType>>,
-    /// Only the N parts with the highest priority
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u32>,
-    /// Drop the least important pieces until the answer fits into N tokens
-    #[arg(long, value_name = "N")]
-    pub(crate) max_tokens: Option<u32>,
-    /// Show only the compiled prompt; compiles it first if it is stale
-    #[arg(long, conflicts_with_all = ["overrides", "types", "limit", "max_tokens"])]
+    /// Show summaries where pieces have them, in the compiled prompt too
+    #[arg(long, conflicts_with = "detail")]
+    pub(crate) summary: bool,
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+    /// Show only the compiled prompt, complete unless --summary is given
+    #[arg(long)]
     pub(crate) compiled: bool,
     /// Show the layer and scope that each field and piece came from
-    #[arg(long, conflicts_with_all = ["flat", "detail", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
+    #[arg(long, conflicts_with_all = ["flat", "detail", "summary", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
     pub(crate) explain: bool,
     /// Print TOML with inherited fields written out
-    #[arg(long, conflicts_with_all = ["detail", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
+    #[arg(long, conflicts_with_all = ["detail", "summary", "overrides", "types", "limit", "max_tokens", "compiled", "revision"])]
     pub(crate) flat: bool,
     /// Use this revision or tag
     #[arg(long, value_name = "REV|TAG")]
@@ -122,10 +157,10 @@ impl ShowArgs {
     /// Fails if a flag for personas was given for a piece.
     fn reject_persona_flags(&self, kind: Kind) -> Result<()> {
         let given = [
-            ("--override", !self.overrides.is_empty()),
-            ("--types", self.types.is_some()),
-            ("--limit", self.limit.is_some()),
-            ("--max-tokens", self.max_tokens.is_some()),
+            ("--override", !self.cut.overrides.is_empty()),
+            ("--types", self.cut.types.is_some()),
+            ("--limit", self.cut.limit.is_some()),
+            ("--max-tokens", self.cut.max_tokens.is_some()),
             ("--compiled", self.compiled),
             ("--explain", self.explain),
             ("--flat", self.flat),
@@ -155,16 +190,19 @@ pub(crate) struct ManifestArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "  masque compile code_reviewer --detail | pbcopy
+#[command(after_help = "  masque compile code_reviewer | pbcopy
   masque compile reviewer --revision production
-  claude --append-system-prompt \"$(masque compile mentor --detail)\"")]
+  masque compile mentor --override tone=plain-tone --max-tokens 500
+  claude --append-system-prompt \"$(masque compile mentor)\"")]
 pub(crate) struct CompileArgs {
     /// Persona
     #[arg(value_parser = name_to_read)]
     pub(crate) name: Name,
-    /// Use full contents instead of summaries
-    #[arg(long, short)]
-    pub(crate) detail: bool,
+    /// Use summaries where pieces have them
+    #[arg(long)]
+    pub(crate) summary: bool,
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
     /// Use this revision or tag
     #[arg(long, value_name = "REV|TAG")]
     pub(crate) revision: Option<String>,

@@ -1,7 +1,7 @@
 //! `masque diff`: compares two revisions.
 
 use app::RevisionRef;
-use app::outputs::{FieldChange, RevisionDiff};
+use app::outputs::{DiffSide, FieldChange, PieceDiff, PromptDiff, RevisionDiff};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -24,6 +24,10 @@ struct DiffOutput<'a> {
     from: i64,
     to: i64,
     fields: &'a [FieldChange],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pieces: &'a [PieceDiff],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled: Option<&'a PromptDiff>,
     unified: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
@@ -37,22 +41,37 @@ pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Out
     let diff = Lookup { command: "diff", name: &name, implied, scope: args.recorded.scope }
         .resolve(diff, workspace)
         .await?;
-    let RevisionDiff { kind, name, scope, from, to, fields, note } = &diff;
-    let note = note.as_deref();
-    let text = TextDiff::from_lines(&from.toml, &to.toml);
-    let unified = || {
-        let mut unified = text.unified_diff();
-        unified.context_radius(CONTEXT).header(&from.label, &to.label).to_string()
+    let compiled = match args.compiled {
+        true => {
+            let library = &workspace.library;
+            Some(library.diff_prompts(&name, args.recorded.scope, from.as_ref(), to.as_ref()).await?)
+        }
+        false => None,
     };
+    let RevisionDiff { kind, name, scope, from: old, to: new, fields, pieces, note, .. } = &diff;
+    let (note, compiled) = (note.as_deref(), compiled.as_ref());
+    let texts = match compiled {
+        Some(PromptDiff { from, to }) => vec![Sides::new(&old.label, &new.label, from, to)],
+        None => {
+            let itself = Sides::new(&old.label, &new.label, &old.toml, &new.toml);
+            std::iter::once(itself)
+                .chain(pieces.iter().map(|piece| Sides::of_piece(piece, old, new)))
+                .collect()
+        }
+    };
+    let changed: Vec<&Sides<'_>> = texts.iter().filter(|sides| sides.old != sides.new).collect();
     if output.is_json() {
-        let (from, to, unified) = (from.revision, to.revision, unified());
+        let unified = changed.iter().map(|sides| sides.unified()).collect();
+        let (from, to, scope) = (old.revision, new.revision, *scope);
         return output.json(&DiffOutput {
             kind: *kind,
             name,
-            scope: *scope,
+            scope,
             from,
             to,
             fields,
+            pieces,
+            compiled,
             unified,
             note,
         });
@@ -60,10 +79,44 @@ pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Out
     if let Some(note) = note {
         output.advise(&format!("{note}."))?;
     }
-    if from.toml == to.toml {
-        return output.advise(&format!("{} and {} have the same definition.", from.label, to.label));
+    if changed.is_empty() {
+        let equal = if compiled.is_some() { "prompt" } else { "definition and the same pieces" };
+        return output.advise(&format!("{} and {} have the same {equal}.", old.label, new.label));
     }
-    if output.has_color() { inline(&text, &from.label, &to.label, output) } else { output.exact(&unified()) }
+    changed.iter().try_for_each(|sides| sides.print(output))
+}
+
+/// Two texts to compare, with their labels.
+struct Sides<'a> {
+    old_label: String,
+    new_label: String,
+    old: &'a str,
+    new: &'a str,
+}
+
+impl<'a> Sides<'a> {
+    fn new(old_label: &str, new_label: &str, old: &'a str, new: &'a str) -> Self {
+        Self { old_label: old_label.to_owned(), new_label: new_label.to_owned(), old, new }
+    }
+
+    fn of_piece(piece: &'a PieceDiff, old: &DiffSide, new: &DiffSide) -> Self {
+        let label = |side: &DiffSide| format!("{} {} in {}", piece.kind.spoken(), piece.name, side.label);
+        Self::new(&label(old), &label(new), &piece.from_toml, &piece.to_toml)
+    }
+
+    fn unified(&self) -> String {
+        let text = TextDiff::from_lines(self.old, self.new);
+        let mut unified = text.unified_diff();
+        unified.context_radius(CONTEXT).header(&self.old_label, &self.new_label).to_string()
+    }
+
+    fn print(&self, output: &mut Output) -> Result<()> {
+        if !output.has_color() {
+            return output.exact(&self.unified());
+        }
+        let text = TextDiff::from_lines(self.old, self.new);
+        inline(&text, &self.old_label, &self.new_label, output)
+    }
 }
 
 /// Prints a unified diff with changed words highlighted.

@@ -36,7 +36,7 @@ fn print_created(written: &Written, output: &mut Output) -> Result<()> {
     let done = format!("created persona {name}");
     written::print_with_pieces(written, &done, &format!("persona {name} already exists"), output)?;
     output.advise(&format!(
-        "\nNext:\n  masque show {name}               read it\n  masque edit {name}               change it\n  masque compile {name} --detail   use it as a prompt"
+        "\nNext:\n  masque show {name}               read it\n  masque edit {name}               change it\n  masque compile {name}            use it as a prompt"
     ))
 }
 

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::lookup::Lookup;
 use crate::cli::{ShowArgs, Target};
-use crate::failure::{CommandError, Result};
+use crate::failure::Result;
 use crate::output::{Output, Style};
 use crate::workspace::Workspace;
 
 mod explanation;
-mod persona_text;
+pub(super) mod persona_text;
 mod piece_text;
 mod plain_text;
 mod preset_text;
@@ -96,7 +96,7 @@ async fn show_persona(
     workspace: &Workspace,
     output: &mut Output,
 ) -> Result<()> {
-    let (compiled, detail) = (args.compiled, args.detail);
+    let compiled = args.compiled;
     let input = input(args, lookup.name.clone())?;
     let loaded = lookup.resolve(workspace.library.get_persona(&input).await, workspace).await?;
     let view = app::parse_view(&loaded);
@@ -104,10 +104,15 @@ async fn show_persona(
         if output.is_json() {
             return output.json(&view);
         }
-        let text = if detail { &view.compiled_detail } else { &view.compiled_summary };
-        return output.exact(text.as_deref().unwrap_or_default());
+        let text = view.compiled_detail.as_ref().or(view.compiled_summary.as_ref());
+        output.exact(text.map_or("", String::as_str))?;
+        return persona_text::advise_budget(view.budget.as_ref(), output);
     }
-    let settings = workspace.library.settings(&input).await?;
+    // A budget counts the answer of agents, which has no settings of runs.
+    let settings = match input.max_tokens {
+        Some(_) => Settings::default(),
+        None => workspace.library.settings(&input).await?,
+    };
     if output.is_json() {
         return output.json(&PersonaOutput { view: &view, settings: &settings });
     }
@@ -124,24 +129,30 @@ struct PersonaOutput<'a> {
 }
 
 fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {
-    let mut overrides = std::collections::BTreeMap::new();
-    for (part_type, part) in args.overrides {
-        if overrides.insert(part_type, part).is_some() {
-            let value = part_type.to_string();
-            return Err(CommandError::NamedTwice { flag: "--override", value }.into());
-        }
-    }
-    Ok(GetPersona {
+    let ShowArgs { detail, summary, cut, compiled, revision, only, .. } = args;
+    let detail = if detail || summary { Some(detail) } else { None };
+    cut.apply(request(name, detail, compiled, revision, only.scope))
+}
+
+/// The request for a persona with nothing changed or left out.
+pub(super) fn request(
+    name: Name,
+    detail: Option<bool>,
+    compiled: bool,
+    revision: Option<String>,
+    scope: Option<Scope>,
+) -> GetPersona {
+    GetPersona {
         name,
-        detail: args.detail,
-        overrides: (!overrides.is_empty()).then_some(overrides),
-        types: args.types,
-        limit: args.limit,
-        max_tokens: args.max_tokens,
-        compiled: args.compiled,
-        revision: args.revision.map(RevisionText),
-        scope: args.only.scope,
-    })
+        detail,
+        overrides: None,
+        types: None,
+        limit: None,
+        max_tokens: None,
+        compiled,
+        revision: revision.map(RevisionText),
+        scope,
+    }
 }
 
 /// Prints the title: display name, name, scope and revision.

@@ -107,7 +107,7 @@ fn a_flat_persona_is_written_out_whole() {
     assert_eq!(home.json(&["show", "coder", "--flat"])["traits"], json!(["brief", "curious"]));
     // Imported again, it is the same persona.
     home.write("flat/personas.toml", &flat);
-    let compiled = |project: &str| home.ok(&["--project", project, "compile", "coder", "--detail"]);
+    let compiled = |project: &str| home.ok(&["--project", project, "compile", "coder"]);
     assert_eq!(compiled("flat"), compiled("."));
 }
 

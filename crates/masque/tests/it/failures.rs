@@ -100,6 +100,6 @@ fn control_characters_are_escaped_for_people() {
         contains(&text, &["\\u{1b}"]);
     }
     // Programs get the exact text.
-    contains(&home.ok(&["compile", "evil", "--detail"]), &["\x1b[31mred"]);
+    contains(&home.ok(&["compile", "evil"]), &["\x1b[31mred"]);
     assert_eq!(home.json(&["show", "skill", "evil"])["content"], "\x1b]0;x\x07");
 }

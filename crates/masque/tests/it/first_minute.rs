@@ -20,11 +20,28 @@ fn every_builtin_can_be_shown_and_compiled() {
         contains(&home.ok(&["show", name]), &[name, "builtin", "Parts", "Traits", "Skills", "Guardrails"]);
         contains(&home.ok(&["show", name, "--detail"]), &["System prompt"]);
         contains(&home.ok(&["manifest", name]), &["NAME", "part", "guardrail"]);
-        let (short, long) = (home.ok(&["compile", name]), home.ok(&["compile", name, "--detail"]));
+        let (short, long) = (home.ok(&["compile", name, "--summary"]), home.ok(&["compile", name]));
         assert!(short.len() < long.len(), "{name}: {} and {} bytes", short.len(), long.len());
-        assert_eq!(home.ok(&["show", name, "--compiled"]), short);
-        assert_eq!(home.ok(&["show", name, "--compiled", "--detail"]), long);
+        assert_eq!(home.ok(&["show", name, "--compiled", "--summary"]), short);
+        assert_eq!(home.ok(&["show", name, "--compiled"]), long);
     }
+}
+
+#[test]
+fn a_prompt_takes_other_parts_and_a_budget() {
+    let home = Home::new();
+    let whole = home.ok(&["compile", "critic"]);
+    let dry = home.ok(&["compile", "critic", "--override", "tone=dry-tone"]);
+    assert_ne!(dry, whole);
+    assert_eq!(home.ok(&["compile", "critic"]), whole, "a change of one call is not kept");
+    let cut = home.run(&["compile", "critic", "--max-tokens", "200"]);
+    assert!(cut.stderr.contains("left out: "), "{}", cut.stderr);
+    assert!(cut.ok().len() < whole.len());
+    let view = home.json(&["compile", "critic", "--max-tokens", "200"]);
+    assert!(view["budget"]["tokens"].as_u64().is_some_and(|tokens| tokens <= 200), "{view}");
+    assert_eq!(home.json(&["show", "critic", "--compiled", "--max-tokens", "200"]), view);
+    let manifest = home.json(&["manifest", "critic"]);
+    assert!(manifest["parts"][0]["tokens"].as_u64() < manifest["tokens"]["detail"].as_u64(), "{manifest}");
 }
 
 #[test]

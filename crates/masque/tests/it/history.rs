@@ -180,12 +180,27 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     assert_eq!((&tagged["revision"], &tagged["scope"]), (&json!(1), &json!("shared")));
     home.ok(&["update", "part", "calm", "--content", "You shout."]);
     home.ok(&["update", "persona", "helper", "--summary", "Second."]);
-    let compiled = |more: &[&str]| home.ok(&[&["compile", "helper", "--detail"], more].concat());
+    let compiled = |more: &[&str]| home.ok(&[&["compile", "helper"], more].concat());
     contains(&compiled(&[]), &["You shout."]);
     contains(&compiled(&["--revision", "production"]), &["You speak very slowly."]);
     contains(&compiled(&["--revision", "2"]), &["You shout."]);
     let shown = home.json(&["show", "helper", "--revision", "production"]);
     assert_eq!(shown["summary"], "First.");
+    contains(
+        &home.ok(&["diff", "helper", "production"]),
+        &["-summary = \"First.\"", "--- part calm in helper revision 1", "+content = \"You shout.\""],
+    );
+    contains(
+        &home.ok(&["diff", "helper", "production", "--compiled"]),
+        &["-You speak very slowly.", "+You shout."],
+    );
+    let diff = home.json(&["diff", "helper", "production", "--compiled"]);
+    assert_eq!(
+        (&diff["pieces"][0]["name"], diff["pieces"].as_array().map(Vec::len)),
+        (&json!("calm"), Some(1))
+    );
+    contains(diff["compiled"]["to"].as_str().unwrap(), &["You shout."]);
+    home.run(&["diff", "part", "calm", "--compiled"]).fails(2);
     let both = home.json(&["compile", "helper", "--revision", "production"]);
     contains(both["compiled_detail"].as_str().unwrap(), &["very slowly"]);
     assert_eq!((&both["scope"], &both["revision"]), (&json!("shared"), &json!(1)));

@@ -46,6 +46,25 @@ async fn wear_takes_any_name_and_overrides() {
         .expect("a prompt");
     let text = prompt["messages"][0]["content"]["text"].as_str().expect("text");
     assert!(text.contains("Be very dry."), "{text}");
+    // The resource, both tools and the prompt mean the same by "compiled".
+    let prompt =
+        wire.request("prompts/get", json!({ "name": "wear", "arguments": { "name": "mentor" } })).await;
+    let prompt = prompt.expect("a prompt");
+    let worn = prompt["messages"][0]["content"]["text"].as_str().expect("text");
+    let read = wire.request("resources/read", json!({ "uri": "persona://mentor/compiled" })).await;
+    let read = read.expect("a resource")["contents"][0]["text"].clone();
+    assert!(worn.ends_with(read.as_str().expect("text")), "{worn}");
+    let compiled = wire.call("compile_persona", json!({ "name": "mentor" })).await;
+    assert_eq!((&compiled["compiled_detail"], compiled.get("compiled_summary")), (&read, None));
+    let got = wire.call("get_agent_persona", json!({ "name": "mentor", "compiled": true })).await;
+    assert_eq!(got["compiled_detail"], read);
+    let both = wire.call("compile_persona", json!({ "name": "mentor", "both": true })).await;
+    assert_eq!(both["compiled_detail"], read);
+    let short = wire.call("compile_persona", json!({ "name": "mentor", "detail": false })).await;
+    assert_eq!((&short["compiled_summary"], short.get("compiled_detail")), (&both["compiled_summary"], None));
+    let arguments = json!({ "name": "mentor", "max_tokens": "1" });
+    let prompt = wire.request("prompts/get", json!({ "name": "wear", "arguments": arguments })).await;
+    assert_eq!(prompt.expect("a prompt")["description"], "The persona mentor, over budget");
     for (arguments, said) in [
         (json!({}), "name is missing"),
         (json!({ "name": "mentro" }), "mentor"),

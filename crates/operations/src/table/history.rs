@@ -3,6 +3,7 @@
 use app::inputs::{CompareRevisions, EntityHistory, Rollback, TagRevision, UntagRevision};
 use app::outputs::{History, RevisionDiff, RolledBack, Tagged, Untagged};
 use app::{Library, NewTag, RevisionRef};
+use persona::Kind;
 
 use super::prelude::*;
 use crate::Context;
@@ -14,7 +15,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(list_revisions, Read, "List the revisions of an entity, newest first: who, when and why",
         FOR_PEOPLE, get("/api/library/{kind}/{name}/history"), command("history"),
         EntityHistory => History, |cx, input| history(cx.library, input)),
-    op!(compare_revisions, Read, "Compare two revisions of an entity; by default, show the last change",
+    op!(compare_revisions, Read, "Compare two revisions of an entity and of its pieces; by default, show the last change",
         FOR_PEOPLE, get("/api/library/{kind}/{name}/diff"), command("diff"),
         CompareRevisions => RevisionDiff, |cx, input| diff(cx.library, input)),
     op!(rollback_entity, Overwrite, "Put an entity back to an earlier revision, which makes a new one; a deleted entity comes back",
@@ -35,9 +36,13 @@ async fn history(library: &Library, input: EntityHistory) -> app::Result<History
 }
 
 async fn diff(library: &Library, input: CompareRevisions) -> app::Result<RevisionDiff> {
-    let CompareRevisions { kind, name, from, to, scope } = input;
+    let CompareRevisions { kind, name, from, to, compiled, scope } = input;
     let (from, to) = (from.map(|from| from.parse()), to.map(|to| to.parse()));
-    library.diff(kind, &name, scope, from.as_ref(), to.as_ref()).await
+    let mut diff = library.diff(kind, &name, scope, from.as_ref(), to.as_ref()).await?;
+    if compiled && kind == Kind::Persona {
+        diff.compiled = Some(library.diff_prompts(&name, scope, from.as_ref(), to.as_ref()).await?);
+    }
+    Ok(diff)
 }
 
 async fn tag(cx: &Context<'_>, input: TagRevision) -> app::Result<Tagged> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::Rendered;
-use app::inputs::{ByName, CreatePersona, Delete, GetPersona, List, Search, UpdatePersona};
+use app::inputs::{ByName, CompilePersona, CreatePersona, Delete, GetPersona, List, Search, UpdatePersona};
 use app::outputs::{CompiledPersona, Deleted, Manifest, Page, PersonaView, Written};
 use persona::Kind;
 use persona::explain::Explanation;
@@ -21,9 +21,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(get_persona_manifest, Read, "What a persona is made of, without contents. Call this first for an unknown persona",
         tool(Load), get("/api/personas/{name}/manifest"), command("manifest"),
         ByName => Manifest, |cx, input| manifest(cx, &input)),
-    op!(compile_persona, Derive, "Merge a persona into prompt text, short and full, and keep it. Repeat after changes",
+    op!(compile_persona, Derive, "Merge a persona into one prompt text and keep it. Repeat after changes",
         tool(Load), post("/api/personas/{name}/compile"), command("compile"),
-        ByName => CompiledPersona, |cx, input| cx.library.compile_persona(&input)),
+        CompilePersona => CompiledPersona, |cx, input| cx.library.compile_persona(&input)),
     op!(search_library, Read, "Search personas and their pieces by words",
         tool(Load), get("/api/search"), command("search"),
         Search => Page, |cx, input| cx.library.search(input)),

@@ -60,6 +60,10 @@ pub(super) fn links(bundle: &Bundle) -> Vec<PartLink> {
         priority: placed.priority,
     };
     let mut links: Vec<PartLink> = layers::authored(bundle).iter().map(link).collect();
+    // Appended parts follow others of the same order, whatever their names.
+    if !links.is_sorted_by_key(|link| (link.order, link.name.clone())) {
+        links.iter_mut().zip(0..).for_each(|(link, order)| link.order = order);
+    }
     let rungs = super::rungs(bundle);
     let is_there = |name: &Name| links.iter().any(|link| link.name == *name);
     let lost = lost(&rungs, is_there, &mut Vec::new());

@@ -1,6 +1,6 @@
 //! A named, loadable agent configuration.
 
-use crate::entity::{first_sentence, said};
+use crate::entity::{Texts, said};
 use crate::field::{self, Described, Item, blank, described, kind};
 use crate::limits::{
     DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS,
@@ -18,14 +18,14 @@ kind! {
                 .strongest();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("When to use the persona, in a sentence. It serves as the summary if there is none.")
+            field::short("When to use the persona, in a sentence.")
                 .searched()
                 .strongest()
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> = field::short(
-            "The persona in a sentence or two, for short views. Without it: the description, else the first \
-             sentence of the system prompt.",
+            "The persona in a sentence or two, for short views and prompts. Without it, they have the whole system \
+             prompt.",
         )
         .searched()
         .strongest()
@@ -139,7 +139,7 @@ kind! {
         own parts_mode: MergeMode = field::word(
             MergeMode::words,
             "How the parts combine with the base's: `replace` replaces all of the base's parts of the same type, \
-             `append` adds to them.",
+             `append` follows them.",
         )
         .implied_word("replace");
         /// Exchanges that show how the persona answers.
@@ -224,7 +224,7 @@ described! {
         priority: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "Weight in a budget: the lowest priority is dropped first.",
+            "Weight in a budget: the highest priority is tried first.",
         )
         .implied(0);
     }
@@ -348,22 +348,21 @@ impl Persona {
         self.first_model().and_then(|model| model.max_output_tokens)
     }
 
-    /// The authored summary, else the description, else the system prompt's first sentence.
-    pub fn summary_or_derived(&self) -> &str {
-        said(&self.summary)
-            .or(said(&self.description))
-            .or_else(|| said(&self.system_prompt).map(first_sentence))
-            .unwrap_or_default()
-    }
-
-    /// The system prompt, else the detail, else the summary. Where there is a system prompt, the
-    /// detail is about the persona, not for it.
-    pub fn prompt_or_derived(&self) -> &str {
-        said(&self.system_prompt).or(said(&self.detail)).unwrap_or_else(|| self.summary_or_derived())
-    }
-
     /// Takes something out that the persona names.
     pub fn unlink(&mut self, kind: Kind, name: &Name) {
         field::value::unlink_fields(self, kind, name);
+    }
+}
+
+impl Texts for Persona {
+    fn own_summary(&self) -> Option<&str> {
+        said(&self.summary)
+    }
+
+    /// The system prompt, else the detail, else the summary, else the description. Beside a system
+    /// prompt, the detail is about the persona, not for it.
+    fn whole(&self) -> &str {
+        let Self { system_prompt, detail, summary, description, .. } = self;
+        [system_prompt, detail, summary, description].into_iter().find_map(said).unwrap_or_default()
     }
 }

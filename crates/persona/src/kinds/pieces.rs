@@ -1,7 +1,7 @@
 //! Parts, traits, skills and guardrails: the texts that personas are composed of.
 
 use crate::check::{Checked, Rule, invalid};
-use crate::entity::{first_sentence, said};
+use crate::entity::{Texts, said};
 use crate::field::{self, blank, kind};
 use crate::limits::{DENY_TOOLS, TOOL_CHARS};
 use crate::{Name, PartType, Severity, Tags, TraitType};
@@ -21,8 +21,7 @@ kind! {
             field::short("When to use the part, for people and agents who choose one.").searched().filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> = field::short(
-            "The part in a sentence, for short views. Without it: the description, else the first sentence of the \
-             content.",
+            "The part in a sentence, for short views and prompts. Without it, they have the whole content.",
         )
         .searched()
         .filled();
@@ -40,24 +39,21 @@ impl Part {
         part_fields!(blank, { Part(name, part_type) })
     }
 
-    /// The authored summary, else the description, else the content's first sentence.
-    pub fn summary_or_derived(&self) -> &str {
-        said(&self.summary)
-            .or(said(&self.description))
-            .or_else(|| said(&self.content).map(first_sentence))
-            .unwrap_or_default()
-    }
-
-    /// The authored content, else what there is of a summary.
-    pub fn content_or_summary(&self) -> &str {
-        said(&self.content).unwrap_or_else(|| self.summary_or_derived())
-    }
-
     fn check_together(&self) -> Checked {
-        if self.content_or_summary().is_empty() {
+        if self.whole().is_empty() {
             return invalid("content", Rule::NoText);
         }
         Ok(())
+    }
+}
+
+impl Texts for Part {
+    fn own_summary(&self) -> Option<&str> {
+        said(&self.summary)
+    }
+
+    fn whole(&self) -> &str {
+        said(&self.content).or(said(&self.summary)).or(said(&self.description)).unwrap_or_default()
     }
 }
 
@@ -81,14 +77,12 @@ kind! {
     }
 }
 
-impl Trait {
-    /// The authored description, else the instruction's first sentence.
-    pub fn description_or_derived(&self) -> &str {
-        said(&self.description).or_else(|| said(&self.instruction).map(first_sentence)).unwrap_or_default()
+impl Texts for Trait {
+    fn own_summary(&self) -> Option<&str> {
+        said(&self.description)
     }
 
-    /// The authored instruction, else the description.
-    pub fn instruction_or_description(&self) -> &str {
+    fn whole(&self) -> &str {
         said(&self.instruction).or(said(&self.description)).unwrap_or_default()
     }
 }
@@ -112,10 +106,13 @@ kind! {
     }
 }
 
-impl Skill {
-    /// The authored description, else the content's first sentence.
-    pub fn description_or_derived(&self) -> &str {
-        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+impl Texts for Skill {
+    fn own_summary(&self) -> Option<&str> {
+        said(&self.description)
+    }
+
+    fn whole(&self) -> &str {
+        said(&self.content).or(said(&self.description)).unwrap_or_default()
     }
 }
 
@@ -151,14 +148,12 @@ kind! {
     }
 }
 
-impl Guardrail {
-    /// The authored description, else the content's first sentence.
-    pub fn description_or_derived(&self) -> &str {
-        said(&self.description).or_else(|| said(&self.content).map(first_sentence)).unwrap_or_default()
+impl Texts for Guardrail {
+    fn own_summary(&self) -> Option<&str> {
+        said(&self.description)
     }
 
-    /// The authored content, else the description.
-    pub fn content_or_description(&self) -> &str {
+    fn whole(&self) -> &str {
         said(&self.content).or(said(&self.description)).unwrap_or_default()
     }
 }

@@ -6,11 +6,13 @@ fn check(base: &str, mode: MergeMode, own: &str, expected: &str) {
     let (base, own) = (parts(base), parts(own));
     let layer = |parts, origin, mode| Layer { parts: placed(parts, origin), mode };
     let persona = Persona::new(Name::parse("someone").expect("a name"));
-    let below = stack(Vec::new(), &persona, layer(&base, LayerOrigin::Base, MergeMode::Replace));
-    let stacked = stack(below, &persona, layer(&own, LayerOrigin::Own, mode));
+    let below = stack(Vec::new(), &persona, layer(&base, LayerOrigin::Base, MergeMode::Replace), 0);
+    let stacked = stack(below, &persona, layer(&own, LayerOrigin::Own, mode), 1);
     let shown: Vec<String> = stacked
         .iter()
-        .map(|placed| format!("{:?} {}={}", placed.origin, placed.part.part_type, placed.part.name))
+        .map(|Stacked { placed, .. }| {
+            format!("{:?} {}={}", placed.origin, placed.part.part_type, placed.part.name)
+        })
         .collect();
     assert_eq!(shown.join(", "), expected);
 }

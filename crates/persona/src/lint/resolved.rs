@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::known::Known;
 use super::{Finding, Level, Report, Rule, Subject};
-use crate::entity::said;
+use crate::entity::{Texts, said, shortened};
 use crate::{
     AnyEntity, Base, Bundle, CharacterArc, Kind, LayerOrigin, Meta, Name, Part, PartType, Persona, Scope,
     inherit, layers,
@@ -46,6 +46,7 @@ fn persona<'a>(
     };
     useless_removals(report, known, persona, &chain[1..]);
     no_prompt(report, &chain);
+    no_summary(report, known, &chain);
     let bundle = skeleton(known, (scope, persona), &chain[1..]);
     let placed = layers::authored(&bundle);
     for part_type in SINGLE {
@@ -147,6 +148,46 @@ fn no_prompt(report: &mut Report<'_, '_>, chain: &[(Scope, &Persona)]) {
         let hint = "give it a system_prompt, a summary or parts".to_owned();
         report.add(Rule::NoPrompt, None, message, Some(hint));
     }
+}
+
+/// Names the long pieces without a summary of a persona that has one. A base that has a summary is
+/// checked by itself.
+fn no_summary(report: &mut Report<'_, '_>, known: &Known<'_>, chain: &[(Scope, &Persona)]) {
+    let has_summary =
+        |chain: &[(Scope, &Persona)]| chain.iter().any(|(_, persona)| persona.own_summary().is_some());
+    if !has_summary(chain) {
+        return;
+    }
+    let further = (1..chain.len()).take_while(|at| !has_summary(&chain[*at..]));
+    for (scope, persona) in std::iter::once(0).chain(further).map(|at| chain[at]) {
+        let parts: Vec<Name> = persona.parts.iter().map(|link| link.name.clone()).collect();
+        for (field, kind, names) in [
+            ("parts", Kind::Part, &parts),
+            ("traits", Kind::Trait, &persona.traits),
+            ("skills", Kind::Skill, &persona.skills),
+            ("guardrails", Kind::Guardrail, &persona.guardrails),
+        ] {
+            let is_long = |name: &&Name| match known.find(scope, kind, name) {
+                Some((_, AnyEntity::Part(it))) => is_long(it),
+                Some((_, AnyEntity::Trait(it))) => is_long(it),
+                Some((_, AnyEntity::Skill(it))) => is_long(it),
+                Some((_, AnyEntity::Guardrail(it))) => is_long(it),
+                _ => false,
+            };
+            let long: Vec<&str> = names.iter().filter(is_long).map(Name::as_str).collect();
+            if !long.is_empty() {
+                let message = format!("without a summary, and whole in short prompts: {}", long.join(", "));
+                let hint =
+                    format!("give each a {}", if kind == Kind::Part { "summary" } else { "description" });
+                report.add(Rule::NoSummary, Some(field), message, Some(hint));
+            }
+        }
+    }
+}
+
+/// True if a piece has no summary of its own and more text than a list shows.
+fn is_long(piece: &dyn Texts) -> bool {
+    piece.own_summary().is_none() && shortened(piece.whole()) != piece.whole().trim()
 }
 
 fn arc(report: &mut Report<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types_by_arc: &TypesByArc) {

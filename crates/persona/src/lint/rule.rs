@@ -83,6 +83,8 @@ rules! {
         "Several parts of a type that should be single (identity, tone, voice, archetype) speak at once.";
     NoPrompt = "no-prompt", Warning,
         "A persona says nothing: it has no text, no parts and no other pieces, of its own or inherited.";
+    NoSummary = "no-summary", Note,
+        "A persona has a summary and a long piece of it has none, so that short views and prompts have the whole piece.";
     EmptyPiece = "empty-piece", Warning,
         "A trait, skill, guardrail, arc or test input has nothing in it that could take effect.";
     LongPart = "long-part", Warning,

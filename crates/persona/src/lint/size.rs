@@ -1,7 +1,7 @@
 //! Pieces that are too long or empty.
 
 use super::{Report, Rule, Settings};
-use crate::entity::said;
+use crate::entity::{Texts as _, said};
 use crate::{AnyEntity, TokenCounter};
 
 pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &dyn TokenCounter) {
@@ -11,13 +11,13 @@ pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &
         long(report, content, settings.part_tokens, counter);
     }
     let empty = match report.subject.entity {
-        AnyEntity::Trait(it) if it.instruction_or_description().is_empty() => {
+        AnyEntity::Trait(it) if it.whole().is_empty() => {
             Some(("instruction", "the trait has neither an instruction nor a description"))
         }
         AnyEntity::Skill(it) if said(&it.content).is_none() => {
             Some(("content", "the skill has no content that could be loaded"))
         }
-        AnyEntity::Guardrail(it) if it.content_or_description().is_empty() && it.deny_tools.is_empty() => {
+        AnyEntity::Guardrail(it) if it.whole().is_empty() && it.deny_tools.is_empty() => {
             Some(("content", "the guardrail has neither a text nor tools that it denies"))
         }
         AnyEntity::Arc(it) if it.stages.is_empty() => Some(("stages", "the arc has no stages")),

@@ -1,8 +1,10 @@
-//! `max_tokens`: the lowest priority goes until the rendered view fits.
+//! `max_tokens`: the answer is filled by priority until it is full.
 
-use persona::{Request, TokenCounter, View, assemble, view};
+use persona::{
+    Budget, Bundle, Form, LeftOutKind, Request, TokenCounter, View, assemble, budget, compile_view, view,
+};
 
-use crate::script::{Toks, check, read};
+use crate::script::{Toks, check, name, read};
 
 #[test]
 fn a_persona_within_budget_is_complete() {
@@ -27,10 +29,30 @@ fn equal_priorities_go_last_first() {
 }
 
 #[test]
-fn a_whole_tail_is_dropped_even_if_a_smaller_piece_fits() {
-    // Priority is the author's word on what matters: c may not stay while b, above it, goes.
-    check("own tone=a/3*2 tone=b/2*5 tone=c/1*1 | max 4", "tone=a | max b c | 2 tokens");
-    check("own tone=a/3*9 tone=b/2*1 | max 4", " | max a b | 0 tokens");
+fn a_smaller_piece_of_lower_priority_is_still_tried() {
+    check("own tone=a/3*2 tone=b/2*5 tone=c/1*1 | max 4", "tone=a tone=c | max b | 3 tokens");
+    check("own tone=a/3*9 tone=b/2*1 | max 4", "tone=b | max a | 1 tokens");
+    check("own tone=a/9*9 tone=b/8*2 tone=c/7*9 tone=d/6*2 | max 4", "tone=b tone=d | max a c | 4 tokens");
+}
+
+#[test]
+fn before_a_piece_is_dropped_its_summary_is_tried() {
+    check("detail | own tone=a/2 voice=b/1 | max 11", "tone=a voice=b~ | 11 tokens");
+    check("detail | own tone=a/2*3 voice=b/1 | max 13", "tone=a~ voice=b | 13 tokens");
+    check("detail | own tone=a/2 voice=b/1*2 | max 11", "tone=a | max b | 10 tokens");
+    check("detail | traits calm | skills sql | max 2", "trait:calm~ skill:sql~ | 2 tokens");
+    // Guardrails and overrides are not optional, and stay whole.
+    check("detail | guardrails honest | max 5", "guardrail:honest | 10 tokens | over budget");
+    check("detail | override tone=dry | max 5", "tone=dry | 10 tokens | over budget");
+}
+
+#[test]
+fn own_pieces_outrank_inherited_ones_of_equal_priority() {
+    check("own tone=a > append tone=b | max 1", "tone=b | max a | 1 tokens");
+    check("own tone=a/1 > append tone=b | max 1", "tone=a | max b | 1 tokens");
+    check("own tone=a > append tone=b | limit 1", "tone=b | limit a");
+    check("traits calm > traits kind | max 1", "trait:kind | max trait:calm | 1 tokens");
+    check("skills sql > skills css | max 1", "skill:css | max skill:sql | 1 tokens");
 }
 
 #[test]
@@ -75,7 +97,8 @@ fn examples_go_first_and_the_last_of_them_before_the_others() {
     check(&format!("{pieces} | max 12"), "tone=a | 12 tokens");
     check(&format!("{pieces} | max 11"), "tone=a | max example:2 | 11 tokens");
     check(&format!("{pieces} | max 10"), "tone=a | max example:1 example:2 | 10 tokens");
-    check(&format!("{pieces} | max 9"), " | max example:1 example:2 a | 0 tokens");
+    check(&format!("{pieces} | max 9"), "tone=a~ | 3 tokens");
+    check(&format!("{pieces} | max 0"), " | max a example:1 example:2 | 0 tokens");
     check("detail | set examples=tok | traits calm | max 10", "trait:calm | max example:1 | 10 tokens");
     // A summary shows no examples, so none are left out of it.
     check("set examples=tok | own tone=a | max 1", "tone=a | 1 tokens");
@@ -93,7 +116,7 @@ fn the_persona_itself_counts() {
 #[test]
 fn the_view_that_is_asked_for_is_counted() {
     check("persona *1 | own tone=a voice=b | max 15", "tone=a voice=b | 3 tokens");
-    check("detail | persona *1 | own tone=a voice=b | max 29", "tone=a | max b | 20 tokens");
+    check("detail | persona *1 | own tone=a voice=b | max 29", "tone=a voice=b~ | 21 tokens");
     check(
         "detail | own tone=a | traits calm | skills sql | guardrails honest | max 40",
         "tone=a trait:calm skill:sql guardrail:honest | 40 tokens",
@@ -121,7 +144,7 @@ fn kept_parts_are_in_assembly_order() {
 }
 
 /// Counts words between blanks.
-struct Words;
+pub(crate) struct Words;
 
 impl TokenCounter for Words {
     fn tokenizer(&self) -> &'static str {
@@ -134,7 +157,7 @@ impl TokenCounter for Words {
 }
 
 /// Counts four bytes as a token, as a rule of thumb does.
-struct FourBytes;
+pub(crate) struct FourBytes;
 
 impl TokenCounter for FourBytes {
     fn tokenizer(&self) -> &'static str {
@@ -146,23 +169,68 @@ impl TokenCounter for FourBytes {
     }
 }
 
+/// The answer as its caller receives it.
+pub(crate) fn received(bundle: &Bundle, request: &Request, counter: &dyn TokenCounter) -> (String, Budget) {
+    let assembled = assemble(bundle, request, counter).expect("its overrides exist");
+    let budget = budget(&assembled, request, counter.tokenizer()).expect("a budget was given");
+    let answer = match request.form {
+        Form::Text => compile_view(&assembled, request.view),
+        Form::Pieces | Form::Compiled => {
+            serde_json::to_string(&view(&assembled, request, counter.tokenizer())).expect("JSON")
+        }
+    };
+    (answer, budget)
+}
+
 #[test]
-fn the_count_is_that_of_the_answer_without_its_budget() {
+fn the_count_is_that_of_the_whole_answer() {
     let (bundle, _) = read(
         "persona *5 | own tone=a/3*9 voice=b/2*20 goal=c/1*3 | stage tone=cold*4 | traits calm*3 | skills sql*7 | guardrails honest*2",
     );
+    let mut seen = [0; 2];
     for asked in [View::Summary, View::Detail] {
-        for max_tokens in (0..400).step_by(7) {
-            for counter in [&Words as &dyn TokenCounter, &FourBytes, &Toks] {
-                let request = Request { view: asked, max_tokens: Some(max_tokens), ..Request::default() };
-                let assembled = assemble(&bundle, &request, counter).expect("no overrides");
-                let mut answer = view(&assembled, &request, counter.tokenizer());
-                let budget = answer.budget.take().expect("a budget was given");
-                let json = serde_json::to_string(&answer).expect("an answer");
-                assert_eq!(budget.tokens, Some(counter.count(&json)));
-                assert_eq!(budget.tokenizer.as_deref(), Some(counter.tokenizer()));
-                assert_eq!(budget.over_budget, counter.count(&json) > max_tokens);
+        for form in [Form::Pieces, Form::Compiled, Form::Text] {
+            for max_tokens in (0..400).step_by(7) {
+                for counter in [&Words as &dyn TokenCounter, &FourBytes] {
+                    let max = Some(max_tokens);
+                    let request = Request { view: asked, form, max_tokens: max, ..Request::default() };
+                    let (answer, budget) = received(&bundle, &request, counter);
+                    assert_eq!(budget.tokens, Some(counter.count(&answer)), "{answer}");
+                    assert_eq!(budget.tokenizer.as_deref(), Some(counter.tokenizer()));
+                    assert_eq!(budget.over_budget, counter.count(&answer) > max_tokens, "{answer}");
+                    seen[usize::from(budget.over_budget)] += 1;
+                }
             }
         }
     }
+    assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
+}
+
+#[test]
+fn left_out_names_pieces_and_their_tokens() {
+    let (bundle, request) =
+        read("own tone=a/1*3 voice=b*2 goal=c | traits calm*2 | types tone voice | max 3");
+    let (_, budget) = received(&bundle, &request, &Toks);
+    assert_eq!(
+        serde_json::to_value(&budget).expect("JSON"),
+        serde_json::json!({
+            "tokens": 3, "tokenizer": "toks", "over_budget": false,
+            "left_out": { "part": { "b": 2 }, "trait": { "calm": 2 } },
+        })
+    );
+    let (bundle, request) = read("detail | own tone=a | max 1");
+    let (_, budget) = received(&bundle, &request, &Toks);
+    assert_eq!(budget.shortened, [(LeftOutKind::Part, vec![name("a")])].into());
+}
+
+/// Many names can exceed a budget by themselves.
+#[test]
+fn names_that_do_not_fit_are_counted() {
+    let skills: Vec<String> = (0..200).map(|at| format!("skill-number-{at}*9")).collect();
+    let (bundle, _) = read(&format!("own tone=a/9*3 | skills {}", skills.join(" ")));
+    let request = Request { max_tokens: Some(150), ..Request::default() };
+    let (answer, budget) = received(&bundle, &request, &FourBytes);
+    assert!(FourBytes.count(&answer) <= 150 && !budget.over_budget, "{answer}");
+    assert!(answer.contains("tok tok tok") && budget.left_out.is_empty(), "{answer}");
+    assert!(budget.left_out_count.is_some_and(|count| count > 150), "{answer}");
 }

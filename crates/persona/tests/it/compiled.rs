@@ -1,9 +1,9 @@
 //! The compiled text is a product: these are the texts that people paste into a system prompt.
 
 use insta::assert_snapshot;
-use persona::{Bundle, CompiledText, Example, Request, View, assemble, compile};
+use persona::{Bundle, Compiled, CompiledText, Example, Persona, Request, View, assemble, compile};
 
-use crate::script::Toks;
+use crate::script::{Toks, bundle, name};
 use crate::wardrobe::{minimal, rich, staged, without_prompt};
 
 /// Compiles, and sees to what no golden text would show: a text ends with one line end.
@@ -86,4 +86,62 @@ fn dropped_pieces_are_not_in_the_text() {
     let text = compile(&assembled).detail;
     assert!(text.contains("## Protocol") && text.contains("## Guardrails"), "{text}");
     assert!(!text.contains("## Tone") && !text.contains("## Rules"), "{text}");
+}
+
+#[test]
+fn nothing_is_cut_out_of_a_piece_without_a_summary() {
+    let mut bundle = bundle(Persona::new(name("strict")));
+    bundle.persona.system_prompt = Some("You are e.g. a tester. You must never push.".to_owned());
+    let json = serde_json::json!({
+        "parts": [{ "name": "steps", "part_type": "protocol", "description": "For changes.", "content": "1. Read the ADR.\n2. Run make check." }],
+        "traits": [{ "name": "wary", "trait_type": "cognitive", "instruction": "Doubt. Then check." }],
+        "skills": [{ "name": "bisect", "content": "Halve it. Halve it again." }],
+        "guardrails": [{ "name": "safe", "content": "Never force-push.\nNever delete a branch." }],
+    });
+    let read = |kind: &str| json[kind].clone();
+    bundle.parts = serde_json::from_value(read("parts")).expect("parts");
+    bundle.traits = serde_json::from_value(read("traits")).expect("traits");
+    bundle.skills = serde_json::from_value(read("skills")).expect("skills");
+    bundle.guardrails = serde_json::from_value(read("guardrails")).expect("guardrails");
+    bundle.persona.parts = serde_json::from_value(serde_json::json!([{ "name": "steps" }])).expect("links");
+    bundle.persona.traits = vec![name("wary")];
+    bundle.persona.skills = vec![name("bisect")];
+    bundle.persona.guardrails = vec![name("safe")];
+    let text = compiled(&bundle);
+    let view = |asked| {
+        let request = Request::plain(asked);
+        let view =
+            persona::view(&assemble(&bundle, &request, &Toks).expect("no overrides"), &request, "toks");
+        serde_json::to_string(&view).expect("JSON").replace("\\n", "\n")
+    };
+    for text in [text.summary, text.detail, view(View::Summary), view(View::Detail)] {
+        for said in [
+            "You are e.g. a tester. You must never push.",
+            "1. Read the ADR.\n2. Run make check.",
+            "Doubt. Then check.",
+            "Halve it. Halve it again.",
+            "Never force-push.",
+            "Never delete a branch.",
+        ] {
+            assert!(text.contains(said), "{said:?} is not in {text}");
+        }
+        assert!(!text.contains("For changes."), "a description is about a part: {text}");
+    }
+}
+
+#[test]
+fn text_of_another_format_is_not_shown() {
+    let mut bundle = rich();
+    let text = compiled(&bundle);
+    let at = chrono::DateTime::UNIX_EPOCH;
+    let (summary, detail) = ("Cut.".to_owned(), "Cut too.".to_owned());
+    bundle.compiled = Some(Compiled { summary, detail, at, fingerprint: "0".repeat(64) });
+    let shown = |bundle: &Bundle| {
+        let view = persona::view(&bundle.assembled(), &Request::default(), "toks");
+        (view.compiled_summary, view.compiled_stale)
+    };
+    assert_eq!(shown(&bundle), (None, None));
+    let CompiledText { summary, detail, fingerprint } = text;
+    bundle.compiled = Some(Compiled { summary: summary.clone(), detail, at, fingerprint });
+    assert_eq!(shown(&bundle), (Some(summary), Some(false)));
 }

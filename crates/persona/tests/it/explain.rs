@@ -122,7 +122,7 @@ fn a_part_lists_the_parts_it_replaces() {
     );
     check_parts(
         "own tone=warm > append tone=dry",
-        &["tone=dry@0/0 builtin:someone in builtin", "tone=warm@0/0 builtin:base-1 in builtin"],
+        &["tone=warm@0/0 builtin:base-1 in builtin", "tone=dry@0/0 builtin:someone in builtin"],
     );
     check_parts(
         "own tone=warm@1 > append tone=warm@2",

@@ -77,15 +77,25 @@ fn the_strongest_layer_supplies_a_type() {
 #[test]
 fn append_adds_instead() {
     check("own tone=warm > append tone=wry", "tone=warm tone=wry");
-    check("own tone=warm > append tone=wry > append tone=shy", "tone=shy tone=warm tone=wry");
+    check("own tone=warm > append tone=wry > append tone=shy", "tone=warm tone=wry tone=shy");
     check("own tone=warm > append tone=wry > own tone=dry", "tone=dry");
     check("own tone=warm > own tone=dry > append tone=wry", "tone=dry tone=wry");
     check("append tone=warm > own tone=dry", "tone=dry");
     check("append tone=warm > append tone=wry", "tone=warm tone=wry");
-    check("own tone=warm goal=win > append tone=wry voice=low", "voice=low tone=warm goal=win tone=wry");
+    check("own tone=warm goal=win > append tone=wry voice=low", "tone=warm goal=win voice=low tone=wry");
     check("own tone=warm > append", "tone=warm");
+    // Whatever their names and orders, own parts follow the base's of their type.
+    check("own tone=warm@5 > append tone=apt@0", "tone=warm tone=apt");
+    check(
+        "own tone=z@0 goal=y@1 > append tone=a@0 goal=b@1 voice=c@2",
+        "tone=z tone=a goal=y goal=b voice=c",
+    );
+    // A part of another type has the order that it is given; without one it comes last.
+    check("own tone=z@10 goal=y@30 > append voice=c@20", "tone=z voice=c goal=y");
+    check("own tone=z@10 goal=y@30 > append voice=c@0 flaw=d@1", "tone=z goal=y voice=c flaw=d");
+    check_places("own tone=z@3 > append tone=a@0 goal=b@9", "base:tone=z@3/0 own:tone=a@3/0 own:goal=b@9/0");
     // The mode of one layer says nothing about the next.
-    check("own tone=a > append tone=b > own goal=c > append tone=d", "tone=a tone=b goal=c tone=d");
+    check("own tone=a > append tone=b > own goal=c > append tone=d", "tone=a goal=c tone=b tone=d");
 }
 
 #[test]
@@ -274,15 +284,15 @@ fn a_plan_is_merged_key_by_key() {
 }
 
 #[test]
-fn a_summary_is_derived_from_inherited_fields() {
-    let summary = |script: &str| {
+fn a_short_prompt_opens_with_the_inherited_summary_or_the_whole_prompt() {
+    let opening = |script: &str| {
         let (bundle, _) = read(script);
-        bundle.assembled().persona.summary_or_derived().to_owned()
+        persona::compile(&bundle.assembled()).summary.trim_end().to_owned()
     };
-    assert_eq!(summary("set description=Kind. >"), "Kind.");
-    assert_eq!(summary("set description=Kind. > prompt Be_brief."), "Kind.");
-    assert_eq!(summary("set summary=Short. > set description=Kind."), "Short.");
-    assert_eq!(summary("prompt Be_kind._Always. > prompt+ Be_brief."), "Be kind.");
+    assert_eq!(opening("set description=Kind. >"), "Kind.");
+    assert_eq!(opening("set description=Kind. > prompt Be_brief."), "Be brief.");
+    assert_eq!(opening("set summary=Short. > set description=Kind."), "Short.");
+    assert_eq!(opening("prompt Be_kind._Always. > prompt+ Be_brief."), "Be kind. Always.\n\nBe brief.");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn fields_of(finding: &Finding) -> String {
 /// The findings of all rules in the content of a part of the project.
 pub(crate) fn in_text(text: &str) -> Vec<Finding> {
     let part = json!({ "part_type": "goal", "content": text });
-    let persona = json!({ "summary": "s", "parts": [{ "name": "p" }] });
+    let persona = json!({ "system_prompt": "s", "parts": [{ "name": "p" }] });
     Shelf::read(&[("project part p", part), ("project persona someone", persona)]).lint(&Settings::default())
 }
 
@@ -222,7 +222,7 @@ fn rules_have_an_id_a_level_and_a_sentence() {
         assert!(rule.description().ends_with('.') && rule.description().len() > 20, "{id}");
         assert_eq!(json!(rule.level()), json!(rule.level().as_str()));
     }
-    assert_eq!(Rule::ALL.len(), 19);
+    assert_eq!(Rule::ALL.len(), 20);
     let schema = json!(schemars::schema_for!(Finding));
     assert_eq!(schema["properties"]["level"]["enum"], json!(["note", "warning", "error"]));
     assert_eq!(schema["properties"]["rule"]["enum"], json!(Rule::ALL));

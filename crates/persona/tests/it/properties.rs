@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use persona::{
-    Assembled, Bundle, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part, PartLink, Persona, Request,
-    View, compile,
+    Assembled, Bundle, Form, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part, PartLink, Persona,
+    Request, TokenCounter, View, compile,
 };
 use proptest::prelude::*;
 
 mod cases;
 use cases::{Case, TYPES, holds};
 
+use crate::budget::{FourBytes, Words, received};
 use crate::script::name;
 
 fn names(assembled: &Assembled<'_>) -> Vec<String> {
@@ -205,7 +206,7 @@ fn pieces(assembled: &Assembled<'_>) -> BTreeSet<(Kind, Name)> {
 }
 
 #[test]
-fn max_tokens_keeps_the_longest_run_in_order_of_priority_that_fits() {
+fn max_tokens_tries_each_piece_by_priority_whole_and_then_as_its_summary() {
     holds(|case| {
         let whole = case.assemble(&case.whole());
         let fitted = case.assemble(&case.with_max_tokens());
@@ -220,22 +221,59 @@ fn max_tokens_keeps_the_longest_run_in_order_of_priority_that_fits() {
             .collect();
         ranked.sort_by_key(|(priority, _, _)| -priority);
         let droppable: BTreeSet<_> = ranked.iter().map(|(_, kind, name)| (*kind, name.clone())).collect();
-        let fixed: BTreeSet<_> = pieces(&whole).difference(&droppable).cloned().collect();
-        let sum = |pieces: &BTreeSet<(Kind, Name)>| -> usize {
-            pieces.iter().map(|(kind, name)| cost(case, *kind, name)).sum()
-        };
-        let runs = (0..=ranked.len()).rev().map(|length| {
-            let run = ranked[..length].iter().map(|(_, kind, name)| (*kind, name.clone()));
-            fixed.iter().cloned().chain(run).collect::<BTreeSet<_>>()
-        });
-        let expected = runs.into_iter().find(|run| sum(run) <= case.max_tokens).unwrap_or(fixed.clone());
-        prop_assert_eq!(pieces(&fitted), expected.clone());
-        prop_assert_eq!(fitted.tokens, Some(sum(&expected)));
-        prop_assert_eq!(fitted.over_budget, sum(&expected) > case.max_tokens);
-        let kept = whole.parts.iter().filter(|placed| fitted.parts.contains(placed));
-        prop_assert_eq!(&fitted.parts, &kept.cloned().collect::<Vec<_>>());
+        let mut kept: BTreeSet<_> = pieces(&whole).difference(&droppable).cloned().collect();
+        let mut tokens: usize = kept.iter().map(|(kind, name)| cost(case, *kind, name)).sum();
+        let mut shortened = BTreeSet::new();
+        let is_over = tokens > case.max_tokens;
+        for (_, kind, name) in ranked {
+            let whole = cost(case, kind, &name);
+            let short = if case.view == View::Detail { whole / 10 } else { whole };
+            // Where even the guardrails are too long, nothing is added.
+            let added = [whole, short].into_iter().find(|cost| !is_over && tokens + cost <= case.max_tokens);
+            if let Some(added) = added {
+                tokens += added;
+                kept.insert((kind, name.clone()));
+                if added < whole {
+                    shortened.insert((kind, name));
+                }
+            }
+        }
+        prop_assert_eq!(pieces(&fitted), kept);
+        let short = fitted.shortened.iter().map(|(of, name)| (kind(*of), name.clone()));
+        prop_assert_eq!(short.collect::<BTreeSet<_>>(), shortened);
+        prop_assert_eq!(fitted.tokens, Some(tokens));
+        prop_assert_eq!(fitted.over_budget, is_over);
+        let in_order = whole.parts.iter().filter(|placed| fitted.parts.contains(placed));
+        prop_assert_eq!(&fitted.parts, &in_order.cloned().collect::<Vec<_>>());
         Ok(())
     });
+}
+
+#[test]
+fn an_answer_fits_when_counted_or_says_that_it_does_not() {
+    let fitting = std::cell::Cell::new(0);
+    holds(|case| {
+        for form in [Form::Pieces, Form::Compiled, Form::Text] {
+            for counter in [&Words as &dyn TokenCounter, &FourBytes] {
+                let max_tokens = case.max_tokens * 5;
+                let request = Request { form, max_tokens: Some(max_tokens), ..case.whole() };
+                let (answer, budget) = received(&case.bundle, &request, counter);
+                let counted = counter.count(&answer);
+                prop_assert!(
+                    counted <= max_tokens || budget.over_budget,
+                    "{} of {}: {}",
+                    counted,
+                    max_tokens,
+                    answer
+                );
+                prop_assert_eq!(budget.tokens, Some(counted));
+                let is_cut = !budget.left_out.is_empty() || !budget.shortened.is_empty();
+                fitting.set(fitting.get() + usize::from(is_cut && !budget.over_budget));
+            }
+        }
+        Ok(())
+    });
+    assert!(fitting.get() > 100, "only {} answers were cut to fit", fitting.get());
 }
 
 /// The kind of a piece; the random personas have no examples.

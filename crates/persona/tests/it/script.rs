@@ -47,11 +47,12 @@ impl TokenCounter for Toks {
     }
 
     fn count(&self, text: &str) -> usize {
-        text.matches("tok").count()
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| *word == "tok").count()
     }
 }
 
-/// Asserts what the answer holds: the pieces that are kept, in order, and then, where there is any
+/// Asserts what the answer holds: the pieces that are kept, in order, with `~` behind the name of one of
+/// which only the summary is kept; and then, where there is any
 /// of it, `| types …`, `| limit …`, `| max …` with what each left out, `| 7 tokens` and
 /// `| over budget`.
 #[track_caller]
@@ -372,11 +373,21 @@ fn number<T: std::str::FromStr>(digits: &str) -> T {
 }
 
 fn answer(assembled: &Assembled<'_>) -> String {
-    let parts =
-        assembled.parts.iter().map(|placed| format!("{}={}", placed.part.part_type, placed.part.name));
+    let short = |kind, name: &Name| match assembled.shortened.contains(&(kind, name.clone())) {
+        true => format!("{name}~"),
+        false => name.to_string(),
+    };
+    let parts = assembled
+        .parts
+        .iter()
+        .map(|placed| format!("{}={}", placed.part.part_type, short(LeftOutKind::Part, &placed.part.name)));
+    let traits =
+        assembled.traits.iter().map(|item| format!("trait:{}", short(LeftOutKind::Trait, &item.name)));
+    let skills =
+        assembled.skills.iter().map(|item| format!("skill:{}", short(LeftOutKind::Skill, &item.name)));
     let pieces = parts
-        .chain(assembled.traits.iter().map(|item| format!("trait:{}", item.name)))
-        .chain(assembled.skills.iter().map(|item| format!("skill:{}", item.name)))
+        .chain(traits)
+        .chain(skills)
         .chain(assembled.guardrails.iter().map(|item| format!("guardrail:{}", item.name)));
     let mut clauses = vec![pieces.collect::<Vec<_>>().join(" ")];
     let mut left_out: BTreeMap<usize, Vec<String>> = BTreeMap::new();

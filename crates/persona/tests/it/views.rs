@@ -3,7 +3,8 @@
 use chrono::DateTime;
 use insta::assert_json_snapshot;
 use persona::{
-    Bundle, Compiled, Manifest, Part, PartType, PersonaView, Request, View, assemble, manifest, view,
+    Bundle, Compiled, Form, Manifest, Part, PartType, PersonaView, Request, View, assemble, compile,
+    manifest, view,
 };
 
 use crate::script::{Toks, name};
@@ -63,6 +64,7 @@ fn a_budget_lists_dropped_pieces() {
         types: vec![PartType::Tone, PartType::Identity, PartType::System, PartType::Flaw],
         limit: Some(3),
         max_tokens: Some(1),
+        form: Form::Pieces,
     };
     assert_json_snapshot!("budget", answer(&bundle, &request));
 }
@@ -88,7 +90,7 @@ fn only_a_plain_answer_has_compiled_text_and_only_its_view() {
         summary: "short".into(),
         detail: "long".into(),
         at: DateTime::UNIX_EPOCH,
-        fingerprint: "of another day".into(),
+        fingerprint: compile(&minimal().assembled()).fingerprint,
     });
     let shown = |request: &Request| {
         let answer = answer(&bundle, request);
@@ -108,15 +110,15 @@ fn only_a_plain_answer_has_compiled_text_and_only_its_view() {
 
 #[test]
 fn the_manifest_is_structure() {
-    assert_json_snapshot!("manifest_staged", manifest(&staged().assembled()));
-    assert_json_snapshot!("manifest_without_prompt", manifest(&without_prompt().assembled()));
-    assert_json_snapshot!("manifest_minimal", manifest(&minimal().assembled()));
+    assert_json_snapshot!("manifest_staged", manifest(&staged().assembled(), &Toks));
+    assert_json_snapshot!("manifest_without_prompt", manifest(&without_prompt().assembled(), &Toks));
+    assert_json_snapshot!("manifest_minimal", manifest(&minimal().assembled(), &Toks));
 }
 
 #[test]
 fn the_manifest_holds_no_content_and_no_instruction() {
     let bundle = staged();
-    let json = serde_json::to_string(&manifest(&bundle.assembled())).expect("JSON");
+    let json = serde_json::to_string(&manifest(&bundle.assembled(), &Toks)).expect("JSON");
     let Bundle { persona, parts, traits, skills, guardrails, stage, .. } = &bundle;
     let stage = stage.iter().flat_map(|stage| &stage.parts);
     let contents = parts
@@ -135,7 +137,7 @@ fn the_manifest_holds_no_content_and_no_instruction() {
 
 #[test]
 fn the_manifest_carries_the_tools_that_its_front_fills_in() {
-    let mut filled = manifest(&rich().assembled());
+    let mut filled = manifest(&rich().assembled(), &Toks);
     assert!(filled.on_demand_tools.is_empty());
     filled.on_demand_tools.insert("get_agent_part".into(), "loads one part".into());
     let json = serde_json::to_value(&filled).expect("JSON");

@@ -25,6 +25,9 @@ impl Catalog for Frozen {
     }
 }
 
+/// A piece by kind, name and scope.
+pub type PieceKey = (Kind, Name, Scope);
+
 impl Scopes {
     /// The history of an entity in a scope, newest first.
     pub async fn history(
@@ -124,6 +127,19 @@ impl Scopes {
             bundle.meta.updated_at = Some(revision.about.created_at);
         }
         Ok(bundle)
+    }
+
+    /// Everything that a revision refers to, as it was then. `None` for what no history has any more.
+    pub async fn pieces_then(&self, revision: &FullRevision) -> Result<Vec<(PieceKey, Option<AnyEntity>)>> {
+        let mut pieces = Vec::with_capacity(revision.refs.len());
+        for wanted in &revision.refs {
+            let then = match self.as_it_was(wanted, &revision.about).await {
+                Err(Error::Store(store::Error::Forgotten { .. })) => None,
+                then => Some(then?),
+            };
+            pieces.push(((wanted.kind, wanted.name.clone(), wanted.scope), then));
+        }
+        Ok(pieces)
     }
 
     /// Gives a frozen persona the parts that a call names. They are the caller's, and resolve to the current

@@ -97,7 +97,7 @@ fn is_repeatable(field: &Field) -> bool {
 
 impl FieldFlag {
     fn new(field: &'static Field, table: Option<&'static str>, long: String) -> Self {
-        let about = persona::first_sentence(field.about).trim_end_matches('.');
+        let about = field.about.split(". ").next().unwrap_or_default().trim_end_matches('.');
         let more = if is_repeatable(field) { "; repeatable" } else { "" };
         let about_bases = field.inherit == Inherit::Removes
             || matches!(field.shape, Shape::Base)

@@ -2,9 +2,7 @@
 
 use app::outputs::Settings;
 use persona::field::Shape;
-use persona::{
-    ArcView, Budget, Field, GuardrailView, Kind, LeftOutReason, PartView, PersonaView, SkillView, TraitView,
-};
+use persona::{ArcView, Budget, Field, GuardrailView, Kind, PartView, PersonaView, SkillView, TraitView};
 
 use serde_json::Value;
 
@@ -178,23 +176,40 @@ fn part_note(part: &PartView) -> String {
 
 fn print_budget(budget: &Budget, output: &mut Output) -> Result<()> {
     output.blank()?;
-    if let (Some(tokens), Some(tokenizer)) = (budget.tokens, &budget.tokenizer) {
-        let over =
-            if budget.over_budget { ", over budget: the remaining pieces are never dropped" } else { "" };
-        output.field("tokens", &format!("{tokens} ({tokenizer}){over}"))?;
-    } else if budget.over_budget {
-        output.field("limit", "exceeded: overrides are never dropped")?;
+    budget_lines(budget).iter().try_for_each(|(label, value)| output.field(label, value))
+}
+
+/// Says beside a compiled prompt what was left out of it.
+pub(in super::super) fn advise_budget(budget: Option<&Budget>, output: &mut Output) -> Result<()> {
+    let lines = budget.map(budget_lines).unwrap_or_default();
+    lines.iter().try_for_each(|(label, value)| output.advise(&format!("{label}: {value}")))
+}
+
+/// The lines about a budget: a label and a value each.
+fn budget_lines(budget: &Budget) -> Vec<(&'static str, String)> {
+    let Budget { tokens, tokenizer, over_budget, left_out, left_out_count, shortened } = budget;
+    let mut lines = Vec::new();
+    if let (Some(tokens), Some(tokenizer)) = (tokens, tokenizer) {
+        let over = if *over_budget { ", over budget: the remaining pieces are never dropped" } else { "" };
+        lines.push(("tokens", format!("{tokens} ({tokenizer}){over}")));
+    } else if *over_budget {
+        lines.push(("limit", "exceeded: overrides are never dropped".to_owned()));
     }
-    for (reason, by) in [
-        (LeftOutReason::Types, "--types"),
-        (LeftOutReason::Limit, "--limit"),
-        (LeftOutReason::MaxTokens, "--max-tokens"),
-    ] {
-        let gone = budget.left_out.iter().filter(|item| item.reason == reason);
-        let gone: Vec<String> = gone.map(|item| format!("{} {}", item.kind, item.name)).collect();
-        if !gone.is_empty() {
-            output.field("left out", &format!("by {by}: {}", gone.join(", ")))?;
-        }
+    let short =
+        shortened.iter().flat_map(|(kind, names)| names.iter().map(move |name| format!("{kind} {name}")));
+    let short: Vec<String> = short.collect();
+    if !short.is_empty() {
+        lines.push(("summaries", short.join(", ")));
     }
-    Ok(())
+    let gone = left_out.iter().flat_map(|(kind, names)| {
+        names.iter().map(move |(name, tokens)| format!("{kind} {name} ({tokens} tokens)"))
+    });
+    let gone: Vec<String> = gone.collect();
+    if !gone.is_empty() {
+        lines.push(("left out", gone.join(", ")));
+    }
+    if let Some(count) = left_out_count {
+        lines.push(("left out", format!("{count} pieces")));
+    }
+    lines
 }

@@ -145,7 +145,7 @@ fn a_conflict_with_a_base_is_seen_after_the_layers() {
     check(
         Rule::ConflictingParts,
         &entries("append"),
-        &["warning persona project:a parts | 2 tone parts | dry, warm"],
+        &["warning persona project:a parts | 2 tone parts | warm, dry"],
     );
     // A conflict within a base is reported for the base alone.
     check(
@@ -318,4 +318,54 @@ fn a_part_over_the_threshold_is_long() {
     check(Rule::LongPart, &of(1_500), &[]);
     assert_eq!(Settings::default().part_tokens, 1_500);
     check(Rule::LongPart, &[("project skill x", json!({ "content": "tok ".repeat(2_000) }))], &[]);
+}
+
+#[test]
+fn long_pieces_need_a_summary_where_the_persona_has_one() {
+    let long = json!("One.\nTwo.");
+    let pieces = || {
+        [
+            ("project part steps", json!({ "part_type": "goal", "content": long })),
+            ("project part told", json!({ "part_type": "goal", "content": long, "summary": "Both." })),
+            ("project part brief", json!({ "part_type": "goal", "content": "One. Two." })),
+            ("project trait calm", json!({ "trait_type": "social", "instruction": long })),
+            ("project skill sql", json!({ "content": long })),
+            ("project guardrail safe", json!({ "content": long })),
+        ]
+    };
+    let persona = |fields: Value| {
+        let mut persona = json!({
+            "parts": links(&["steps", "told", "brief"]), "traits": ["calm"], "skills": ["sql"], "guardrails": ["safe"],
+        });
+        persona.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        persona
+    };
+    let found = |name: &str| {
+        [
+            ("guardrails", "safe", "description"),
+            ("parts", "steps", "summary"),
+            ("skills", "sql", "description"),
+            ("traits", "calm", "description"),
+        ]
+        .map(|(field, piece, missing)| format!("note persona project:{name} {field} | : {piece} | {missing}"))
+    };
+    let checked = |personas: Vec<(&str, Value)>, expected: &[String]| {
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check(Rule::NoSummary, &[pieces().to_vec(), personas].concat(), &expected);
+    };
+    checked(vec![("project persona a", persona(json!({ "system_prompt": "You." })))], &[]);
+    checked(vec![("project persona a", persona(json!({ "summary": "You." })))], &found("a"));
+    // Inherited pieces are those of the base if that has a summary, too.
+    let heir = |fields: Value| ("project persona b", fields);
+    checked(
+        vec![
+            ("project persona a", persona(json!({ "summary": "You." }))),
+            heir(json!({ "extends": "a", "summary": "Me." })),
+        ],
+        &found("a"),
+    );
+    checked(
+        vec![("project persona a", persona(json!({}))), heir(json!({ "extends": "a", "summary": "Me." }))],
+        &found("b"),
+    );
 }

@@ -67,13 +67,23 @@ async fn overrides_come_in_a_body() {
     let (status, dry) = load(json!({ "overrides": { "tone": "dry" }, "detail": true })).await;
     assert_eq!((status, part_names(&dry)), (200, vec![&json!("dry"), &json!("ship")]));
     assert_eq!(load(json!({})).await.1, get(&running, "/api/personas/guide").await);
+    // Compiled text takes them too, and a budget.
+    let request = json!({ "compiled": true, "overrides": { "tone": "dry" }, "max_tokens": 75 });
+    let (status, cut) = load(request).await;
+    let text = cut["compiled_detail"].as_str().expect("a text");
+    assert!(status == 200 && text.contains("Speak dryly.") && !text.contains("Ship it."), "{cut}");
+    assert_eq!(
+        (&cut["budget"]["over_budget"], &cut["budget"]["left_out"]),
+        (&json!(false), &json!({ "part": { "ship": 3 } }))
+    );
+    let short = get(&running, "/api/personas/guide?compiled=true&detail=false").await;
+    assert!(short["compiled_summary"].as_str().is_some_and(|text| text.contains("You guide.")), "{short}");
     for (body, expected) in [
         (json!({ "overrides": { "tone": "drya" } }), "unknown_override"),
         (json!({ "overrides": { "tone": "ship" } }), "wrong_part_type"),
         (json!({ "overrides": { "mood": "dry" } }), "unknown_word"),
         (json!({ "override": {} }), "unknown_field"),
         (json!({ "name": "mentor" }), "conflicting_fields"),
-        (json!({ "compiled": true, "limit": 1 }), "conflicting_fields"),
     ] {
         let (status, problem) = load(body.clone()).await;
         assert_eq!((status, code(&problem)), (400, expected), "{body}: {problem}");
