@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_description_is_always_there_and_never_too_long() {
-        assert_eq!(SkillFile::of(&skill("a", None, "Read it. Twice.")).description, "Read it.");
+        assert_eq!(SkillFile::of(&skill("a", None, "Read it.\nTwice.")).description, "Read it. …");
         assert_eq!(SkillFile::of(&skill("a", Some(" "), "")).description, "The skill a");
         let long = SkillFile::of(&skill("a", Some(&"ä".repeat(3_000)), "")).description;
         assert_eq!(long.chars().count(), SKILL_DESCRIPTION_CHARS);

@@ -273,8 +273,8 @@ async fn lists_show_inherited_fields() {
                 "b-kid | b | d",
                 "c-grandkid | b | own",
                 "d-speaker | b | d",
-                "e-text | I am text. | -",
-                "f-kid | I am text. | -",
+                "e-text | I am text. Only. | -",
+                "f-kid | I am text. Only. | -",
                 "g-own | s | t",
             ];
             let page =

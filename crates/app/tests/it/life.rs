@@ -108,8 +108,9 @@ async fn author_a_persona(library: &Library, author: &Author) {
     assert_eq!(shown["parts"][0]["content"], "Be warm.");
     assert_eq!(shown["guardrails"][0]["severity"], "high");
     let shown = view(library, json!({ "name": "guide" })).await;
-    assert_eq!(shown["summary"], "Guides people");
-    assert_eq!(shown["parts"][1]["summary"], "You are a guide.");
+    assert_eq!((&shown["description"], shown.get("summary")), (&json!("Guides people"), None));
+    // Without a summary of its own, a part is whole.
+    assert_eq!(shown["parts"][1]["content"], "You are a guide.");
 
     let cold = json!({ "name": "cold", "part_type": "tone", "content": "Be cold." });
     library.create::<Part>(author, input(cold)).await.unwrap();

@@ -31,7 +31,7 @@ fn every_builtin_can_be_shown_and_compiled() {
 fn a_prompt_takes_other_parts_and_a_budget() {
     let home = Home::new();
     let whole = home.ok(&["compile", "critic"]);
-    let dry = home.ok(&["compile", "critic", "--override", "tone=dry-tone"]);
+    let dry = home.ok(&["compile", "critic", "--override", "tone=mentor-tone"]);
     assert_ne!(dry, whole);
     assert_eq!(home.ok(&["compile", "critic"]), whole, "a change of one call is not kept");
     let cut = home.run(&["compile", "critic", "--max-tokens", "200"]);

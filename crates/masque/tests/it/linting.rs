@@ -340,7 +340,7 @@ fn with_hidden_characters() -> Home {
     let home = library(
         "\
 [personas.reviewer]
-summary = \"You review.\"
+system_prompt = \"You review.\"
 parts = [\"calm\", \"clear\", \"curt\"]
 plan_persona = { instruction_file = \"prompts/plan.md\" }
 

@@ -124,7 +124,7 @@ fn the_parameters_are_those_that_were_promised() {
     for (tool, parameters) in [
         ("get_agent_persona", "compiled detail limit max_tokens name overrides revision scope types"),
         ("get_persona_manifest", "name scope"),
-        ("compile_persona", "name scope"),
+        ("compile_persona", "both detail name scope"),
         ("search_library", "cursor kinds limit query scope"),
         ("get_agent_part", "name scope"),
         ("add_persona_part", "if_revision message part part_order persona priority scope"),
@@ -188,6 +188,7 @@ fn a_manifest_hints_at_the_tools_of_its_connection_alone() {
     let mut manifest: app::outputs::Manifest = serde_json::from_value(json!({
         "name": "a", "scope": "shared", "revision": 1,
         "parts": [], "traits": [], "skills": [], "guardrails": [],
+        "tokens": { "detail": 90, "summary": 20, "tokenizer": "o200k_base" },
     }))
     .expect("a manifest");
     operations::add_hints(&mut manifest, Front::Mcp(ToolSelection::default()));
@@ -198,7 +199,8 @@ fn a_manifest_hints_at_the_tools_of_its_connection_alone() {
             "get_agent_trait(name)": "load instruction for a specific trait",
             "get_agent_skill(name)": "load skill content",
             "get_agent_guardrail(name)": "load guardrail content",
-            "compile_persona(name)": "load pre-merged compiled_summary if full context needed",
+            "get_agent_persona(name, compiled: true)":
+                "load all of it as one prompt: 90 tokens, 20 with detail: false",
         })
     );
     let two = "get_persona_manifest,get_agent_part".parse().expect("two tools");

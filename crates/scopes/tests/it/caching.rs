@@ -104,7 +104,7 @@ async fn a_change_of_the_database_is_in_the_next_answer() {
         let text = CompiledText {
             summary: "Compiled.".to_owned(),
             detail: "Compiled.".to_owned(),
-            fingerprint: "f".to_owned(),
+            fingerprint: persona::fingerprint(&load(scopes, "guide").await.assembled()),
         };
         scopes.store_compiled(Scope::Project, &name("guide"), &text).await.unwrap();
         assert!(says(scopes, "guide", "Compiled.").await);

@@ -192,7 +192,7 @@ async fn filters_reach_into_files() {
         check(of_type(PartType::Tone), &[]).await;
         check(Filter { query: Some("heron fir".to_owned()), ..Filter::default() }, &["file-goal project"]).await;
         let lead = listed(&scopes, Kind::Part, &tags(&["y"]), 1).await.remove(0);
-        assert_eq!((lead.summary.as_deref(), lead.part_type), (Some("First heron."), Some(PartType::Goal)));
+        assert_eq!((lead.summary.as_deref(), lead.part_type), (Some("First heron. Second."), Some(PartType::Goal)));
         scopes.close().await;
     })
     .await;

@@ -270,8 +270,12 @@ fn flattened(bundle: &Bundle) -> Bundle {
 fn seen(bundle: &Bundle, request: &Request) -> PersonaView {
     let assembled = assemble(bundle, request, &Toks).expect("there are no overrides");
     let mut view = view(&assembled, request, "toks");
-    for part in view.parts.iter_mut().flatten().filter(|part| part.from == LayerOrigin::Base) {
-        part.from = LayerOrigin::Own;
+    for part in view.parts.iter_mut().flatten() {
+        // Flattening renumbers appended parts; their order in the list stays.
+        part.part_order = 0;
+        if part.from == LayerOrigin::Base {
+            part.from = LayerOrigin::Own;
+        }
     }
     view
 }

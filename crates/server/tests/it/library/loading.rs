@@ -68,7 +68,7 @@ async fn overrides_come_in_a_body() {
     assert_eq!((status, part_names(&dry)), (200, vec![&json!("dry"), &json!("ship")]));
     assert_eq!(load(json!({})).await.1, get(&running, "/api/personas/guide").await);
     // Compiled text takes them too, and a budget.
-    let request = json!({ "compiled": true, "overrides": { "tone": "dry" }, "max_tokens": 75 });
+    let request = json!({ "compiled": true, "overrides": { "tone": "dry" }, "limit": 1, "max_tokens": 75 });
     let (status, cut) = load(request).await;
     let text = cut["compiled_detail"].as_str().expect("a text");
     assert!(status == 200 && text.contains("Speak dryly.") && !text.contains("Ship it."), "{cut}");

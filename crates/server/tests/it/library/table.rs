@@ -74,7 +74,7 @@ async fn links_arcs_search_and_compile() {
     assert_eq!(each(&found["items"], "name")[0], "guide");
     assert!(each(&found["items"], "kind").iter().all(|kind| **kind == "persona"), "{found}");
     let compiled = done(&running, "POST", "/api/personas/guide/compile", None).await;
-    assert!(compiled["compiled_summary"].as_str().is_some_and(|text| text.contains("Calm.")), "{compiled}");
+    assert!(compiled["compiled_detail"].as_str().is_some_and(|text| text.contains("Calm.")), "{compiled}");
     done(&running, "DELETE", "/api/personas/guide/parts/calm", None).await;
     assert!(get(&running, "/api/library/persona/guide").await["parts"].as_array().is_none_or(Vec::is_empty));
 
