@@ -133,7 +133,7 @@ async fn load(wire: &mut Wire) {
         )
         .await;
     assert_eq!(trimmed["parts"].as_array().map(Vec::len), Some(1));
-    assert_eq!(trimmed["budget"]["left_out"]["part"]["mend"].is_number(), true);
+    assert!(trimmed["budget"]["left_out"]["part"]["mend"].is_number());
     let manifest = wire.call("get_persona_manifest", json!({ "name": "tailor" })).await;
     assert_eq!(manifest["on_demand_tools"].as_object().map(serde_json::Map::len), Some(5));
     assert!(manifest["parts"][0].get("content").is_none());
