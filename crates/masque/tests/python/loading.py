@@ -11,7 +11,7 @@ async def loads_two_views(masque: Connection) -> None:
         assert field not in short, f"{field} is in the summary view: {short}"
     identity, _, tone = short["parts"]
     same("a part's own summary", identity["summary"], "You are a harbour pilot.")
-    same("a summary that nobody wrote", tone["summary"], "Speak calmly.")
+    same("a part without a summary is whole", tone["content"], "Speak calmly. Always.")
     same("a part's content in the summary view", "content" in identity, False)
     same("a trait", short["traits"][0]["description"], "Sees the weather turn")
     same("a guardrail", short["guardrails"][0]["description"], "Never enter at night")
@@ -44,9 +44,9 @@ async def exchanges_parts(masque: Connection) -> None:
 async def keeps_to_a_budget(masque: Connection) -> None:
     some = await masque.call("get_agent_persona", name="pilot", types=["tone", "goal"])
     same("two types", names(some["parts"]), ["dock-goal", "calm-tone"])
-    same("what two types leave out", names(some["budget"]["left_out"]), ["harbour-identity"])
     two = await masque.call("get_agent_persona", name="pilot", limit=2)
     same("the two most important parts", names(two["parts"]), ["dock-goal", "calm-tone"])
+    same("what they leave out", list(two["budget"]["left_out"]["part"]), ["harbour-identity"])
     none = await masque.call("get_agent_persona", name="pilot", limit=0)
     same("no part at all", none["parts"], [])
     kept = await masque.call("get_agent_persona", name="pilot", limit=1, overrides={"tone": "dry-tone"})
@@ -54,10 +54,11 @@ async def keeps_to_a_budget(masque: Connection) -> None:
 
     roomy = await masque.call("get_agent_persona", name="pilot", detail=True, max_tokens=100_000)
     budget = roomy["budget"]
-    same("with room for all", (budget["left_out"], budget["over_budget"]), ([], False))
+    same("with room for all", ("left_out" in budget, budget["over_budget"]), (False, False))
     assert budget["tokens"] > 50 and budget["tokenizer"], f"nothing was counted: {budget}"
     tight = await masque.call("get_agent_persona", name="pilot", detail=True, max_tokens=budget["tokens"] - 20)
-    assert tight["budget"]["left_out"], f"nothing was left out: {tight['budget']}"
+    cut = tight["budget"].keys() & {"left_out", "shortened"}
+    assert cut, f"nothing was left out: {tight['budget']}"
     assert tight["budget"]["tokens"] <= budget["tokens"] - 20, f"it does not fit: {tight['budget']}"
     same("guardrails are never dropped", tight["guardrails"], roomy["guardrails"])
     tiny = await masque.call("get_agent_persona", name="pilot", detail=True, max_tokens=1)
@@ -67,7 +68,9 @@ async def keeps_to_a_budget(masque: Connection) -> None:
 
 async def compiles(masque: Connection) -> None:
     text = await masque.call("compile_persona", name="pilot")
-    summaries = ["The harbour's pilot.", "You are a harbour pilot.", "Speak calmly."]
+    assert "compiled_summary" not in text, f"nobody asked for both texts: {text}"
+    text = await masque.call("compile_persona", name="pilot", both=True)
+    summaries = ["The harbour's pilot.", "You are a harbour pilot.", "Speak calmly. Always."]
     contains("the short text", text["compiled_summary"], *summaries)
     order = ["You bring ships", "thirty years", "without a scratch", "Speak calmly. Always.", "next risk", "dusk"]
     contains("the full text", text["compiled_detail"], *order)
@@ -87,13 +90,15 @@ async def compiles(masque: Connection) -> None:
     same("after a part changed", stale["compiled_stale"], True)
     same("the old text is still there", stale["compiled_summary"], text["compiled_summary"])
     alone = await masque.call("get_agent_persona", name="pilot", compiled=True)
-    same("the text alone", set(alone), {"name", "scope", "compiled_summary"})
-    contains("it is brought up to date", alone["compiled_summary"], "Speak softly.")
-    whole = await masque.call("get_agent_persona", name="pilot", compiled=True, detail=True)
-    same("the full text alone", set(whole), {"name", "scope", "compiled_detail"})
+    same("the text alone", set(alone), {"name", "scope", "revision", "compiled_detail"})
+    contains("it is brought up to date", alone["compiled_detail"], "Speak softly.")
+    short = await masque.call("get_agent_persona", name="pilot", compiled=True, detail=False)
+    same("the short text alone", set(short), {"name", "scope", "revision", "compiled_summary"})
     fresh = await masque.call("get_agent_persona", name="pilot")
     same("then it is fresh again", fresh["compiled_stale"], False)
-    await masque.refused("get_agent_persona", "compiled", name="pilot", compiled=True, limit=1)
+    one = await masque.call("get_agent_persona", name="pilot", compiled=True, limit=1, max_tokens=2000)
+    assert "Speak softly." not in one["compiled_detail"], f"one part is more important: {one}"
+    assert one["budget"]["tokens"] <= 2000 and not one["budget"]["over_budget"], f"it fits: {one}"
 
 
 async def shows_a_manifest(masque: Connection) -> None:
@@ -115,7 +120,7 @@ async def shows_a_manifest(masque: Connection) -> None:
         assert secret not in str(manifest), f"the manifest has contents: {secret!r} in {manifest}"
     # Every hint names a tool that answers.
     for hint in manifest["on_demand_tools"]:
-        tool = hint.removesuffix("(name)")
+        tool = hint.split("(")[0]
         first = {"get_agent_part": "parts", "get_agent_trait": "traits", "get_agent_skill": "skills"}
         kind = first.get(tool, "guardrails")
-        await masque.call(tool, name="pilot" if tool == "compile_persona" else manifest[kind][0]["name"])
+        await masque.call(tool, name="pilot" if tool == "get_agent_persona" else manifest[kind][0]["name"])

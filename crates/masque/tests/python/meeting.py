@@ -30,7 +30,7 @@ ALL_HINTS = {
     "get_agent_trait(name)",
     "get_agent_skill(name)",
     "get_agent_guardrail(name)",
-    "compile_persona(name)",
+    "get_agent_persona(name, compiled: true)",
 }
 
 
