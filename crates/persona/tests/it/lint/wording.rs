@@ -49,6 +49,8 @@ fn references() -> Shelf {
         ("project persona d", json!({ "parts": [{ "name": "dry" }, { "name": "warm" }], "arc": "growth" })),
         ("project persona e", json!({ "extends": "d", "remove_parts": ["cold"] })),
         ("project persona silent", json!({})),
+        ("project persona wordy", json!({ "summary": "s", "parts": [{ "name": "steps" }] })),
+        ("project part steps", json!({ "part_type": "protocol", "content": "Ask.\nWait." })),
         ("shared part calm", part("tone")),
         ("+builtin tool_preset editor", json!({})),
         ("shared skill sql", json!({ "content": "c" })),
