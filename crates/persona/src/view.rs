@@ -258,54 +258,6 @@ fn compiled(assembled: &Assembled<'_>, view: View) -> PersonaView {
 
 fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
     let persona = &assembled.persona;
-    // Without a summary of its own, a text is whole in every view. Whole, a short text gives way to
-    // the fuller one; where there is none it stays.
-    let is_whole = |texts: &dyn Texts, view: View| view == View::Detail || texts.own_summary().is_none();
-    let of = |kind, name: &Name| assembled.view_of(kind, name, view);
-    let short = |is_whole: bool, short: &Option<String>, fuller: Option<&str>| {
-        said(short).filter(|_| !is_whole || fuller.is_none()).map(str::to_owned)
-    };
-    let parts = assembled.parts.iter().map(|placed| {
-        let is_whole = is_whole(placed.part, of(LeftOutKind::Part, &placed.part.name));
-        PartView {
-            name: placed.part.name.clone(),
-            part_type: placed.part.part_type,
-            part_order: placed.order,
-            priority: placed.priority,
-            from: placed.origin,
-            summary: short(is_whole, &placed.part.summary, Some(placed.part.whole())),
-            content: is_whole.then(|| placed.part.whole().to_owned()),
-        }
-    });
-    let traits = assembled.traits.iter().map(|item| {
-        let is_whole = is_whole(*item, of(LeftOutKind::Trait, &item.name));
-        let instruction = said(&item.instruction).filter(|_| is_whole);
-        TraitView {
-            name: item.name.clone(),
-            trait_type: item.trait_type,
-            description: short(is_whole, &item.description, instruction),
-            instruction: instruction.map(str::to_owned),
-        }
-    });
-    let skills = assembled.skills.iter().map(|item| {
-        let is_whole = is_whole(*item, of(LeftOutKind::Skill, &item.name));
-        let content = said(&item.content).filter(|_| is_whole);
-        SkillView {
-            name: item.name.clone(),
-            description: short(is_whole, &item.description, content),
-            content: content.map(str::to_owned),
-        }
-    });
-    let guardrails = assembled.guardrails.iter().map(|item| {
-        let is_whole = is_whole(*item, view);
-        let content = said(&item.content).filter(|_| is_whole);
-        GuardrailView {
-            name: item.name.clone(),
-            severity: (view == View::Detail).then_some(item.severity),
-            description: short(is_whole, &item.description, content),
-            content: content.map(str::to_owned),
-        }
-    });
     let is_whole = is_whole(&**persona, view);
     let system_prompt = said(&persona.system_prompt).filter(|_| is_whole);
     // Beside a system prompt, the detail is about the persona: it is in the full view only.
@@ -321,11 +273,11 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         system_prompt: system_prompt.map(str::to_owned),
         tags: persona.tags.clone(),
         preferred_models: persona.preferred_models.clone(),
-        parts: Some(parts.collect()),
+        parts: Some(part_views(assembled, view)),
         examples: assembled.examples(view).cloned().collect(),
-        traits: Some(traits.collect()),
-        skills: Some(skills.collect()),
-        guardrails: Some(guardrails.collect()),
+        traits: Some(trait_views(assembled, view)),
+        skills: Some(skill_views(assembled, view)),
+        guardrails: Some(guardrail_views(assembled, view)),
         arc: assembled.bundle.stage.as_ref().map(|stage| ArcView {
             name: stage.arc.clone(),
             stage: stage.stage.clone(),
@@ -336,4 +288,72 @@ fn bare(assembled: &Assembled<'_>, view: View) -> PersonaView {
         }),
         ..PersonaView::named(persona.name.clone())
     }
+}
+
+/// True if the whole text is shown: in full, and always where there is no summary of its own.
+fn is_whole(texts: &dyn Texts, view: View) -> bool {
+    view == View::Detail || texts.own_summary().is_none()
+}
+
+/// A short text. It gives way to the fuller one; where there is none it stays.
+fn short(is_whole: bool, short: &Option<String>, fuller: Option<&str>) -> Option<String> {
+    said(short).filter(|_| !is_whole || fuller.is_none()).map(str::to_owned)
+}
+
+fn part_views(assembled: &Assembled<'_>, view: View) -> Vec<PartView> {
+    let parts = assembled.parts.iter().map(|placed| {
+        let part = placed.part;
+        let is_whole = is_whole(part, assembled.view_of(LeftOutKind::Part, &part.name, view));
+        PartView {
+            name: part.name.clone(),
+            part_type: part.part_type,
+            part_order: placed.order,
+            priority: placed.priority,
+            from: placed.origin,
+            summary: short(is_whole, &part.summary, Some(part.whole())),
+            content: is_whole.then(|| part.whole().to_owned()),
+        }
+    });
+    parts.collect()
+}
+
+fn trait_views(assembled: &Assembled<'_>, view: View) -> Vec<TraitView> {
+    let traits = assembled.traits.iter().map(|item| {
+        let is_whole = is_whole(*item, assembled.view_of(LeftOutKind::Trait, &item.name, view));
+        let instruction = said(&item.instruction).filter(|_| is_whole);
+        TraitView {
+            name: item.name.clone(),
+            trait_type: item.trait_type,
+            description: short(is_whole, &item.description, instruction),
+            instruction: instruction.map(str::to_owned),
+        }
+    });
+    traits.collect()
+}
+
+fn skill_views(assembled: &Assembled<'_>, view: View) -> Vec<SkillView> {
+    let skills = assembled.skills.iter().map(|item| {
+        let is_whole = is_whole(*item, assembled.view_of(LeftOutKind::Skill, &item.name, view));
+        let content = said(&item.content).filter(|_| is_whole);
+        SkillView {
+            name: item.name.clone(),
+            description: short(is_whole, &item.description, content),
+            content: content.map(str::to_owned),
+        }
+    });
+    skills.collect()
+}
+
+fn guardrail_views(assembled: &Assembled<'_>, view: View) -> Vec<GuardrailView> {
+    let guardrails = assembled.guardrails.iter().map(|item| {
+        let is_whole = is_whole(*item, view);
+        let content = said(&item.content).filter(|_| is_whole);
+        GuardrailView {
+            name: item.name.clone(),
+            severity: (view == View::Detail).then_some(item.severity),
+            description: short(is_whole, &item.description, content),
+            content: content.map(str::to_owned),
+        }
+    });
+    guardrails.collect()
 }
