@@ -34,12 +34,12 @@ fn a_prompt_takes_other_parts_and_a_budget() {
     let dry = home.ok(&["compile", "critic", "--override", "tone=mentor-tone"]);
     assert_ne!(dry, whole);
     assert_eq!(home.ok(&["compile", "critic"]), whole, "a change of one call is not kept");
-    let cut = home.run(&["compile", "critic", "--max-tokens", "200"]);
+    let cut = home.run(&["compile", "critic", "--max-tokens", "600"]);
     assert!(cut.stderr.contains("left out: "), "{}", cut.stderr);
     assert!(cut.ok().len() < whole.len());
-    let view = home.json(&["compile", "critic", "--max-tokens", "200"]);
-    assert!(view["budget"]["tokens"].as_u64().is_some_and(|tokens| tokens <= 200), "{view}");
-    assert_eq!(home.json(&["show", "critic", "--compiled", "--max-tokens", "200"]), view);
+    let view = home.json(&["compile", "critic", "--max-tokens", "600"]);
+    assert!(view["budget"]["tokens"].as_u64().is_some_and(|tokens| tokens <= 600), "{view}");
+    assert_eq!(home.json(&["show", "critic", "--compiled", "--max-tokens", "600"]), view);
     let manifest = home.json(&["manifest", "critic"]);
     assert!(manifest["parts"][0]["tokens"].as_u64() < manifest["tokens"]["detail"].as_u64(), "{manifest}");
 }
