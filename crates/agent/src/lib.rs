@@ -39,13 +39,16 @@ mod selection;
 pub use selection::{Chosen, Permission, Selected, admits_prefix, select, select_below};
 
 mod trust;
-pub use trust::auto_counts;
+pub use trust::{Granted, auto_counts, auto_tools, content_hash, needs_confirmation, preset_hash};
 
 mod policy;
 pub use policy::{ApprovalPolicy, ApprovalPolicyError, RunOptions};
 
+mod concern;
+pub use concern::Concern;
+
 mod verdict;
-pub use verdict::{Circumstances, Decisions, Verdict, check_mode};
+pub use verdict::{Circumstances, Decisions, Verdict, check_begin};
 
 mod strategy;
 pub use strategy::{Lean, strategy};

@@ -22,6 +22,15 @@ pub struct ModeError(String);
 impl Mode {
     pub const ALL: &[Self] = &[Self::Plan, Self::Build];
 
+    /// The mode that holds for a session with these modes, its own and those of all sessions above it: a
+    /// session below one that plans, plans.
+    pub fn strictest(modes: impl IntoIterator<Item = Self>) -> Self {
+        match modes.into_iter().any(|mode| mode == Self::Plan) {
+            true => Self::Plan,
+            false => Self::Build,
+        }
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -42,5 +51,23 @@ impl FromStr for Mode {
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_session_that_plans_is_enough() {
+        let check = |modes: &str, expected: Mode| {
+            let parsed = modes.split_whitespace().map(|word| word.parse().expect("a mode"));
+            assert_eq!(Mode::strictest(parsed), expected, "{modes}");
+        };
+        check("build", Mode::Build);
+        check("plan", Mode::Plan);
+        check("build build build", Mode::Build);
+        check("build plan build", Mode::Plan);
+        check("build build plan", Mode::Plan);
     }
 }

@@ -77,16 +77,15 @@ pub fn admits_prefix(preset: Option<&ToolPreset>, prefix: &str) -> bool {
 }
 
 fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
-    let read_only = tool.annotations.read_only_hint;
     let is_hidden = match chosen.mode {
-        Mode::Plan => !read_only,
+        Mode::Plan => !tool.annotations.read_only_hint,
         // Plans are handed over in plan mode.
         Mode::Build => tool.set == PLAN_SET,
     };
     if is_hidden || chosen.deny.iter().any(|pattern| matches(pattern, &tool.name)) {
         return None;
     }
-    let unset = if read_only { Permission::Allow } else { Permission::Ask };
+    let unset = if tool.annotations.is_known_to_read() { Permission::Allow } else { Permission::Ask };
     let entries = entries(chosen.preset, &tool.name);
     let permission = match chosen.preset {
         None => unset,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Approval, ApprovalAnswer, ApprovalPolicy, Mode, PendingCall, Permission, Refusal, Refused, Selected, Tool,
+    Annotations, Approval, ApprovalAnswer, ApprovalPolicy, Concern, Mode, PendingCall, Permission, Refusal,
+    Refused, Selected, Tool,
 };
 
 /// Characters of an unknown tool's name that are repeated to the model.
@@ -69,8 +70,8 @@ impl Decisions {
 
 impl<'a> Circumstances<'a> {
     /// The verdict over a call. A decision about the call itself counts before one about its tool,
-    /// and both before the policy.
-    pub fn judge(&self, PendingCall { call, malformed }: &PendingCall) -> Verdict<'a> {
+    /// and both before the policy. With a concern, only a decision about the call itself allows it.
+    pub fn judge(&self, PendingCall { call, malformed }: &PendingCall, concerns: &[Concern]) -> Verdict<'a> {
         if let Some(problem) = malformed {
             let message = format!(
                 "The arguments of {} could not be read: {problem}. Call it again with a JSON object that \
@@ -82,7 +83,8 @@ impl<'a> Circumstances<'a> {
         let Some(selected) = self.selected(&call.name) else {
             return Verdict::Refuse(self.not_offered(&call.name));
         };
-        if selected.permission == Permission::Allow {
+        let is_free = concerns.is_empty();
+        if is_free && selected.permission == Permission::Allow {
             return Verdict::Run(selected);
         }
         if let Some(answer) = self.decisions.by_call.get(&call.id) {
@@ -92,25 +94,25 @@ impl<'a> Circumstances<'a> {
             };
         }
         match self.decisions.remembered.get(&call.name) {
-            Some(true) => return Verdict::Run(selected),
+            Some(true) if is_free => return Verdict::Run(selected),
             Some(false) => return Verdict::Refuse(rejected(None)),
-            None => {}
+            Some(true) | None => {}
         }
+        let reads = selected.tool.annotations.is_known_to_read();
         match self.policy {
-            ApprovalPolicy::All => Verdict::Run(selected),
-            ApprovalPolicy::Read if selected.tool.annotations.read_only_hint => Verdict::Run(selected),
+            ApprovalPolicy::All if is_free => Verdict::Run(selected),
+            ApprovalPolicy::Read if is_free && reads => Verdict::Run(selected),
             ApprovalPolicy::Ask => Verdict::Ask,
-            ApprovalPolicy::AskViewer if self.is_watched => Verdict::Ask,
-            ApprovalPolicy::AskViewer | ApprovalPolicy::Read | ApprovalPolicy::Refuse => {
-                Verdict::Refuse(nobody_to_ask(&call.name))
-            }
+            ApprovalPolicy::AskViewer | ApprovalPolicy::All if self.is_watched => Verdict::Ask,
+            _ => Verdict::Refuse(nobody_to_ask(&call.name)),
         }
     }
 
     /// True if the verdict depends on decisions: they are read from storage only then.
-    pub fn needs_decisions(offer: &[Selected], call: &PendingCall) -> bool {
+    pub fn needs_decisions(offer: &[Selected], call: &PendingCall, concerns: &[Concern]) -> bool {
         let is_it = |selected: &&Selected| selected.tool.name == call.call.name;
-        offer.iter().find(is_it).is_some_and(|selected| selected.permission == Permission::Ask)
+        let asks = |selected: &Selected| selected.permission == Permission::Ask || !concerns.is_empty();
+        offer.iter().find(is_it).is_some_and(asks)
     }
 
     fn selected(&self, name: &str) -> Option<&'a Selected> {
@@ -135,16 +137,21 @@ impl<'a> Circumstances<'a> {
     }
 }
 
-/// Checks the mode once more when a tool begins: the session may have switched since the verdict.
-pub fn check_mode(tool: &Tool, mode: Mode) -> Result<(), Refused> {
-    if mode == Mode::Build || tool.annotations.read_only_hint {
-        return Ok(());
+/// Checks the mode and the tool's hints once more when a tool begins: the session may have switched since
+/// the verdict, and a server may have changed its tool.
+pub fn check_begin(judged: &Tool, now: Annotations, mode: Mode) -> Result<(), Refused> {
+    let name = &judged.name;
+    if mode == Mode::Plan && !now.read_only_hint {
+        let message =
+            format!("{name} was not run: the session is in plan mode, which has read-only tools only.");
+        return Err(Refused::new(Refusal::PlanMode, message));
     }
-    let message = format!(
-        "{} was not run: the session switched to plan mode, which has read-only tools only.",
-        tool.name
-    );
-    Err(Refused::new(Refusal::PlanMode, message))
+    if judged.annotations.is_known_to_read() && !now.is_known_to_read() {
+        let message =
+            format!("{name} was not run: its server changed it, and it no longer only reads. Call it again.");
+        return Err(Refused::new(Refusal::NotOffered, message));
+    }
+    Ok(())
 }
 
 fn nobody_to_ask(name: &str) -> Refused {

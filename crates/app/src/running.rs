@@ -10,6 +10,7 @@ mod decide;
 mod delegate;
 mod drive;
 mod gone;
+mod grants;
 mod journal;
 mod leases;
 mod live;
@@ -19,6 +20,7 @@ mod models;
 mod own_tools;
 mod perform;
 mod prepare;
+mod preview;
 mod project_root;
 mod record;
 mod reply_buffer;
@@ -63,6 +65,7 @@ use starter::RunStarter;
 pub use ::sessions::IdPrefix;
 pub use agent::ApprovalPolicy;
 pub use decide::Decision;
+pub use grants::{AllGranted, Grants};
 pub use live::{EventId, Reported};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
@@ -78,6 +81,8 @@ pub struct RuntimeOptions {
     pub providers: Providers,
     pub mcp_servers: McpServers,
     pub shell: tools::ShellSettings,
+    /// The files that tools write or read only with the user's consent.
+    pub guard: tools::Guard,
     /// None: no tool opens addresses.
     pub fetch: Option<tools::FetchSettings>,
     /// Further sources of tools, after files, commands, addresses and MCP servers.
@@ -87,8 +92,7 @@ pub struct RuntimeOptions {
     pub environment: Lookup,
     /// The directory that sessions may see.
     pub root: Option<PathBuf>,
-    /// True if the user trusts the open project.
-    pub is_trusted: bool,
+    pub grants: Arc<dyn Grants>,
     /// How long a model that answered in place of another one is kept.
     pub cooldown: Duration,
     /// For personas without a limit of their own.
@@ -105,12 +109,13 @@ impl RuntimeOptions {
             providers,
             mcp_servers: McpServers::new(BTreeMap::new()),
             shell: tools::ShellSettings::default(),
+            guard: tools::Guard::default(),
             fetch: None,
             sources: Vec::new(),
             env_allow: BTreeSet::new(),
             environment: Arc::new(|_| None),
             root: None,
-            is_trusted: true,
+            grants: Arc::new(AllGranted),
             cooldown: Self::COOLDOWN,
             max_tool_rounds: None,
         }
@@ -132,10 +137,11 @@ pub struct Runtime {
 
 impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
-        let RuntimeOptions { providers, mcp_servers, shell, fetch, sources: further, .. } = options;
-        let RuntimeOptions { env_allow, environment, root, is_trusted, cooldown, max_tool_rounds, .. } =
-            options;
-        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(Workspace::new(shell))];
+        let RuntimeOptions { providers, mcp_servers, shell, guard, fetch, sources: further, .. } = options;
+        let RuntimeOptions { env_allow, environment, root, grants, cooldown, max_tool_rounds, .. } = options;
+        let scopes = library.scopes.clone();
+        let workspace = Arc::new(Workspace::new(shell, guard.with_included(move || scopes.included())));
+        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::clone(&workspace) as Arc<dyn ToolSource>];
         if let Some(settings) = &fetch {
             sources.push(Arc::new(FixedTools::fetch(settings)));
         }
@@ -154,9 +160,10 @@ impl Runtime {
                 library: library.clone(),
                 env_allow,
                 environment: Arc::clone(&environment),
-                trusts_project: is_trusted,
+                grants,
             },
             models: Arc::new(Models::new(providers, environment, cooldown)),
+            workspace,
             sources,
             max_tool_rounds,
             stopping: CancellationToken::new(),

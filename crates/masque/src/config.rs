@@ -25,7 +25,7 @@ const KNOWN: [(&str, Option<&[&str]>); 7] = [
     ("env", Some(&["allow"])),
     ("providers", None),
     ("mcp_servers", None),
-    ("tools", Some(&["shell", "fetch"])),
+    ("tools", Some(&["files", "shell", "fetch"])),
     ("run", Some(&["max_tool_rounds", "escalation_cooldown_s"])),
     ("history", Some(&["keep"])),
     ("lint", Some(&["part_tokens"])),
@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) providers: BTreeMap<String, providers::Settings>,
     /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
+    /// Patterns of files that are read only with the user's consent. None: the stock ones.
+    pub(crate) secrets: Option<Vec<String>>,
     pub(crate) shell: ShellSettings,
     /// None unless enabled.
     pub(crate) fetch: Option<FetchSettings>,
@@ -79,8 +81,16 @@ struct Env {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Tools {
+    files: FileSettings,
     shell: ShellSettings,
     fetch: FetchSettings,
+}
+
+/// `[tools.files]`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FileSettings {
+    secrets: Option<Vec<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -151,6 +161,7 @@ impl Config {
             env_allow: env.allow,
             providers,
             mcp_servers,
+            secrets: tools.files.secrets,
             shell: tools.shell,
             fetch: Some(tools.fetch).filter(|fetch| fetch.enabled),
             max_tool_rounds: run.max_tool_rounds.and_then(|rounds| u32::try_from(rounds).ok()),

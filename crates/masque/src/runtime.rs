@@ -2,12 +2,13 @@
 //! are contacted with the first message, not here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use app::running::Grants;
 use app::{Runtime, RuntimeOptions};
 use providers::{Providers, Settings};
-use tools::{McpServers, ServerSettings, ShellSettings};
+use tools::{Guard, McpServers, ServerSettings, ShellSettings};
 
 use crate::config::Config;
 use crate::failure::{CommandError, Result};
@@ -31,7 +32,9 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     // Without a root, a server uses no project.
     let project = project.as_ref().filter(|_| root.is_some());
     let allowed = AllowedConnections::resolve(config, project, directories.as_ref());
-    let notices: Vec<Warning> = allowed.notices.into_iter().map(Warning::Message).collect();
+    let home = directories.as_ref().map(|directories| directories.home.as_path());
+    let wide = wide_root(root.as_deref(), home);
+    let notices: Vec<Warning> = wide.into_iter().chain(allowed.notices).map(Warning::Message).collect();
     output::warn(&notices, workspace.json);
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(allowed.providers, &environment)
@@ -39,17 +42,64 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     let options = RuntimeOptions {
         mcp_servers: McpServers::new(allowed.mcp_servers),
         shell: shell(config),
+        guard: guard(config, directories.as_ref()),
         fetch: config.fetch.clone(),
         sources: Vec::new(),
         env_allow: config.env_allow.clone(),
         environment: Arc::new(environment),
         root,
-        is_trusted: allowed.is_trusted,
+        grants: Arc::new(UserGrants { directories: directories.clone(), project: project.cloned() }),
         cooldown: config.escalation_cooldown.unwrap_or(RuntimeOptions::COOLDOWN),
         max_tool_rounds: config.max_tool_rounds,
         ..RuntimeOptions::new(providers)
     };
     Ok(Runtime::new(library.clone(), options))
+}
+
+/// The user's list, read anew for every run.
+struct UserGrants {
+    directories: Option<Directories>,
+    project: Option<Project>,
+}
+
+impl UserGrants {
+    fn list(&self) -> Option<TrustList> {
+        TrustList::read(self.directories.as_ref()?).ok()
+    }
+}
+
+impl Grants for UserGrants {
+    fn trusts_project(&self, text: &str) -> bool {
+        let list = self.list().zip(self.project.as_ref());
+        list.is_some_and(|(list, project)| list.state(&project.root, text) == TrustState::Trusted)
+    }
+
+    fn confirms(&self, preset: &str) -> bool {
+        self.list().is_some_and(|list| list.confirms(preset))
+    }
+}
+
+/// The files that tools touch only with the user's consent.
+fn guard(config: &Config, directories: Option<&Directories>) -> Guard {
+    let own = directories.into_iter().flat_map(|of| [of.masque_config(), of.masque_data()]);
+    let guard = Guard::default().with_own(own);
+    match &config.secrets {
+        Some(secrets) => guard.with_secrets(secrets.iter().map(String::as_str)),
+        None => guard,
+    }
+}
+
+/// A notice if sessions may access everything that the user has.
+fn wide_root(root: Option<&Path>, home: Option<&Path>) -> Option<String> {
+    let root = root?.canonicalize().ok()?;
+    let what = match root.parent() {
+        None => "the whole file system",
+        Some(_) if home.and_then(|home| home.canonicalize().ok()) == Some(root) => "your home directory",
+        Some(_) => return None,
+    };
+    Some(format!(
+        "tools may read and change everything in {what}; start in a project, or narrow it with --root DIR"
+    ))
 }
 
 /// The running program supervises commands, even if its file was replaced.

@@ -2,6 +2,7 @@
 //!
 //! A list that other users can write is rejected.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::failure::{CommandError, Failure, Result};
 use crate::locations::{Directories, make_parent_of};
 
 mod fingerprint;
-use fingerprint::fingerprint;
+use fingerprint::{entries, fingerprint};
 
 /// Maximum number of trusted projects.
 const MOST_PROJECTS: usize = 10_000;
@@ -28,6 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const HEAD: &str = "\
 # Projects whose personas.toml may start MCP servers, add providers and approve tools.
 # Written by `masque trust`; `masque trust --revoke DIR` removes one.
+# Presets are those of the shared library whose approvals you confirmed.
 
 ";
 
@@ -41,13 +43,36 @@ pub(crate) struct TrustedProject {
     /// The fingerprint of the trusted content. None in a list of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
+    /// The fingerprint of each entry that trust lets act, such as `mcp_servers.issues`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) entries: BTreeMap<String, String>,
 }
 
-/// All trusted projects, by directory.
+/// A tool preset of the shared library whose approvals the user confirmed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfirmedPreset {
+    pub(crate) name: String,
+    pub(crate) since: DateTime<Utc>,
+    /// The hash of its content.
+    pub(crate) content: String,
+}
+
+/// All trusted projects, by directory, and all confirmed presets, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TrustList {
     pub(crate) projects: Vec<TrustedProject>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) presets: Vec<ConfirmedPreset>,
+}
+
+/// How an entry of a project differs from the trusted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    New,
+    Changed,
+    Gone,
 }
 
 /// The trust in a project.
@@ -94,7 +119,7 @@ impl TrustList {
     pub(crate) fn add(directories: &Directories, root: &Path, text: &str) -> Result<bool> {
         let directory = canonical(root)?;
         let content = Some(fingerprint(Path::new(&directory), text));
-        Self::change(directories, |projects| {
+        Self::change(directories, |Self { projects, .. }| {
             if projects.iter().any(|trusted| trusted.directory == directory && trusted.content == content) {
                 return Ok(false);
             }
@@ -102,9 +127,56 @@ impl TrustList {
             if projects.len() >= MOST_PROJECTS {
                 return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
             }
-            projects.push(TrustedProject { directory, since: Utc::now().trunc_subsecs(0), content });
+            let (since, entries) = (Utc::now().trunc_subsecs(0), entries(text));
+            projects.push(TrustedProject { directory, since, content, entries });
             projects.sort_by(|one, other| one.directory.cmp(&other.directory));
             Ok(true)
+        })
+    }
+
+    /// The entries of a project that are new, changed or gone since the user trusted it.
+    pub(crate) fn news(&self, root: &Path, text: &str) -> Vec<(News, String)> {
+        let root = root.canonicalize().unwrap_or_default();
+        let known = self.projects.iter().find(|trusted| Path::new(&trusted.directory) == root);
+        let Some(TrustedProject { entries: before, .. }) = known else { return Vec::new() };
+        let now = entries(text);
+        let added = now.iter().filter_map(|(name, hash)| match before.get(name) {
+            None => Some((News::New, name.clone())),
+            Some(known) if known != hash => Some((News::Changed, name.clone())),
+            Some(_) => None,
+        });
+        let gone = before.keys().filter(|name| !now.contains_key(*name));
+        added.chain(gone.map(|name| (News::Gone, name.clone()))).collect()
+    }
+
+    /// True if the user confirmed the preset of this hash.
+    pub(crate) fn confirms(&self, content: &str) -> bool {
+        self.presets.iter().any(|preset| preset.content == content)
+    }
+
+    /// Confirms a preset in place of an earlier version. Returns false if it was confirmed before.
+    pub(crate) fn confirm(directories: &Directories, name: &str, content: String) -> Result<bool> {
+        Self::change(directories, |trust| {
+            if trust.confirms(&content) {
+                return Ok(false);
+            }
+            trust.presets.retain(|preset| preset.name != name);
+            if trust.presets.len() >= MOST_PROJECTS {
+                return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
+            }
+            let since = Utc::now().trunc_subsecs(0);
+            trust.presets.push(ConfirmedPreset { name: name.to_owned(), since, content });
+            trust.presets.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(true)
+        })
+    }
+
+    /// Takes the confirmation of a preset back. Returns false if there was none.
+    pub(crate) fn unconfirm(directories: &Directories, name: &str) -> Result<bool> {
+        Self::change(directories, |trust| {
+            let before = trust.presets.len();
+            trust.presets.retain(|preset| preset.name != name);
+            Ok(trust.presets.len() < before)
         })
     }
 
@@ -112,7 +184,7 @@ impl TrustList {
     pub(crate) fn revoke(directories: &Directories, root: &Path) -> Result<bool> {
         let absolute = std::path::absolute(root).map_err(|error| Failure::file("find", root, &error))?;
         let real = root.canonicalize().unwrap_or_else(|_| absolute.clone());
-        Self::change(directories, |projects| {
+        Self::change(directories, |Self { projects, .. }| {
             let before = projects.len();
             projects.retain(|trusted| {
                 let directory = Path::new(&trusted.directory);
@@ -123,15 +195,12 @@ impl TrustList {
     }
 
     /// Changes the list under a lock against other processes.
-    fn change(
-        directories: &Directories,
-        edit: impl FnOnce(&mut Vec<TrustedProject>) -> Result<bool>,
-    ) -> Result<bool> {
+    fn change(directories: &Directories, edit: impl FnOnce(&mut Self) -> Result<bool>) -> Result<bool> {
         let path = directories.trusted_file();
         make_parent_of(&path)?;
         let _lock = files::Lock::acquire(&directories.locks(), &path.to_string_lossy(), PATIENCE)?;
         let mut trust = Self::read_from(&path)?;
-        let changed = edit(&mut trust.projects)?;
+        let changed = edit(&mut trust)?;
         if changed {
             trust.write(&path).map_err(|error| Failure::file("write", &path, &error))?;
         }

@@ -24,6 +24,7 @@ mod resolved;
 mod size;
 
 mod hidden;
+pub use hidden::is_hidden;
 mod lookalike;
 mod placeholders;
 mod secret;

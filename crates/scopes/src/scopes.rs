@@ -248,6 +248,16 @@ impl Scopes {
         std::fs::read_to_string(self.path(scope)?).ok()
     }
 
+    /// The files that definitions take their texts from.
+    pub fn included(&self) -> Vec<PathBuf> {
+        self.0.files.iter().flat_map(|file| file.current().document.included.clone()).collect()
+    }
+
+    /// True if the version of a scope's file in force was read from this text.
+    pub fn is_in_force(&self, scope: Scope, text: &str) -> bool {
+        self.file(scope).is_some_and(|file| file.current().document.is_of(text))
+    }
+
     /// Opens a write to one scope. State can be changed even if files cannot be written: it is stored beside
     /// them.
     pub async fn write(&self, scope: Scope, attribution: Attribution) -> Result<Write> {

@@ -1,6 +1,6 @@
 //! Reads sessions.
 
-use agent::{Session, SessionStatus};
+use agent::{Mode, Session, SessionStatus};
 use chrono::{DateTime, Utc};
 use persona::{Name, limits};
 use uuid::Uuid;
@@ -86,7 +86,23 @@ static SESSION: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
 });
 
+/// The modes of a session and of all above it.
+const MODES: &str = "WITH RECURSIVE above (mode, parent_id) AS (SELECT s.mode, s.parent_id FROM sessions s \
+                     WHERE s.id = $1 UNION ALL SELECT p.mode, p.parent_id FROM sessions p \
+                     JOIN above ON p.id = above.parent_id) SELECT mode FROM above";
+
+static ALL_MODES: BuiltStatement = BuiltStatement::new(|| Statement::new(|_| MODES.to_owned()));
+
 impl Sessions {
+    /// The modes of a session and of all above it, its own first. Empty if there is no such session.
+    pub async fn modes(&self, id: Uuid) -> Result<Vec<Mode>> {
+        let found = self.session_texts(&ALL_MODES, &[Value::Uuid(id)]).await?;
+        Ok(found
+            .iter()
+            .map(|mode| serde_json::from_value(mode.as_str().into()))
+            .collect::<std::result::Result<_, _>>()?)
+    }
+
     pub async fn session(&self, id: Uuid) -> Result<Option<Session>> {
         let found = self.session_texts(&SESSION, &[Value::Uuid(id)]).await?;
         Ok(found.first().map(|text| serde_json::from_str(text)).transpose()?)

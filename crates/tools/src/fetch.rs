@@ -63,6 +63,7 @@ fn fetch_from(settings: &FetchSettings, network: Arc<dyn Network>) -> Vec<Regist
             destructive_hint: false,
             idempotent_hint: true,
             open_world_hint: true,
+            is_claimed: false,
         },
     };
     crate::install_tls();

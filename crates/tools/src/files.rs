@@ -2,15 +2,22 @@
 
 use std::sync::Arc;
 
-use agent::{Annotations, Schema, Tool};
+use agent::{Annotations, Concern, Schema, Tool, ToolCall};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::input::object;
-use crate::{Handler, Invocation, Outcome, Registered, limits};
+use crate::{Consent, Handler, Invocation, Outcome, Registered, limits};
 
 mod root;
 pub use root::{Root, RootError};
+
+mod guard;
+pub use guard::Guard;
+
+mod preview;
+pub(crate) use preview::change;
+pub use preview::{FileChange, Preview};
 
 mod ignored;
 mod walk;
@@ -26,11 +33,18 @@ mod write;
 /// `edit_file`, which do not.
 pub fn files(root: &Root) -> Vec<Registered> {
     vec![
-        tool(root, "read_file", READ, read_schema(), Annotations::READ_ONLY, read::run),
-        tool(root, "list_files", LIST, list_schema(), Annotations::READ_ONLY, list::run),
-        tool(root, "search_files", SEARCH, search_schema(), Annotations::READ_ONLY, search::run),
-        tool(root, "write_file", WRITE, write_schema(), WRITES, write::run),
-        tool(root, "edit_file", EDIT, edit_schema(), EDITS, edit::run),
+        tool(root, "read_file", READ, read_schema(), Annotations::READ_ONLY, (Access::Read, read::run)),
+        tool(root, "list_files", LIST, list_schema(), Annotations::READ_ONLY, (Access::Names, list::run)),
+        tool(
+            root,
+            "search_files",
+            SEARCH,
+            search_schema(),
+            Annotations::READ_ONLY,
+            (Access::Read, search::run),
+        ),
+        tool(root, "write_file", WRITE, write_schema(), WRITES, (Access::Write, write::run)),
+        tool(root, "edit_file", EDIT, edit_schema(), EDITS, (Access::ReadAndWrite, edit::run)),
     ]
 }
 
@@ -39,6 +53,7 @@ const WRITES: Annotations = Annotations {
     destructive_hint: true,
     idempotent_hint: true,
     open_world_hint: false,
+    is_claimed: false,
 };
 const EDITS: Annotations = Annotations { idempotent_hint: false, ..WRITES };
 
@@ -134,7 +149,27 @@ fn edit_schema() -> Value {
     )
 }
 
-type Run = fn(&Root, Map<String, Value>, &Watch) -> Result<String, String>;
+type Run = fn(&Root, Map<String, Value>, &Watch, Consent) -> Result<String, String>;
+
+/// The access to the file of `path`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Only its name is shown.
+    Names,
+    Read,
+    Write,
+    ReadAndWrite,
+}
+
+impl Access {
+    fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::ReadAndWrite)
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::ReadAndWrite)
+    }
+}
 
 fn tool(
     root: &Root,
@@ -142,7 +177,7 @@ fn tool(
     description: &str,
     input_schema: Value,
     annotations: Annotations,
-    run: Run,
+    (access, run): (Access, Run),
 ) -> Registered {
     let tool = Tool {
         name: name.to_owned(),
@@ -151,25 +186,50 @@ fn tool(
         input_schema: Schema::new(input_schema),
         annotations,
     };
-    Registered::new(tool, Arc::new(OfFiles { root: root.clone(), run }))
+    Registered::new(tool, Arc::new(OfFiles { root: root.clone(), access, run }))
 }
 
 /// Runs a file tool on a thread that may block.
 #[derive(Debug)]
 struct OfFiles {
     root: Root,
+    access: Access,
     run: Run,
 }
 
+impl OfFiles {
+    /// The concerns about a path. An invalid path has none: the call fails.
+    fn concerns_of(&self, given: &str) -> Result<Vec<Concern>, String> {
+        let path = self.root.expected(&self.root.relative(given)?)?;
+        let guard = self.root.guard();
+        let mut concerns = Vec::new();
+        if self.access.writes() && guard.protects(&self.root, &path) {
+            concerns.push(Concern::Protected(root::shown(&path)));
+        }
+        // The content of a directory is looked at file by file.
+        let is_dir = || self.root.dir().metadata(&path).is_ok_and(|found| found.is_dir());
+        if self.access.reads() && guard.is_secret(&self.root, &path) && !is_dir() {
+            concerns.push(Concern::Secret(root::shown(&path)));
+        }
+        Ok(concerns)
+    }
+}
+
 impl Handler for OfFiles {
+    fn concerns(&self, call: &ToolCall) -> Vec<Concern> {
+        let given = call.input.get("path").and_then(Value::as_str);
+        given.and_then(|given| self.concerns_of(given).ok()).unwrap_or_default()
+    }
+
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let cancelled = invocation.cancelled.child_token();
             let watch = Watch::new(cancelled.clone());
             // Dropping this future tells the thread, which nothing else would stop.
             let _stops = cancelled.drop_guard();
-            let (root, run) = (self.root.clone(), self.run);
-            match tokio::task::spawn_blocking(move || run(&root, invocation.call.input, &watch)).await {
+            let (root, run, consent) = (self.root.clone(), self.run, invocation.consent);
+            let input = invocation.call.input;
+            match tokio::task::spawn_blocking(move || run(&root, input, &watch, consent)).await {
                 Ok(Ok(text)) => Outcome::text(text),
                 Ok(Err(message)) => Outcome::error(message),
                 Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

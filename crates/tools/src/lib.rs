@@ -9,7 +9,7 @@
 pub mod limits;
 
 mod outcome;
-pub use outcome::{Effect, EventSender, Handler, Invocation, Outcome, ToolEvent};
+pub use outcome::{Consent, Effect, EventSender, Handler, Invocation, Outcome, ToolEvent};
 
 mod registered;
 pub use registered::Registered;
@@ -21,7 +21,7 @@ mod input;
 mod text;
 
 mod files;
-pub use files::{Root, RootError, files};
+pub use files::{FileChange, Guard, Preview, Root, RootError, files};
 
 mod environment;
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agent::{Note, Refusal, Refused, ToolCall};
+use agent::{Annotations, Concern, Note, Refusal, Refused, ToolCall};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -64,6 +64,16 @@ pub struct Invocation {
     pub cancelled: CancellationToken,
     /// For events during the call.
     pub events: EventSender,
+    /// The user's consent to this very call.
+    pub consent: Consent,
+}
+
+/// The user's consent to a call that a tool is concerned about; see [`Handler::concerns`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Consent {
+    #[default]
+    Missing,
+    Given,
 }
 
 impl Invocation {
@@ -103,4 +113,14 @@ impl EventSender {
 /// when it is dropped.
 pub trait Handler: fmt::Debug + Send + Sync {
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome>;
+
+    /// The reasons to ask the user about this very call.
+    fn concerns(&self, _call: &ToolCall) -> Vec<Concern> {
+        Vec::new()
+    }
+
+    /// The tool's hints now, if they can change.
+    fn hints(&self) -> BoxFuture<'_, Option<Annotations>> {
+        Box::pin(std::future::ready(None))
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-use agent::{Refusal, Tool};
+use agent::{Annotations, Concern, Refusal, Tool, ToolCall};
 use futures::FutureExt;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -39,6 +39,16 @@ impl Registered {
     /// cancelled, and does not panic: nothing guards it.
     pub fn trusted(tool: impl Into<Arc<Tool>>, handler: Arc<dyn Handler>) -> Self {
         Self { tool: tool.into(), handler, validator: None }
+    }
+
+    /// The tool's hints now: a server may have announced others since it was listed.
+    pub async fn hints(&self) -> Annotations {
+        self.handler.hints().await.unwrap_or(self.tool.annotations)
+    }
+
+    /// The reasons to ask the user about this very call. It blocks, if only shortly.
+    pub fn concerns(&self, call: &ToolCall) -> Vec<Concern> {
+        self.handler.concerns(call)
     }
 
     /// Runs the tool: checks the input, turns a panic into an error, cuts output that is too long.

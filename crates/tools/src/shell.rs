@@ -70,6 +70,7 @@ pub fn shell(root: &Root, settings: &ShellSettings) -> Vec<Registered> {
             destructive_hint: true,
             idempotent_hint: false,
             open_world_hint: true,
+            is_claimed: false,
         },
     };
     let handler = RunCommand {
@@ -105,6 +106,9 @@ impl Handler for RunCommand {
             }
             let time = input.timeout_s.map_or(self.default_time, Duration::from_secs);
             let time = time.min(limits::MOST_COMMAND_TIME);
+            if !self.root.is_current() {
+                return Outcome::error("the session's root was moved or replaced; nothing was run");
+            }
             match self.start(&input.command) {
                 Ok(running) => running.finish(time, &invocation.cancelled).await,
                 Err(error) => Outcome::error(format!("the command could not be started: {error}")),

@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use agent::ToolCall;
 use futures::future::BoxFuture;
 
-use crate::{FetchSettings, McpServers, Registered, Root, RootError, ShellSettings, limits};
+use crate::{FetchSettings, Guard, McpServers, Preview, Registered, Root, RootError, ShellSettings, limits};
 
 /// A source of tools. A run takes its tools from the sources that it is handed, in order; a name that
 /// is taken stays with the first source that has it.
@@ -49,28 +50,40 @@ impl From<Vec<Registered>> for Provided {
 #[derive(Debug)]
 pub struct Workspace {
     shell: ShellSettings,
+    guard: Guard,
     roots: Mutex<HashMap<String, (Root, Vec<Registered>)>>,
 }
 
 impl Workspace {
-    pub fn new(shell: ShellSettings) -> Self {
-        Self { shell, roots: Mutex::default() }
+    pub fn new(shell: ShellSettings, guard: Guard) -> Self {
+        Self { shell, guard, roots: Mutex::default() }
+    }
+
+    /// Previews a call. It is empty for tools that are not of the workspace.
+    pub fn preview(&self, root: &str, call: &ToolCall) -> Preview {
+        let Ok((root, tools)) = self.open(root) else { return Preview::default() };
+        match tools.iter().find(|registered| registered.tool.name == call.name) {
+            Some(found) => {
+                Preview { concerns: found.concerns(call), change: crate::files::change(&root, call) }
+            }
+            None => Preview::default(),
+        }
     }
 
     /// Opens a directory again if it was replaced since.
-    fn open(&self, path: &str) -> Result<Vec<Registered>, RootError> {
+    fn open(&self, path: &str) -> Result<(Root, Vec<Registered>), RootError> {
         let mut known = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, tools)) = known.get(path).filter(|(root, _)| root.is_current()) {
-            return Ok(tools.clone());
+        if let Some(found) = known.get(path).filter(|(root, _)| root.is_current()) {
+            return Ok(found.clone());
         }
-        let root = Root::open(Path::new(path))?;
+        let root = Root::open_exactly(Path::new(path), self.guard.clone())?;
         let mut tools = crate::files(&root);
         tools.extend(crate::shell(&root, &self.shell));
         if known.len() >= limits::OPEN_ROOTS {
             known.clear();
         }
-        known.insert(path.to_owned(), (root, tools.clone()));
-        Ok(tools)
+        known.insert(path.to_owned(), (root.clone(), tools.clone()));
+        Ok((root, tools))
     }
 }
 
@@ -78,7 +91,7 @@ impl ToolSource for Workspace {
     fn tools<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Provided> {
         let provided = match run.root.map(|root| self.open(root)) {
             None => Provided::default(),
-            Some(Ok(tools)) => tools.into(),
+            Some(Ok((_, tools))) => tools.into(),
             Some(Err(error)) => Provided { tools: Vec::new(), problems: vec![error.to_string()] },
         };
         Box::pin(std::future::ready(provided))

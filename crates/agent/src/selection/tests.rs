@@ -6,9 +6,11 @@ use serde_json::json;
 use super::*;
 use crate::Annotations;
 
-/// A tool of the notation `set/name`, with `!` behind it where it does more than read.
+/// A tool of the notation `set/name`, with `!` behind it where it does more than read, and `~` where only
+/// a server says that it reads.
 pub(crate) fn tool(word: &str) -> Arc<Tool> {
     let (word, read_only_hint) = word.strip_suffix('!').map_or((word, true), |word| (word, false));
+    let (word, is_claimed) = word.strip_suffix('~').map_or((word, false), |word| (word, true));
     let (set, name) = word.split_once('/').expect("set/name");
     let sets = ["files", "shell", "fetch", "skills", "delegate", "plan", "mcp"];
     Arc::new(Tool {
@@ -20,7 +22,7 @@ pub(crate) fn tool(word: &str) -> Arc<Tool> {
             "bare": {"type": "string"},
             "any": true,
         }})),
-        annotations: Annotations { read_only_hint, ..Annotations::default() },
+        annotations: Annotations { read_only_hint, is_claimed, ..Annotations::default() },
     })
 }
 
@@ -31,7 +33,7 @@ pub(crate) fn tools(words: &str) -> Vec<Arc<Tool>> {
 /// All tools of our own, and those of two MCP servers.
 pub(crate) const TOOLS: &str = "files/read_file files/list_files files/search_files \
      files/write_file! files/edit_file! shell/run_command! fetch/fetch_url skills/load_skill delegate/delegate \
-     plan/plan_exit mcp/mcp__docs__find mcp/mcp__docs__drop! mcp/mcp__tracker__close!";
+     plan/plan_exit mcp/mcp__docs__find mcp/mcp__wiki__find~ mcp/mcp__docs__drop! mcp/mcp__tracker__close!";
 
 /// A preset from `category: tool=approval/weight …; category: …`; approval and weight may be missing.
 pub(crate) fn preset(script: &str) -> ToolPreset {
@@ -98,7 +100,7 @@ fn check_preset(script: &str, expected: &str) {
 #[test]
 fn without_a_preset_what_reads_is_allowed_and_all_else_asks() {
     let expected = "read_file list_files search_files write_file? edit_file? run_command? fetch_url \
-                    load_skill delegate mcp__docs__find mcp__docs__drop? mcp__tracker__close?";
+                    load_skill delegate mcp__docs__find mcp__wiki__find? mcp__docs__drop? mcp__tracker__close?";
     check(TOOLS, &FREE, expected);
     // There is no approval that could count or not.
     check(TOOLS, &Chosen { auto_counts: false, ..FREE }, expected);
@@ -107,10 +109,10 @@ fn without_a_preset_what_reads_is_allowed_and_all_else_asks() {
 #[test]
 fn planning_has_nothing_but_tools_that_read() {
     let plan = Chosen { mode: Mode::Plan, ..FREE };
-    let expected =
-        "read_file list_files search_files fetch_url load_skill delegate plan_exit mcp__docs__find";
+    let expected = "read_file list_files search_files fetch_url load_skill delegate plan_exit mcp__docs__find mcp__wiki__find?";
     check(TOOLS, &plan, expected);
-    check(TOOLS, &Chosen { preset: Some(&preset("all: *=auto")), ..plan }, expected);
+    let granted = expected.replace('?', "");
+    check(TOOLS, &Chosen { preset: Some(&preset("all: *=auto")), ..plan }, &granted);
     let preset = preset("all: run_command=auto edit_file=auto read_file");
     check(TOOLS, &Chosen { preset: Some(&preset), ..plan }, "read_file load_skill plan_exit");
 }
@@ -138,7 +140,10 @@ fn a_preset_selects() {
     check_preset("skills: load_skill=deny", "");
     check_preset("skills: load_skill=ask", "load_skill?");
     check_preset("other: no_such_tool=auto", "load_skill");
-    check_preset("mcp: mcp__*", "load_skill mcp__docs__find mcp__docs__drop? mcp__tracker__close?");
+    check_preset(
+        "mcp: mcp__*",
+        "load_skill mcp__docs__find mcp__wiki__find? mcp__docs__drop? mcp__tracker__close?",
+    );
     check_preset("mcp: mcp__docs__*=auto", "load_skill mcp__docs__find mcp__docs__drop");
     check_preset("all: *_file=auto", "read_file write_file edit_file load_skill");
 }
@@ -361,12 +366,13 @@ proptest! {
         bias in prop::option::of(any_bias()),
         deny in prop::collection::vec(any_pattern(), 0..3),
         auto_counts in any::<bool>(),
-        hints in prop::collection::vec(any::<bool>(), 13),
+        hints in prop::collection::vec(any::<(bool, bool)>(), 14),
     ) {
         // Any tool may claim to read or not to.
         let mut tools = tools(TOOLS);
-        for (tool, hint) in tools.iter_mut().zip(hints) {
-            Arc::make_mut(tool).annotations.read_only_hint = hint;
+        for (tool, (hint, is_claimed)) in tools.iter_mut().zip(hints) {
+            let annotations = &mut Arc::make_mut(tool).annotations;
+            (annotations.read_only_hint, annotations.is_claimed) = (hint, is_claimed);
         }
         let chosen = Chosen { mode, preset: preset.as_ref(), bias: bias.as_ref(), deny: &deny, auto_counts };
         let selected = select(&tools, &chosen);
@@ -385,7 +391,8 @@ proptest! {
             prop_assert_eq!(found.is_none(), is_forbidden, "{}", tool.name);
             let Some(found) = found else { continue };
             let all_auto = !entries.is_empty() && entries.iter().all(|entry| entry.approval == Some(Auto));
-            let is_allowed = !says(Approval::Ask) && (reads || (all_auto && auto_counts));
+            let is_allowed = !says(Approval::Ask)
+                && (tool.annotations.is_known_to_read() || (all_auto && auto_counts));
             prop_assert_eq!(found.permission == Permission::Allow, is_allowed, "{}", tool.name);
             prop_assert_eq!(&found.spec.name, &tool.name);
         }

@@ -30,7 +30,7 @@ fn the_profiles_that_come_with_masque() {
         BALANCED,
         &[
             "- Prefer: read (read_file, search_files); write (edit_file).",
-            "- Use as needed: mcp (mcp__docs__find, mcp__docs__drop, mcp__tracker__close); read (list_files); skills (load_skill).",
+            "- Use as needed: mcp (mcp__docs__find, mcp__wiki__find, mcp__docs__drop, mcp__tracker__close); read (list_files); skills (load_skill).",
             "- Use sparingly: delegate (delegate); network (fetch_url); shell (run_command); write (write_file).",
         ],
     );
@@ -39,7 +39,7 @@ fn the_profiles_that_come_with_masque() {
         DISCOVERY_HEAVY,
         &[
             "- Reach for these first: read (read_file, list_files, search_files).",
-            "- Prefer: mcp (mcp__docs__find, mcp__docs__drop, mcp__tracker__close); skills (load_skill).",
+            "- Prefer: mcp (mcp__docs__find, mcp__wiki__find, mcp__docs__drop, mcp__tracker__close); skills (load_skill).",
             "- Use as needed: network (fetch_url).",
             "- Use sparingly: delegate (delegate); write (edit_file).",
             "- Only as a last resort: shell (run_command); write (write_file).",
@@ -51,7 +51,7 @@ fn the_profiles_that_come_with_masque() {
         &[
             "- Reach for these first: write (edit_file).",
             "- Prefer: write (write_file).",
-            "- Use as needed: mcp (mcp__docs__find, mcp__docs__drop, mcp__tracker__close); read (read_file, search_files); shell (run_command); skills (load_skill).",
+            "- Use as needed: mcp (mcp__docs__find, mcp__wiki__find, mcp__docs__drop, mcp__tracker__close); read (read_file, search_files); shell (run_command); skills (load_skill).",
             "- Use sparingly: delegate (delegate); read (list_files).",
             "- Only as a last resort: network (fetch_url).",
         ],

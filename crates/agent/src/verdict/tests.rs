@@ -21,6 +21,7 @@ struct Scene {
     policy: ApprovalPolicy,
     is_watched: bool,
     decisions: Decisions,
+    concerns: Vec<Concern>,
 }
 
 /// `yes`, `no`, with `!` behind it if it is to be remembered; then the reason.
@@ -63,6 +64,8 @@ impl Scene {
             "untrusted" => self.is_untrusted = true,
             "policy" => self.policy = rest.parse().expect("a policy"),
             "watched" => self.is_watched = true,
+            "protected" => self.concerns.push(Concern::Protected("personas.toml".to_owned())),
+            "secret" => self.concerns.push(Concern::Secret(".env".to_owned())),
             "this" => self.decisions.add_own([answer(rest, "write_file", "this")]),
             "earlier" => self.decisions.add_own([about(rest)]),
             "above" => self.decisions.add_inherited([about(rest)]),
@@ -87,7 +90,7 @@ impl Scene {
             policy: self.policy,
             is_watched: self.is_watched,
         };
-        match circumstances.judge(pending) {
+        match circumstances.judge(pending, &self.concerns) {
             Verdict::Run(selected) => {
                 assert_eq!(selected.tool.name, pending.call.name);
                 "run".to_owned()
@@ -131,6 +134,18 @@ fn without_a_preset_reading_is_free_and_acting_asks() {
 }
 
 #[test]
+fn a_servers_own_hint_grants_nothing() {
+    check("call mcp__wiki__find", "ask");
+    check("preset mcp__* | call mcp__wiki__find", "ask");
+    check("preset mcp__* | call mcp__docs__find", "run");
+    check("mode plan | call mcp__wiki__find", "ask");
+    check("mode plan | call mcp__docs__find", "run");
+    check("policy read | call mcp__wiki__find", "refused: nobody to ask");
+    check("preset auto | call mcp__wiki__find", "run");
+    check("untrusted | preset auto | call mcp__wiki__find", "ask");
+}
+
+#[test]
 fn presets() {
     check("preset auto | call write_file", "run");
     check("preset ask | call write_file", "ask");
@@ -152,6 +167,25 @@ fn a_foreign_presets_auto_does_not_count() {
     check("untrusted | preset ask | call read_file", "ask");
     check("untrusted | preset deny | call read_file", "refused: not offered");
     check("untrusted | preset auto | policy refuse | call write_file", "refused: nobody to ask");
+}
+
+#[test]
+fn only_the_user_allows_a_call_with_a_concern() {
+    check("protected | preset auto | call write_file", "ask");
+    check("protected | earlier write_file yes! | call write_file", "ask");
+    check("protected | above write_file yes! | call write_file", "ask");
+    check("protected | earlier write_file no! | call write_file", "refused: rejected by the user");
+    check("protected | this yes | call write_file", "run");
+    check("protected | this no | call write_file", "refused: rejected by the user");
+    check("protected | preset auto | policy refuse | call write_file", "refused: nobody to ask");
+    check("protected | policy all | call write_file", "refused: nobody to ask");
+    check("protected | policy all | watched | call write_file", "ask");
+    check("protected | guardrail write_* | this yes | call write_file", "refused: not offered");
+    check("secret | call read_file", "ask");
+    check("secret | mode plan | call read_file", "ask");
+    check("secret | policy read | call read_file", "refused: nobody to ask");
+    check("secret | policy read | watched | call read_file", "refused: nobody to ask");
+    check("secret | policy all | watched | call read_file", "ask");
 }
 
 #[test]
@@ -258,11 +292,12 @@ fn the_model_learns_what_to_do_instead() {
         policy: ApprovalPolicy::Ask,
         is_watched: false,
     };
-    let message =
-        |name: &str| match circumstances.judge(&PendingCall { call: call("a", name), malformed: None }) {
-            Verdict::Refuse(refused) => refused.message,
-            other => panic!("{other:?}"),
-        };
+    let message = |name: &str| match circumstances
+        .judge(&PendingCall { call: call("a", name), malformed: None }, &[])
+    {
+        Verdict::Refuse(refused) => refused.message,
+        other => panic!("{other:?}"),
+    };
     assert_eq!(
         message("write_file"),
         "write_file was not run: plan mode has read-only tools only; available tools: read_file."
@@ -274,9 +309,17 @@ fn the_model_learns_what_to_do_instead() {
 #[test]
 fn the_mode_is_checked_again_when_a_tool_begins() {
     let tools = tools("files/read_file files/write_file!");
-    assert_eq!(check_mode(&tools[1], Mode::Build), Ok(()));
-    assert_eq!(check_mode(&tools[0], Mode::Plan), Ok(()));
-    assert_eq!(check_mode(&tools[1], Mode::Plan).expect_err("it acts").refusal, Refusal::PlanMode);
+    let (reads, acts) = (tools[0].annotations, tools[1].annotations);
+    let claims = Annotations { is_claimed: true, ..reads };
+    let begin =
+        |tool: usize, now, mode| check_begin(&tools[tool], now, mode).map_err(|refused| refused.refusal);
+    assert_eq!(begin(1, acts, Mode::Build), Ok(()));
+    assert_eq!(begin(0, reads, Mode::Plan), Ok(()));
+    assert_eq!(begin(1, acts, Mode::Plan), Err(Refusal::PlanMode));
+    // A server changed the tool since the verdict.
+    assert_eq!(begin(0, acts, Mode::Plan), Err(Refusal::PlanMode));
+    assert_eq!(begin(0, acts, Mode::Build), Err(Refusal::NotOffered));
+    assert_eq!(begin(0, claims, Mode::Build), Err(Refusal::NotOffered));
 }
 
 #[test]
@@ -287,7 +330,7 @@ fn decisions_are_read_only_if_a_call_asks() {
     let needs = |name: &str| {
         let pending =
             PendingCall { call: ToolCall { name: name.to_owned(), ..ToolCall::default() }, malformed: None };
-        Circumstances::needs_decisions(&offer, &pending)
+        Circumstances::needs_decisions(&offer, &pending, &[])
     };
     assert_eq!([needs("read_file"), needs("write_file"), needs("nothing")], [false, true, false]);
 }

@@ -19,6 +19,9 @@ pub(super) trait Journal: Send + Sync {
     /// The turns of the log.
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>>;
 
+    /// The strictest mode of the session and of those above it, as stored now.
+    fn mode(&self) -> BoxFuture<'_, sessions::Result<Mode>>;
+
     /// Users' decisions about calls of the session and of those above it.
     fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>>;
 }
@@ -42,6 +45,10 @@ impl Journal for StoredJournal {
 
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
         Box::pin(self.sessions.turns(self.session))
+    }
+
+    fn mode(&self) -> BoxFuture<'_, sessions::Result<Mode>> {
+        Box::pin(async move { Ok(Mode::strictest(self.sessions.modes(self.session).await?)) })
     }
 
     fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>> {
@@ -111,6 +118,10 @@ impl Journal for MemoryJournal {
         });
         let turns = turns.collect();
         Box::pin(std::future::ready(Ok(turns)))
+    }
+
+    fn mode(&self) -> BoxFuture<'_, sessions::Result<Mode>> {
+        Box::pin(std::future::ready(Ok(self.mode)))
     }
 
     fn decisions(&self) -> BoxFuture<'_, sessions::Result<Decisions>> {

@@ -51,10 +51,7 @@ impl LiveSession {
     /// The effective mode: a session below one that plans, plans.
     pub(super) fn mode(&self) -> Mode {
         let own = self.known_mode().mode;
-        match &self.parent {
-            Some(parent) if own == Mode::Build => parent.mode(),
-            _ => own,
-        }
+        Mode::strictest([own].into_iter().chain(self.parent.as_ref().map(|parent| parent.mode())))
     }
 
     /// Sets the mode as of a place in the log.

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use agent::{ErrorCode, Mode, Session};
+use agent::{ErrorCode, Granted, Mode, Session, needs_confirmation, preset_hash};
 use llm::{Failure, Message};
 use persona::env::Values;
 use persona::{
-    BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Name, Persona, PreferredModel,
+    BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Kind, Name, Persona, PreferredModel,
     PromptProblem, Request, Scope, Skill, ToolPreset, View,
 };
 use store::Keep;
 
-use super::Lookup;
 use super::own_tools::LOAD_SKILL;
+use super::{Grants, Lookup};
 use crate::{Library, Result};
 
 /// Something that a run has to do without.
@@ -32,6 +32,8 @@ pub(super) struct Prepared {
     pub(super) deny: Vec<String>,
     /// True if a preset's `auto` counts.
     pub(super) auto_counts: bool,
+    /// The shared presets that the user has to confirm before their `auto` counts.
+    pub(super) unconfirmed: Vec<Name>,
     /// The skills' contents as authored. They become part of the session's turns.
     pub(super) skills: Arc<BTreeMap<Name, String>>,
     /// Skills with placeholders: the authored text, and the text for the model.
@@ -84,7 +86,7 @@ pub(super) struct Personas {
     /// The names that `${env.NAME}` may stand for.
     pub(super) env_allow: BTreeSet<String>,
     pub(super) environment: Lookup,
-    pub(super) trusts_project: bool,
+    pub(super) grants: Arc<dyn Grants>,
 }
 
 impl fmt::Debug for Personas {
@@ -97,6 +99,29 @@ impl Personas {
     /// Prepares the persona of a session.
     pub(super) async fn prepare_for(&self, session: &Session) -> Result<Prepared> {
         self.prepare(&session.persona, session.scope, &session.overrides).await
+    }
+
+    /// True if the user trusts the project's file as it is in force. A file that changed since it was
+    /// loaded is not trusted until it is loaded again.
+    fn trusts_project(&self) -> bool {
+        let scopes = &self.library.scopes;
+        let text = scopes.text(Scope::Project);
+        text.is_some_and(|text| {
+            scopes.is_in_force(Scope::Project, &text) && self.grants.trusts_project(&text)
+        })
+    }
+
+    /// A notice if an untrusted project's persona takes the place of another one.
+    async fn shadowed(&self, name: &Name) -> Result<Option<RunProblem>> {
+        for scope in [Scope::Global, Scope::Shared, Scope::Builtin] {
+            if self.library.scopes.get_any(Kind::Persona, name, Some(scope)).await?.is_some() {
+                let message = format!(
+                    "this project, which you do not trust, defines {name} in place of the {scope} persona of that name"
+                );
+                return Ok(Some((ErrorCode::Persona, message)));
+            }
+        }
+        Ok(None)
     }
 
     async fn prepare(
@@ -122,6 +147,13 @@ impl Personas {
         let mut preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
         let mut plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
         let mut bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
+        let mut unconfirmed: Vec<Name> = Vec::new();
+        for (preset, scope) in [&preset, &plan_preset].into_iter().flatten() {
+            let is_new = !unconfirmed.contains(&preset.name);
+            if is_new && needs_confirmation(preset, *scope) && !self.grants.confirms(&preset_hash(preset)) {
+                unconfirmed.push(preset.name.clone());
+            }
+        }
         preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
         bias.iter_mut().for_each(|(bias, scope)| filler.bias_profile(bias, *scope));
         let (mut plan_problems, problems): (Vec<_>, Vec<_>) =
@@ -134,7 +166,16 @@ impl Personas {
         };
         let presets = [&preset, &plan_preset].into_iter().flatten().map(|(_, scope)| *scope);
         let scopes = bundle.bases.iter().map(|base| base.meta.scope).chain([bundle.meta.scope]);
-        let auto_counts = agent::auto_counts(scopes.chain(presets), self.trusts_project);
+        let scopes: Vec<Scope> = scopes.chain(presets).collect();
+        let granted = Granted {
+            project: scopes.contains(&Scope::Project) && self.trusts_project(),
+            presets: unconfirmed.is_empty(),
+        };
+        let auto_counts = agent::auto_counts(scopes, granted);
+        let mut problems: Vec<RunProblem> = coded(problems);
+        if bundle.meta.scope == Scope::Project && !granted.project {
+            problems.extend(self.shadowed(name).await?);
+        }
         Ok(Prepared {
             prompt: persona::prompt(&assembled),
             deny: assembled
@@ -156,7 +197,8 @@ impl Personas {
             plan_preset: plan_preset.map(|(preset, _)| preset),
             bias: bias.map(|(bias, _)| bias),
             auto_counts,
-            problems: coded(problems),
+            unconfirmed,
+            problems,
             plan_problems: coded(plan_problems),
             values: filler.into_values(),
         })

@@ -1,6 +1,8 @@
 //! The record of a run.
 
-use agent::{Decisions, Entry, Event, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody, open_calls};
+use agent::{
+    Decisions, Entry, Event, Mode, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody, open_calls,
+};
 use chrono::Utc;
 use llm::ToolCall;
 use sessions::{Appended, RunChange};
@@ -128,6 +130,12 @@ impl Record {
         if is_taken {
             call.id = format!("call_{}", Uuid::now_v7().simple());
         }
+    }
+
+    /// The mode that holds for the session now. Another process may have switched a session above it.
+    pub(super) async fn mode(&self) -> Result<Mode, NotStored> {
+        let stored = self.journal.mode().await.map_err(NotStored)?;
+        Ok(Mode::strictest([stored, self.live.mode()]))
     }
 
     pub(super) async fn decisions(&self) -> Result<Decisions, NotStored> {

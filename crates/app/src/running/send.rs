@@ -35,7 +35,7 @@ impl Runtime {
         let SendOptions { policy, detached, max_tool_rounds } = options;
         let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
         self.runner.end_if_cut_off(&session).await?;
-        let live = self.runner.live.get_or_insert(&session, None);
+        let live = self.runner.tree.join_live(&session, None).await?;
         // Watch first: a run without a viewer would be cancelled.
         let watched = live.watch();
         let starting = Starting {
@@ -55,7 +55,7 @@ impl Runtime {
     #[boxed]
     pub async fn events(&self, id: Uuid, after: Option<EventId>) -> Result<Subscription> {
         let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
-        let live = self.runner.live.get_or_insert(&session, None);
+        let live = self.runner.tree.join_live(&session, None).await?;
         let after = after.unwrap_or(EventId::of_entry(session.last_seq));
         let mut subscription =
             Subscription::new(Arc::clone(&self.runner), live.watch(), after, Until::Dropped);

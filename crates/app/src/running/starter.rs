@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use agent::{ApprovalPolicy, Entry, ErrorCode, Event, Note, Run, RunOptions, Session, Turn, limits};
 use llm::ModelRef;
+use persona::Name;
 use sessions::{Sessions, Started};
 use tokio_util::sync::CancellationToken;
-use tools::{Registered, ToolSource, Toolbox};
+use tools::{Registered, ToolSource, Toolbox, Workspace};
 
 use super::active_run::ActiveRun;
 use super::delegate::Delegate;
@@ -50,6 +51,8 @@ pub(super) struct RunStarter {
     pub(super) leases: Arc<Leases>,
     pub(super) personas: Personas,
     pub(super) models: Arc<Models>,
+    /// The first of the sources.
+    pub(super) workspace: Arc<Workspace>,
     pub(super) sources: Vec<Arc<dyn ToolSource>>,
     /// For personas without a limit of their own.
     pub(super) max_tool_rounds: Option<u32>,
@@ -99,6 +102,7 @@ impl RunStarter {
                 // The problems were noted when the run began.
                 persona.problems.clear();
                 persona.plan_problems.clear();
+                persona.unconfirmed.clear();
                 self.take_again(&session, &mut turns).await?
             }
         };
@@ -187,9 +191,19 @@ impl RunStarter {
     /// Puts a run together.
     pub(super) fn driver(&self, run: ActiveRun, equipment: Equipment, policy: ApprovalPolicy) -> Driver {
         let Equipment { mut persona, provided, own, above } = equipment;
-        let problems = std::mem::take(&mut persona.problems);
+        let mut problems = std::mem::take(&mut persona.problems);
+        let unconfirmed = persona.unconfirmed.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
         let plan_problems = std::mem::take(&mut persona.plan_problems);
         let toolset = Arc::new(Toolset::new(persona, provided, own, above));
+        let withheld = toolset.withheld();
+        if !withheld.is_empty() {
+            let message = format!(
+                "{unconfirmed} approves {} without asking, and you have not confirmed it; they ask until you \
+                 run `masque trust --preset {unconfirmed}`",
+                withheld.join(", ")
+            );
+            problems.push((ErrorCode::Tools, message));
+        }
         Driver {
             run,
             models: ModelCaller::new(Arc::clone(&self.models), Arc::clone(&toolset), plan_problems),

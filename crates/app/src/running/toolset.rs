@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agent::{Chosen, Mode, Selected, Tool, admits_prefix, select_below};
+use agent::{Chosen, Mode, PendingCall, Permission, Selected, Tool, admits_prefix, select, select_below};
 use llm::ToolSpec;
 use tools::{Registered, RunContext, ToolSource, Toolbox};
 
@@ -61,15 +61,52 @@ impl Toolset {
             Mode::Plan => &self.in_plan,
             Mode::Build => &self.in_build,
         };
-        let made = offer.get_or_init(|| {
-            let above: Vec<_> = self.above.iter().map(|above| chosen(above, mode)).collect();
-            let persona = &self.persona;
-            let selected = select_below(&self.all, &chosen(persona, mode), &above);
-            let specs = selected.iter().map(|selected| selected.spec.clone()).collect();
-            let strategy = agent::strategy(persona.preset(mode), persona.bias.as_ref(), &selected);
-            Arc::new(Offer { selected, specs, strategy })
-        });
-        Arc::clone(made)
+        Arc::clone(offer.get_or_init(|| Arc::new(self.offer(&self.all, mode))))
+    }
+
+    /// The offer of a mode for these calls. A server may have announced other hints for its tools since
+    /// they were offered.
+    pub(super) async fn offered_for(&self, mode: Mode, calls: &[PendingCall]) -> Arc<Offer> {
+        let mut renewed: Option<Vec<Arc<Tool>>> = None;
+        for PendingCall { call, .. } in calls {
+            let Some(registered) = self.get(&call.name) else { continue };
+            let hints = registered.hints().await;
+            if hints == registered.tool.annotations {
+                continue;
+            }
+            let all = renewed.get_or_insert_with(|| self.all.to_vec());
+            for tool in all.iter_mut().filter(|tool| tool.name == call.name) {
+                Arc::make_mut(tool).annotations = hints;
+            }
+        }
+        match renewed {
+            Some(tools) => Arc::new(self.offer(&tools, mode)),
+            None => self.offered(mode),
+        }
+    }
+
+    /// The tools that ask because the user has not confirmed the persona's presets.
+    pub(super) fn withheld(&self) -> Vec<String> {
+        if self.persona.unconfirmed.is_empty() {
+            return Vec::new();
+        }
+        let own = Chosen { auto_counts: true, ..chosen(&self.persona, Mode::Build) };
+        let granted = select(&self.all, &own);
+        let offered = self.offered(Mode::Build);
+        let asks = |selected: &&Selected| selected.permission == Permission::Ask;
+        let would_run =
+            |name: &str| granted.iter().any(|it| it.tool.name == name && it.permission == Permission::Allow);
+        let names = offered.selected.iter().filter(asks).map(|selected| selected.tool.name.clone());
+        names.filter(|name| would_run(name)).collect()
+    }
+
+    fn offer(&self, tools: &[Arc<Tool>], mode: Mode) -> Offer {
+        let above: Vec<_> = self.above.iter().map(|above| chosen(above, mode)).collect();
+        let persona = &self.persona;
+        let selected = select_below(tools, &chosen(persona, mode), &above);
+        let specs = selected.iter().map(|selected| selected.spec.clone()).collect();
+        let strategy = agent::strategy(persona.preset(mode), persona.bias.as_ref(), &selected);
+        Offer { selected, specs, strategy }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Registered> {

@@ -7,6 +7,7 @@ mod delegating;
 mod environment;
 mod escalating;
 mod gone;
+mod guarded;
 mod local;
 mod missing_tools;
 mod parallel;

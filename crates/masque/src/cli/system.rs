@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use persona::Name;
 
 /// The default address of `serve`, also used by `doctor` and `connect --http`.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
@@ -94,10 +95,13 @@ pub(crate) struct TrustArgs {
     /// Project directory [default: the project of the working directory]
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// List trusted projects
-    #[arg(long, conflicts_with_all = ["directory", "revoke", "yes"])]
+    /// List trusted projects and confirmed presets
+    #[arg(long, conflicts_with_all = ["directory", "revoke", "yes", "preset"])]
     pub(crate) list: bool,
-    /// Stop trusting the project
+    /// Let a tool preset of the shared library approve tools, as it is now
+    #[arg(long, value_name = "NAME", conflicts_with = "directory")]
+    pub(crate) preset: Option<Name>,
+    /// Stop trusting the project or the preset
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
     /// Do not ask

@@ -1,7 +1,9 @@
 //! `masque trust`: lets the files of a project start servers, add providers and approve tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use app::inputs::ByName;
+use persona::{Name, Scope, ToolPreset};
 use serde_json::json;
 use tools::Transport;
 
@@ -11,8 +13,8 @@ use crate::failure::{CommandError, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
 use crate::project::{Connections, Project, read_text};
-use crate::trust::{TrustList, TrustState, canonical};
-use crate::workspace::WorkspaceOptions;
+use crate::trust::{News, TrustList, TrustState, canonical};
+use crate::workspace::{Workspace, WorkspaceOptions};
 
 const MEANING: [&str; 3] = [
     "- starts the programs below as MCP servers, with your permissions;",
@@ -22,9 +24,17 @@ const MEANING: [&str; 3] = [
 
 pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
     let directories = Directories::find()?;
-    let TrustArgs { directory, list, revoke, yes } = args;
+    let TrustArgs { directory, list, preset, revoke, yes } = args;
     if list {
         return print_list(&TrustList::read(&directories)?, output);
+    }
+    if let Some(name) = preset {
+        let changed = match revoke {
+            true => TrustList::unconfirm(&directories, name.as_str())?,
+            false => confirm_preset(&name, yes, &directories, options, output).await?,
+        };
+        let shown = Subject { field: "preset", name: name.as_str(), shown: format!("the preset {name}") };
+        return print_result(&shown, !revoke, changed, output);
     }
     let root = match directory {
         Some(directory) => directory,
@@ -33,17 +43,53 @@ pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: 
     if revoke {
         let changed = TrustList::revoke(&directories, &root)?;
         let directory = canonical(&root).unwrap_or_else(|_| root.display().to_string());
-        return print_result(&directory, false, changed, output);
+        return print_result(&Subject::directory(&directory), false, changed, output);
     }
     let directory = canonical(&root)?;
     // The text that the user sees is the one that is trusted.
     let text = read_text(&root.join(app::project::FILE_NAME));
-    let state = TrustList::read(&directories)?.state(&root, &text);
-    if state != TrustState::Trusted && !yes {
-        consent(&directory, &text, state, output).await?;
+    let list = TrustList::read(&directories)?;
+    if list.state(&root, &text) != TrustState::Trusted && !yes {
+        consent(&directory, &text, &list, output).await?;
     }
     let changed = TrustList::add(&directories, &root, &text)?;
-    print_result(&directory, true, changed, output)
+    print_result(&Subject::directory(&directory), true, changed, output)
+}
+
+/// Confirms the approvals of a shared preset, after the user saw them.
+async fn confirm_preset(
+    name: &Name,
+    yes: bool,
+    directories: &Directories,
+    options: WorkspaceOptions<'_>,
+    output: &mut Output,
+) -> Result<bool> {
+    let workspace = Workspace::open(options).await?;
+    let input = ByName { name: name.clone(), scope: Some(Scope::Shared) };
+    let preset = workspace.library.get::<ToolPreset>(&input).await?.entity;
+    let content = agent::preset_hash(&preset);
+    let list = TrustList::read(directories)?;
+    if list.confirms(&content) || yes {
+        return TrustList::confirm(directories, name.as_str(), content);
+    }
+    if !ask::can_ask(output) {
+        return Err(CommandError::NeedsConsent { action: format!("confirming the preset {name}") }.into());
+    }
+    if list.presets.iter().any(|confirmed| confirmed.name == name.as_str()) {
+        output.line(format!("The preset {name} changed since you confirmed it."))?;
+    }
+    output.line(format!(
+        "If you confirm the preset {name}, every persona that uses it runs these tools without asking:"
+    ))?;
+    for tool in agent::auto_tools(&preset) {
+        output.paragraph(2, &format!("- {tool}"))?;
+    }
+    output.line("If the preset changes, masque asks again.")?;
+    output.blank()?;
+    match ask::confirm("Confirm it?", output).await? {
+        true => TrustList::confirm(directories, name.as_str(), content),
+        false => Err(CommandError::Declined.into()),
+    }
 }
 
 fn project_root(options: WorkspaceOptions<'_>, directories: &Directories) -> Result<PathBuf> {
@@ -51,12 +97,20 @@ fn project_root(options: WorkspaceOptions<'_>, directories: &Directories) -> Res
     Ok(project.map(|project| project.root).ok_or(CommandError::NoWorkingDirectory)?)
 }
 
-async fn consent(directory: &str, text: &str, state: TrustState, output: &mut Output) -> Result<()> {
+async fn consent(directory: &str, text: &str, list: &TrustList, output: &mut Output) -> Result<()> {
     if !ask::can_ask(output) {
         return Err(CommandError::NeedsConsent { action: format!("trusting {directory}") }.into());
     }
-    if state == TrustState::Changed {
+    if list.state(Path::new(directory), text) == TrustState::Changed {
         output.line(format!("{directory} changed since you trusted it."))?;
+        for (news, entry) in list.news(Path::new(directory), text) {
+            let word = match news {
+                News::New => "new",
+                News::Changed => "changed",
+                News::Gone => "gone",
+            };
+            output.field(word, &entry)?;
+        }
     }
     output.line(format!("If you trust {directory}, its personas.toml"))?;
     for meaning in MEANING {
@@ -90,11 +144,26 @@ async fn consent(directory: &str, text: &str, state: TrustState, output: &mut Ou
     Err(CommandError::Declined.into())
 }
 
-fn print_result(directory: &str, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {
-    if output.is_json() {
-        return output.json(&json!({ "directory": directory, "trusted": trusted, "changed": changed }));
+/// The directory or the preset that the user decided about.
+struct Subject<'a> {
+    /// Its field in JSON.
+    field: &'a str,
+    name: &'a str,
+    shown: String,
+}
+
+impl<'a> Subject<'a> {
+    fn directory(directory: &'a str) -> Self {
+        Self { field: "directory", name: directory, shown: directory.to_owned() }
     }
-    let shown = output.styled(Style::Name, directory);
+}
+
+fn print_result(subject: &Subject<'_>, trusted: bool, changed: bool, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        let Subject { field, name, .. } = subject;
+        return output.json(&json!({ *field: name, "trusted": trusted, "changed": changed }));
+    }
+    let shown = output.styled(Style::Name, &subject.shown);
     output.styled_line(&match (trusted, changed) {
         (true, true) => format!("{shown} is now trusted; `masque trust --revoke` undoes this."),
         (true, false) => format!("{shown} is already trusted."),
@@ -105,13 +174,16 @@ fn print_result(directory: &str, trusted: bool, changed: bool, output: &mut Outp
 
 fn print_list(trust: &TrustList, output: &mut Output) -> Result<()> {
     if output.is_json() {
-        return output.json(&json!({ "projects": trust.projects }));
+        return output.json(&json!({ "projects": trust.projects, "presets": trust.presets }));
     }
-    if trust.projects.is_empty() {
+    if trust.projects.is_empty() && trust.presets.is_empty() {
         return output.line("No trusted projects. `masque trust DIR` adds one.");
     }
     for project in &trust.projects {
         output.line(format!("{}  {}", project.since.format("%Y-%m-%d"), project.directory))?;
+    }
+    for preset in &trust.presets {
+        output.line(format!("{}  preset {}", preset.since.format("%Y-%m-%d"), preset.name))?;
     }
     Ok(())
 }

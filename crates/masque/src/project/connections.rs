@@ -131,8 +131,10 @@ impl Reader<'_> {
     }
 }
 
-/// Makes the paths of a server relative to the project's root.
+/// Makes the paths of a server relative to the project's root, and its hints count for nothing.
 fn below(root: &Path, server: &mut ServerSettings) {
+    // Only the user's own settings say whose hints count.
+    server.trust_hints = false;
     let Transport::Stdio { command, cwd, .. } = &mut server.transport else { return };
     *cwd = Some(root.join(cwd.as_deref().unwrap_or(Path::new(""))));
     let program = PathBuf::from(&*command);

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{AllowedConnections, join_limited, root};
+use super::{AllowedConnections, join_limited, root, wide_root};
 use crate::config::Config;
 use crate::locations::Directories;
 use crate::project::Project;
@@ -144,4 +144,18 @@ fn long_lists_of_names_are_cut() {
     let names: Vec<String> = (0..12).map(|at| format!("n{at}")).collect();
     assert_eq!(join_limited(&names[..2]), "n0, n1");
     assert_eq!(join_limited(&names), "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more");
+}
+
+#[test]
+fn a_run_in_the_home_directory_or_at_the_top_is_announced() {
+    let world = World::new("");
+    let (home, shop) = (world.tree.path(), world.tree.path().join("shop"));
+    assert!(wide_root(Some(home), Some(home)).is_some_and(|notice| notice.contains("your home directory")));
+    assert!(
+        wide_root(Some(Path::new("/")), Some(home))
+            .is_some_and(|notice| notice.contains("whole file system"))
+    );
+    assert!(wide_root(Some(&home.join("shop/..")), Some(home)).is_some());
+    assert_eq!(wide_root(Some(&shop), Some(home)), None);
+    assert_eq!(wide_root(None, Some(home)), None);
 }

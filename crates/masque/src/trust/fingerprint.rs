@@ -1,8 +1,9 @@
 //! The fingerprint of everything that trust lets a project do.
 //!
-//! It covers MCP servers, providers, tool presets and the presets that personas use. Texts of personas,
-//! comments and layout can change without a new question.
+//! It covers MCP servers, providers, tool presets, the presets and guardrails that personas use, and the
+//! tools that guardrails deny. Texts of personas, comments and layout can change without a new question.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -10,8 +11,11 @@ use toml::{Table, Value};
 
 /// Tables that take effect in a trusted project only.
 const TABLES: [&str; 3] = ["mcp_servers", "providers", "tool_presets"];
-/// Fields of a persona that select its tool presets.
-const PERSONA_FIELDS: [&str; 3] = ["extends", "tool_preset", "plan_persona"];
+/// Fields that decide which tools run: those of a persona, and those of a guardrail.
+const FIELDS: [(&str, &[&str]); 2] = [
+    ("personas", &["extends", "tool_preset", "plan_persona", "guardrails", "remove_guardrails"]),
+    ("guardrails", &["deny_tools"]),
+];
 
 /// Hashes the personas.toml of a project. A text that is not TOML is hashed as a whole.
 pub(super) fn fingerprint(root: &Path, text: &str) -> String {
@@ -31,19 +35,44 @@ pub(super) fn fingerprint(root: &Path, text: &str) -> String {
 
 /// The parts of a personas.toml that need trust.
 fn relevant(mut table: Table) -> Table {
-    let personas = table.remove("personas");
+    let in_part: Vec<(&str, Option<Value>)> = FIELDS
+        .iter()
+        .map(|(kind, fields)| (*kind, table.remove(*kind).and_then(|of| only(of, fields))))
+        .collect();
     table.retain(|name, _| TABLES.contains(&name));
-    let Some(Value::Table(mut personas)) = personas else { return table };
-    for (_, persona) in &mut personas {
-        if let Value::Table(fields) = persona {
-            fields.retain(|name, _| PERSONA_FIELDS.contains(&name));
+    for (kind, relevant) in in_part {
+        if let Some(relevant) = relevant {
+            table.insert(kind.to_owned(), relevant);
         }
     }
-    personas.retain(|_, persona| persona.as_table().is_some_and(|fields| !fields.is_empty()));
-    if !personas.is_empty() {
-        table.insert("personas".to_owned(), Value::Table(personas));
-    }
     table
+}
+
+/// The entries of a table with these fields only. None if none has any.
+fn only(table: Value, names: &[&str]) -> Option<Value> {
+    let Value::Table(mut entries) = table else { return None };
+    for (_, entry) in &mut entries {
+        if let Value::Table(fields) = entry {
+            fields.retain(|name, _| names.contains(&name));
+        }
+    }
+    entries.retain(|_, entry| entry.as_table().is_some_and(|fields| !fields.is_empty()));
+    (!entries.is_empty()).then_some(Value::Table(entries))
+}
+
+/// The fingerprint of each entry that trust lets act, such as `mcp_servers.issues`.
+pub(super) fn entries(text: &str) -> BTreeMap<String, String> {
+    let Ok(table) = toml::from_str::<Table>(text) else { return BTreeMap::new() };
+    let mut found = BTreeMap::new();
+    for (kind, entries) in relevant(table) {
+        let Value::Table(entries) = entries else { continue };
+        for (name, entry) in entries {
+            let mut hash = Sha256::new();
+            feed(&mut hash, &entry);
+            found.insert(format!("{kind}.{name}"), format!("{:x}", hash.finalize()));
+        }
+    }
+    found
 }
 
 /// Feeds a value in an unambiguous form that does not depend on the order of keys.

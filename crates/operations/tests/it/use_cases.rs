@@ -15,6 +15,7 @@ const NO_OPERATIONS: &[(&str, &str)] = &[
     ("database_info", "masque db and masque doctor describe the database of this machine"),
     ("backup", "masque db: a file of this machine"),
     ("copy_to", "masque db: a database of this machine"),
+    ("preview", "masque shows a call before it asks about it"),
     ("prune", "masque db: the operator decides which revisions to keep"),
     ("recent_personas", "the menu of MCP prompts"),
     ("complete_names", "completion of names, in shells and MCP clients"),

@@ -115,7 +115,7 @@ fn flag_tags(c: char, rest: &str) -> usize {
 }
 
 /// True if a character is invisible, or looks different to each reader.
-pub(super) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         // Default-ignorable characters.

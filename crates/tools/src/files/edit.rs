@@ -5,15 +5,17 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::guard::refuse_secret;
 use super::root::{Root, open_regular, read_whole, shown};
 use super::walk::Watch;
 use super::write::Target;
+use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
 use crate::text::{is_binary, shortened};
 
 #[derive(Debug, Deserialize)]
-struct Input {
+pub(super) struct Input {
     path: String,
     old: String,
     new: String,
@@ -21,7 +23,12 @@ struct Input {
     all: bool,
 }
 
-pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Result<String, String> {
+pub(super) fn run(
+    root: &Root,
+    input: Map<String, Value>,
+    _: &Watch,
+    consent: Consent,
+) -> Result<String, String> {
     let input: Input = parsed(input)?;
     if input.old == input.new {
         return Err("old and new are the same; nothing was changed".to_owned());
@@ -29,7 +36,8 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Res
     let path = root.relative(&input.path)?;
     // Nothing is made for a file that is not there.
     root.dir().metadata(&path).map_err(|error| root.explain(&path, &error))?;
-    let target = Target::find(root, &path)?;
+    refuse_secret(root, &path, consent)?;
+    let target = Target::find(root, &path, consent)?;
     let _alone = target.lock();
     let explain = |error: std::io::Error| root.explain(&target.path, &error);
     let (mut file, metadata) = open_regular(target.dir(), target.name()).map_err(explain)?;
@@ -52,7 +60,7 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Res
 }
 
 /// The text with the replacement made, and the lines at which it was made.
-fn replaced(text: &str, input: Input) -> Result<(String, Vec<usize>), String> {
+pub(super) fn replaced(text: &str, input: Input) -> Result<(String, Vec<usize>), String> {
     let Input { mut old, mut new, all, .. } = input;
     // A model writes \n; a file with the other line ends keeps them.
     if !text.contains(&old) && !old.contains('\r') && text.contains("\r\n") {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::root::{Root, shown};
 use super::walk::{Ended, Walk, Watch};
+use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
 
@@ -17,7 +18,12 @@ struct Input {
     depth: Option<usize>,
 }
 
-pub(super) fn run(root: &Root, input: Map<String, Value>, watch: &Watch) -> Result<String, String> {
+pub(super) fn run(
+    root: &Root,
+    input: Map<String, Value>,
+    watch: &Watch,
+    _: Consent,
+) -> Result<String, String> {
     let input: Input = parsed(input)?;
     let path = root.relative(input.path.as_deref().unwrap_or("."))?;
     let default = if input.glob.is_some() { limits::WALK_DEPTH } else { limits::LIST_DEPTH };

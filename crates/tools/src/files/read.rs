@@ -5,8 +5,10 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::guard::refuse_secret;
 use super::root::{Root, open_regular, read_whole, shown};
 use super::walk::Watch;
+use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
 use crate::text::is_binary;
@@ -18,9 +20,15 @@ struct Input {
     limit: Option<u64>,
 }
 
-pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Result<String, String> {
+pub(super) fn run(
+    root: &Root,
+    input: Map<String, Value>,
+    _: &Watch,
+    consent: Consent,
+) -> Result<String, String> {
     let input: Input = parsed(input)?;
     let path = root.relative(&input.path)?;
+    refuse_secret(root, &path, consent)?;
     let explain = |error: std::io::Error| root.explain(&path, &error);
     let (mut file, metadata) = open_regular(root.dir(), &path).map_err(explain)?;
     let bytes = read_whole(&mut file, &metadata).map_err(explain)?;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 
+use super::guard::Guard;
 use super::ignored::Layer;
 use crate::limits;
 
@@ -24,6 +25,7 @@ struct Inner {
     /// As the caller spelt it: a model may repeat that spelling.
     given: PathBuf,
     above: Vec<Layer>,
+    guard: Guard,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -39,13 +41,24 @@ impl Root {
         let failed = |source| RootError { path: path.to_owned(), source };
         let canonical = std::fs::canonicalize(path).map_err(failed)?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(failed)?;
-        let above = Layer::above(&canonical);
-        Ok(Self(Arc::new(Inner { dir, path: canonical, given: path.to_owned(), above })))
+        Ok(Self::new(dir, canonical, path.to_owned(), Guard::default()))
+    }
+
+    /// Opens a directory by its path without links, as sessions store it. Fails if a link has taken the
+    /// place of one of its directories: it would lead elsewhere.
+    pub fn open_exactly(path: &Path, guard: Guard) -> Result<Self, RootError> {
+        let dir = open_without_links(path).map_err(|source| RootError { path: path.to_owned(), source })?;
+        Ok(Self::new(dir, path.to_owned(), path.to_owned(), guard))
+    }
+
+    fn new(dir: Dir, path: PathBuf, given: PathBuf, guard: Guard) -> Self {
+        let above = Layer::above(&path);
+        Self(Arc::new(Inner { dir, path, given, above, guard }))
     }
 
     /// True if the path still leads to the directory that was opened.
     pub fn is_current(&self) -> bool {
-        let now = std::fs::metadata(&self.0.given).map(|found| (found.dev(), found.ino()));
+        let now = std::fs::symlink_metadata(&self.0.path).map(|found| (found.dev(), found.ino()));
         let then = self.0.dir.dir_metadata().map(|found| (found.dev(), found.ino()));
         matches!((now, then), (Ok(now), Ok(then)) if now == then)
     }
@@ -57,6 +70,10 @@ impl Root {
 
     pub(crate) fn dir(&self) -> &Dir {
         &self.0.dir
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.0.guard
     }
 
     /// Ignore rules from the directories above, for the repository that the root is a part of.
@@ -87,6 +104,25 @@ impl Root {
         Ok(if resolved.as_os_str() == "." { PathBuf::new() } else { resolved })
     }
 
+    /// The same for a path whose end may be missing.
+    pub(crate) fn expected(&self, path: &Path) -> Result<PathBuf, String> {
+        let mut missing = Vec::new();
+        let mut existing = path;
+        loop {
+            match self.dir().canonicalize(existing) {
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(self.explain(path, &error)),
+            }
+            let (Some(name), Some(parent)) = (existing.file_name(), existing.parent()) else { break };
+            missing.push(name);
+            existing = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        }
+        let mut expected = self.resolved(existing)?;
+        expected.extend(missing.into_iter().rev());
+        Ok(expected)
+    }
+
     /// Explains the error of a path.
     pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> String {
         let shown = shown(path);
@@ -114,6 +150,36 @@ impl Root {
             .max_by(|a, b| a.0.total_cmp(&b.0));
         near.map(|(_, near)| format!("; did you mean {}?", shown(&parent.join(near)))).unwrap_or_default()
     }
+}
+
+/// Opens a directory step by step from the top. No step is a link.
+fn open_without_links(path: &Path) -> io::Result<Dir> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // The last directory is read, those above it are only passed.
+    #[cfg(target_os = "linux")]
+    let passing = flags | OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let passing = flags;
+    let mut names = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::RootDir => {}
+            Component::Normal(name) => names.push(name),
+            _ => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "the path is not absolute and plain",
+                ));
+            }
+        }
+    }
+    let last = names.len();
+    let mut dir = rustix::fs::open("/", if last == 0 { flags } else { passing }, Mode::empty())?;
+    for (at, name) in names.into_iter().enumerate() {
+        let flags = if at + 1 == last { flags } else { passing };
+        dir = rustix::fs::openat(&dir, name, flags, Mode::empty())?;
+    }
+    Ok(Dir::from_std_file(dir.into()))
 }
 
 /// A path as an answer shows it: one line, forward slashes, never empty.

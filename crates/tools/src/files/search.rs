@@ -11,9 +11,11 @@ use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::guard::refuse_secret;
 use super::ignored::refuse_git;
 use super::root::{Root, open_regular, shown};
 use super::walk::{Ended, Walk, Watch};
+use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
 use crate::text::shortened;
@@ -30,7 +32,12 @@ struct Input {
     max: Option<u64>,
 }
 
-pub(super) fn run(root: &Root, input: Map<String, Value>, watch: &Watch) -> Result<String, String> {
+pub(super) fn run(
+    root: &Root,
+    input: Map<String, Value>,
+    watch: &Watch,
+    consent: Consent,
+) -> Result<String, String> {
     let input: Input = parsed(input)?;
     let matcher = matcher(&input)?;
     let path = root.relative(input.path.as_deref().unwrap_or("."))?;
@@ -43,13 +50,16 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, watch: &Watch) -> Resu
         most: input.max.unwrap_or(limits::SEARCH_MATCHES).min(limits::MOST_SEARCH_MATCHES),
         files: 0,
         skipped: 0,
+        secrets: 0,
         is_full: false,
     };
     let metadata = root.dir().metadata(&path).map_err(|error| root.explain(&path, &error))?;
     let ended = if metadata.is_dir() {
         let walk = Walk::new(root, &path, input.glob.as_deref(), limits::WALK_DEPTH, watch)?;
         walk.run(&mut |found| {
-            if found.kind.is_file() {
+            if root.guard().is_secret(root, found.path) {
+                search.secrets += u64::from(found.kind.is_file());
+            } else if found.kind.is_file() {
                 // A file that is gone or may not be read hides nothing of the others.
                 let _ = search.file(found.dir, Path::new(found.name), found.path);
             }
@@ -57,6 +67,7 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, watch: &Watch) -> Resu
         })?
     } else {
         refuse_git(&root.resolved(&path)?)?;
+        refuse_secret(root, &path, consent)?;
         search.file(root.dir(), &path, &path).map_err(|error| root.explain(&path, &error))?;
         if watch.is_over() { Ended::Time } else { Ended::Complete }
     };
@@ -98,6 +109,8 @@ struct Search<'a> {
     files: u64,
     /// Files that were too large, or had a line that was.
     skipped: u64,
+    /// Files that usually hold secrets. They are searched only by name, with the user's consent.
+    secrets: u64,
     is_full: bool,
 }
 
@@ -150,6 +163,9 @@ impl Search<'_> {
         }
         if self.skipped > 0 {
             notes.push(format!("files not searched to the end, being too large: {}", self.skipped));
+        }
+        if self.secrets > 0 {
+            notes.push(format!("files left out that usually hold secrets: {}", self.secrets));
         }
         let _ = write!(self.text, "{}[{}]", if self.text.is_empty() { "" } else { "\n" }, notes.join("; "));
         if let Some(note) = ended.note() {

@@ -10,9 +10,11 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::guard::needs_consent;
 use super::ignored::refuse_git;
 use super::root::{Root, refuse_special, shown};
 use super::walk::Watch;
+use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
 
@@ -22,7 +24,12 @@ struct Input {
     content: String,
 }
 
-pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Result<String, String> {
+pub(super) fn run(
+    root: &Root,
+    input: Map<String, Value>,
+    _: &Watch,
+    consent: Consent,
+) -> Result<String, String> {
     let input: Input = parsed(input)?;
     if input.content.len() > limits::WRITTEN_BYTES {
         return Err(format!(
@@ -31,7 +38,7 @@ pub(super) fn run(root: &Root, input: Map<String, Value>, _watch: &Watch) -> Res
             limits::WRITTEN_BYTES
         ));
     }
-    let target = Target::find(root, &root.relative(&input.path)?)?;
+    let target = Target::find(root, &root.relative(&input.path)?, consent)?;
     let _alone = target.lock();
     let existed = target.replace(input.content.as_bytes())?;
     let done = if existed { "replaced" } else { "created" };
@@ -52,7 +59,8 @@ pub(super) struct Target {
 
 impl Target {
     /// Resolves `path` through links that stay below the root, and creates its directories.
-    pub(super) fn find(root: &Root, path: &Path) -> Result<Self, String> {
+    /// A protected file needs the user's consent.
+    pub(super) fn find(root: &Root, path: &Path, consent: Consent) -> Result<Self, String> {
         let explain = |error: io::Error| root.explain(path, &error);
         // A hook or a setting that is written there would run as a command later.
         refuse_git(path)?;
@@ -64,6 +72,9 @@ impl Target {
             Err(error) => return Err(explain(error)),
         };
         refuse_git(&path)?;
+        if consent == Consent::Missing && root.guard().protects(root, &path) {
+            return Err(needs_consent(&path));
+        }
         let name = path.file_name().ok_or_else(|| format!("{} is a directory", shown(&path)))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let dir = root.dir().open_dir(parent).map_err(explain)?;

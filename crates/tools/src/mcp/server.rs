@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use agent::{Annotations, Schema, Tool};
 use futures::future::BoxFuture;
+use rmcp::model::ToolAnnotations;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -156,17 +157,36 @@ impl Server {
             set: "mcp",
             description: description.replace('\0', "\u{FFFD}"),
             input_schema: Schema::new(schema),
-            // The protocol's defaults assume the worst.
-            annotations: Annotations {
-                read_only_hint: hints.read_only_hint.unwrap_or(false),
-                destructive_hint: hints.destructive_hint.unwrap_or(true),
-                idempotent_hint: hints.idempotent_hint.unwrap_or(false),
-                open_world_hint: hints.open_world_hint.unwrap_or(true),
-            },
+            annotations: self.annotations(&hints),
         };
-        let handler =
-            OfServer { server: Arc::downgrade(self), name: self.name.clone(), tool: tool.name.to_string() };
+        let handler = OfServer {
+            server: Arc::downgrade(self),
+            name: self.name.clone(),
+            tool: tool.name.to_string(),
+            shown: described.name.clone(),
+        };
         Registered::new(described, Arc::new(handler))
+    }
+
+    /// What is absent is the worst. A tool that claims both to read only and to destroy destroys.
+    fn annotations(&self, hints: &ToolAnnotations) -> Annotations {
+        let worst = Annotations::WORST;
+        let destroys = hints.destructive_hint == Some(true);
+        Annotations {
+            read_only_hint: hints.read_only_hint.unwrap_or(worst.read_only_hint) && !destroys,
+            destructive_hint: hints.destructive_hint.unwrap_or(worst.destructive_hint),
+            idempotent_hint: hints.idempotent_hint.unwrap_or(worst.idempotent_hint),
+            open_world_hint: hints.open_world_hint.unwrap_or(worst.open_world_hint),
+            is_claimed: !self.settings.trust_hints,
+        }
+    }
+
+    /// The hints of a tool, by its name here. The server is asked if it announced a change. A tool that is
+    /// gone may do anything.
+    async fn hints(self: &Arc<Self>, name: &str) -> Annotations {
+        let listed = self.list().await;
+        let found = listed.iter().flat_map(|listed| &listed.tools).find(|listed| listed.tool.name == name);
+        found.map_or(Annotations::WORST, |listed| listed.tool.annotations)
     }
 
     async fn call(&self, tool: &str, invocation: Invocation) -> Outcome {
@@ -244,10 +264,21 @@ impl State {
 struct OfServer {
     server: Weak<Server>,
     name: String,
+    /// The tool's name at the server, and the one that models see.
     tool: String,
+    shown: String,
 }
 
 impl Handler for OfServer {
+    fn hints(&self) -> BoxFuture<'_, Option<Annotations>> {
+        Box::pin(async move {
+            match self.server.upgrade() {
+                Some(server) => Some(server.hints(&self.shown).await),
+                None => Some(Annotations::WORST),
+            }
+        })
+    }
+
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match self.server.upgrade() {

@@ -22,6 +22,8 @@ pub struct ServerSettings {
     pub allow_tools: Vec<String>,
     /// Beats `allow_tools`.
     pub deny_tools: Vec<String>,
+    /// True if a tool that the server marks as read-only runs unasked.
+    pub trust_hints: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -73,6 +75,7 @@ impl ServerSettings {
             enabled: true,
             allow_tools: Vec::new(),
             deny_tools: Vec::new(),
+            trust_hints: false,
         }
     }
 
@@ -101,6 +104,8 @@ struct Raw {
     allow_tools: Vec<String>,
     #[serde(default)]
     deny_tools: Vec<String>,
+    #[serde(default)]
+    trust_hints: bool,
 }
 
 fn yes() -> bool {
@@ -115,13 +120,14 @@ impl TryFrom<Raw> for ServerSettings {
         let call_timeout = time("call_timeout_s", raw.call_timeout_s, limits::SERVER_CALL_TIME)?;
         let (enabled, allow_tools, deny_tools) =
             (raw.enabled, std::mem::take(&mut raw.allow_tools), std::mem::take(&mut raw.deny_tools));
+        let trust_hints = raw.trust_hints;
         let transport = match (raw.command.take(), raw.url.take()) {
             (Some(command), None) => stdio(command, raw)?,
             (None, Some(url)) => http(url, raw)?,
             (Some(_), Some(_)) => return Err("a server has either command or url, not both".to_owned()),
             (None, None) => return Err("a server needs command or url".to_owned()),
         };
-        Ok(Self { transport, startup_timeout, call_timeout, enabled, allow_tools, deny_tools })
+        Ok(Self { transport, startup_timeout, call_timeout, enabled, allow_tools, deny_tools, trust_hints })
     }
 }
 

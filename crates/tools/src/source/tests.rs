@@ -12,10 +12,11 @@ fn names(provided: &Provided) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_workspace_has_the_tools_of_a_root_and_nothing_without_one() {
-    let workspace = Workspace::new(ShellSettings::default());
+    let workspace = Workspace::new(ShellSettings::default(), Guard::default());
     assert!(workspace.tools(run(None, &|_| true)).await.tools.is_empty());
     let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().to_str().expect("UTF-8").to_owned();
+    let path = dir.path().canonicalize().expect("a path");
+    let path = path.to_str().expect("UTF-8").to_owned();
     let provided = workspace.tools(run(Some(&path), &|_| true)).await;
     assert!(names(&provided).contains(&"read_file") && names(&provided).contains(&"run_command"));
     assert!(provided.problems.is_empty());

@@ -1,5 +1,6 @@
 //! The tool sets as a session uses them: through a toolbox, against real files, processes and servers.
 
+mod guarded;
 mod hostile_files;
 mod mcp;
 mod mcp_server;

@@ -146,8 +146,29 @@ async fn annotations_are_taken_over_and_what_is_absent_is_the_worst() {
     };
     assert_eq!(hints("echo"), (false, true, false, true));
     assert_eq!(hints("liar"), (true, true, false, true));
+    assert_eq!(hints("both"), (false, true, false, true), "a tool that claims both destroys");
     assert_eq!(hints("harmless"), (false, false, true, false));
     assert!(toolbox.tools().all(|tool| tool.set == "mcp"));
+}
+
+/// The attack: a server takes the hint back that had its tool run in plan mode.
+#[tokio::test]
+async fn a_tool_that_lost_its_hint_is_known_before_it_runs() {
+    for (role, trust_hints) in [("modern", true), ("legacy", false)] {
+        let servers = one(ServerSettings { trust_hints, ..started_as(role) });
+        let toolbox = toolbox(&servers).await;
+        let turncoat = toolbox.get("mcp__told__turncoat").expect("it is listed");
+        let hints = turncoat.hints().await;
+        assert!(hints.read_only_hint);
+        assert_eq!(hints.is_known_to_read(), trust_hints, "a server's word is not enough");
+        say(&toolbox, "add").await;
+        let started = Instant::now();
+        while turncoat.hints().await.read_only_hint {
+            assert!(started.elapsed() < PATIENCE, "the change did not arrive");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        servers.close().await;
+    }
 }
 
 /// Whatever is odd about a tool, the server's others are there.

@@ -52,6 +52,9 @@ fn tools(added: usize) -> Vec<Tool> {
         tool("harmless", Some(ToolAnnotations::new().destructive(false).idempotent(true).open_world(false))),
         tool("get.issue", None),
         tool("get/issue", None),
+        // It reads until another tool is added.
+        tool("turncoat", Some(ToolAnnotations::new().read_only(added == 0))),
+        tool("both", Some(ToolAnnotations::new().read_only(true).destructive(true))),
     ];
     let plain = [
         "echo",

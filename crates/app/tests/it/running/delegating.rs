@@ -1,7 +1,7 @@
 //! Personas that give tasks to other personas.
 
-use agent::{End, Event, Mode, Session, SessionStatus};
-use app::running::{ApprovalPolicy, Decision};
+use agent::{End, Event, Mode, Refusal, Session, SessionStatus};
+use app::running::{ApprovalPolicy, Decision, SendOptions};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 use sessions::{Parent, SessionFilter};
@@ -170,7 +170,7 @@ async fn delegation_ends_somewhere() {
             lowest = child.id;
         }
         assert_eq!(depth, agent::limits::DELEGATION_DEPTH);
-        assert_eq!(refusals(&stage.view(lowest).await), [Some(agent::Refusal::NotOffered)]);
+        assert_eq!(refusals(&stage.view(lowest).await), [Some(Refusal::NotOffered)]);
     })
     .await;
 }
@@ -431,6 +431,72 @@ async fn a_switch_above_reaches_a_delegate() {
         let (told, is_error) = results(&stage.view(asked[0].0).await).remove(0);
         assert!(is_error && told.contains("plan mode"), "{told}");
         assert!(!stage.file("a.txt").exists());
+    })
+    .await;
+}
+
+/// The attack: a delegate that is done gets a message of its own while the session above it plans.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_delegate_does_not_escape_the_plan_above_it() {
+    on_stage(SCRIPT, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        stage.say(id, "what is new?").await;
+        let child = below(stage, id).await.remove(0);
+        assert_eq!(child.status, SessionStatus::Idle);
+        stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
+        for runtime in [stage.runtime.clone(), stage.restarted().await] {
+            // A viewer that was there before must not hide the session above.
+            let watching = runtime.events(child.id, None).await.unwrap();
+            let options = SendOptions { policy: ApprovalPolicy::All, ..Default::default() };
+            to_the_end(runtime.send(child.id, "write it".to_owned(), options).await.unwrap()).await;
+            drop(watching);
+            let sent = stage.sent().pop().unwrap();
+            assert!(!offered(&sent).contains(&"write_file"), "{:?}", offered(&sent));
+            assert_eq!(refusals(&stage.view(child.id).await).pop(), Some(Some(Refusal::PlanMode)));
+            assert!(!stage.file("a.txt").exists());
+            runtime.stop().await;
+        }
+    })
+    .await;
+}
+
+/// The attack across processes: one switches the top session while another runs a delegate two below.
+/// The session in between is idle, so the switch does not reach the delegate's own row.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_looks_up_the_modes_above_when_it_begins() {
+    let script = r#"
+        [[reply]]
+        when = { system = "You are Worker", last_user = "slowly" }
+        say = [{ text = "one two three" }, { tool = "write_file", input = { path = "a.txt", content = "A" } }]
+        pace_ms = 300
+        [[reply]]
+        when = { system = "You are Worker" }
+        text = "Done."
+        [[reply]]
+        when = { tool_result_of = "delegate" }
+        text = "Passed on."
+        [[reply]]
+        when = { system = "You are Boss" }
+        say = [{ tool = "delegate", input = { persona = "middle", task = "hand it on" } }]
+        [[reply]]
+        say = [{ tool = "delegate", input = { persona = "worker", task = "nothing" } }]
+    "#;
+    on_stage(script, async |stage| {
+        cast(stage, json!({})).await;
+        let id = stage.session_of("boss", Mode::Build).await;
+        stage.say(id, "go").await;
+        let middle = below(stage, id).await.remove(0);
+        let worker = below(stage, middle.id).await.remove(0);
+        let other = stage.restarted().await;
+        let options = SendOptions { policy: ApprovalPolicy::All, ..Default::default() };
+        let mut events = stage.runtime.send(worker.id, "slowly".to_owned(), options).await.unwrap();
+        hear(&mut events, "text_delta", 1).await;
+        other.set_mode(id, Mode::Plan).await.unwrap();
+        to_the_end(events).await;
+        assert_eq!(refusals(&stage.view(worker.id).await), [Some(Refusal::PlanMode)]);
+        assert!(!stage.file("a.txt").exists());
+        other.stop().await;
     })
     .await;
 }

@@ -1,36 +1,81 @@
 //! Asks the user to approve a tool call.
 
-use agent::ToolCall;
+use std::collections::VecDeque;
+
+use agent::{Concern, ToolCall};
 use app::running::Decision;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
+use tools::{FileChange, Preview};
 
 use crate::ask;
 use crate::failure::Result;
 use crate::output::{Output, Stream, Style};
 
-/// Maximum lines of a file's text. Commands are always shown in full.
-const SHOWN_LINES: usize = 60;
+/// Lines of a page. The user turns to the next one.
+const PAGE_LINES: usize = 60;
+/// Unchanged lines around a change.
+const CONTEXT_LINES: usize = 3;
 
 const QUESTION: &str = "Allow it?";
 const HELP: &str = "y: yes, once · a: always in this session · n: no · n REASON: no, with a reason";
+const HELP_MORE: &str =
+    "m: more · y: yes, once · a: always in this session · n: no · n REASON: no, with a reason";
 
 /// An answer to the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reply {
     Yes,
     Always,
+    More,
     No(Option<String>),
 }
 
-/// Asks the user. None if the question was interrupted.
-pub(super) async fn ask(output: &mut Output) -> Result<Option<Decision>> {
-    let reply = ask::until_valid(QUESTION, HELP, parse, output).await?;
-    Ok(reply.map(|reply| match reply {
-        Reply::Yes => Decision { approved: true, reason: None, remember: false },
-        Reply::Always => Decision { approved: true, reason: None, remember: true },
-        Reply::No(reason) => Decision { approved: false, reason, remember: false },
-    }))
+/// A call that the user decides about.
+#[derive(Debug)]
+pub(super) struct Question {
+    tool: String,
+    /// The lines that were not shown yet.
+    lines: VecDeque<(Style, String)>,
+    to: Stream,
+}
+
+impl Question {
+    pub(super) fn new(call: &ToolCall, preview: &Preview, to: Stream) -> Self {
+        Self { tool: call.name.clone(), lines: described(call, preview).into(), to }
+    }
+
+    /// Shows what the call would do, and asks. None if the question was interrupted.
+    pub(super) async fn ask(mut self, output: &mut Output) -> Result<Option<Decision>> {
+        output.pieces(self.to, &[(Style::Warning, &*self.tool), (Style::Plain, " needs your approval:")])?;
+        loop {
+            self.turn_page(output)?;
+            let help = if self.lines.is_empty() { HELP } else { HELP_MORE };
+            let decision = match ask::until_valid(QUESTION, help, parse, output).await? {
+                None => return Ok(None),
+                Some(Reply::More) => continue,
+                Some(Reply::Yes) => Decision { approved: true, reason: None, remember: false },
+                Some(Reply::Always) => Decision { approved: true, reason: None, remember: true },
+                Some(Reply::No(reason)) => Decision { approved: false, reason, remember: false },
+            };
+            return Ok(Some(decision));
+        }
+    }
+
+    /// Shows the next page, and how many lines follow it.
+    fn turn_page(&mut self, output: &mut Output) -> Result<()> {
+        let end = self.lines.len().min(PAGE_LINES);
+        for (style, line) in self.lines.drain(..end) {
+            output.pieces(self.to, &[(Style::Plain, "  "), (style, &line)])?;
+        }
+        match self.lines.len() {
+            0 => Ok(()),
+            more => {
+                let more = format!("… {more} more lines; m shows them");
+                output.pieces(self.to, &[(Style::Plain, "  "), (Style::Warning, &more)])
+            }
+        }
+    }
 }
 
 fn parse(answer: &str) -> std::result::Result<Reply, String> {
@@ -40,22 +85,28 @@ fn parse(answer: &str) -> std::result::Result<Reply, String> {
     match (word.to_lowercase().as_str(), rest) {
         ("y" | "yes", "") => Ok(Reply::Yes),
         ("a" | "always", "") => Ok(Reply::Always),
+        ("m" | "more", "") => Ok(Reply::More),
         ("n" | "no", "") => Ok(Reply::No(None)),
         ("n" | "no", reason) => Ok(Reply::No(Some(reason.to_owned()))),
-        _ => Err("expected y, a, n, or n and a reason".to_owned()),
+        _ => Err("expected y, a, n, n and a reason, or m for more".to_owned()),
     }
 }
 
-/// Shows what a call would do.
-pub(super) fn show(call: &ToolCall, to: Stream, output: &mut Output) -> Result<()> {
-    output.pieces(to, &[(Style::Warning, &*call.name), (Style::Plain, " needs your approval:")])?;
-    for (style, line) in described(&call.name, &call.input) {
-        output.pieces(to, &[(Style::Plain, "  "), (style, &line)])?;
-    }
-    Ok(())
+fn described(call: &ToolCall, preview: &Preview) -> Vec<(Style, String)> {
+    let concerns = preview.concerns.iter().map(|concern| match concern {
+        Concern::Protected(path) => {
+            (Style::Warning, format!("{path} is protected: it decides what masque or git does later"))
+        }
+        Concern::Secret(path) => (Style::Warning, format!("{path} usually holds secrets")),
+    });
+    concerns.chain(described_input(&call.name, &call.input, preview.change.as_ref())).collect()
 }
 
-fn described(tool_name: &str, input: &Map<String, Value>) -> Vec<(Style, String)> {
+fn described_input(
+    tool_name: &str,
+    input: &Map<String, Value>,
+    change: Option<&FileChange>,
+) -> Vec<(Style, String)> {
     let text = |field: &str| input.get(field).and_then(Value::as_str);
     match (tool_name, text("command"), text("path"), text("content"), text("old"), text("new")) {
         ("run_command", Some(command), ..) => {
@@ -65,16 +116,25 @@ fn described(tool_name: &str, input: &Map<String, Value>) -> Vec<(Style, String)
                 .collect()
         }
         ("write_file", _, Some(path), Some(content), ..) => {
-            let mut lines = vec![(Style::Title, path.to_owned())];
-            lines.extend(limited(content.lines().map(|line| (Style::Added, format!("+ {line}"))).collect()));
-            lines
+            let path = change.map_or(path, |change| &change.path);
+            let state = match change {
+                Some(FileChange { exists: true, before: Some(_), .. }) => " (overwrites the file)",
+                Some(FileChange { exists: true, .. }) => " (overwrites a file that is no text)",
+                Some(_) => " (a new file)",
+                None => "",
+            };
+            let before = change.and_then(|change| change.before.as_deref()).unwrap_or_default();
+            with_title(format!("{path}{state}"), difference(before, content))
         }
         ("edit_file", _, Some(path), _, Some(old), Some(new)) => {
             let every = input.get("all").and_then(Value::as_bool).unwrap_or_default();
             let every = if every { " (all occurrences)" } else { "" };
-            let mut lines = vec![(Style::Title, format!("{path}{every}"))];
-            lines.extend(limited(difference(old, new)));
-            lines
+            let path = change.map_or(path, |change| &change.path);
+            let (before, after) = match change {
+                Some(FileChange { before: Some(before), after: Some(after), .. }) => (&**before, &**after),
+                _ => (old, new),
+            };
+            with_title(format!("{path}{every}"), difference(before, after))
         }
         _ => {
             let json = serde_json::to_string_pretty(input).unwrap_or_default();
@@ -83,32 +143,35 @@ fn described(tool_name: &str, input: &Map<String, Value>) -> Vec<(Style, String)
     }
 }
 
-fn difference(old: &str, new: &str) -> Vec<(Style, String)> {
-    let diff = TextDiff::from_lines(old, new);
-    let lines = diff.iter_all_changes().map(|change| {
-        let line = change.value().trim_end_matches('\n').to_owned();
-        match change.tag() {
-            ChangeTag::Equal => (Style::Faint, format!("  {line}")),
-            ChangeTag::Delete => (Style::Removed, format!("- {line}")),
-            ChangeTag::Insert => (Style::Added, format!("+ {line}")),
-        }
-    });
-    lines.collect()
+fn with_title(title: String, lines: Vec<(Style, String)>) -> Vec<(Style, String)> {
+    [(Style::Title, title)].into_iter().chain(lines).collect()
 }
 
-/// Keeps the first lines, and counts the rest.
-fn limited(mut lines: Vec<(Style, String)>) -> Vec<(Style, String)> {
-    let more = lines.len().saturating_sub(SHOWN_LINES);
-    if more > 0 {
-        lines.truncate(SHOWN_LINES);
-        lines.push((Style::Faint, format!("… {more} more lines")));
+/// The changed lines with some around them.
+fn difference(old: &str, new: &str) -> Vec<(Style, String)> {
+    let diff = TextDiff::from_lines(old, new);
+    let mut lines = Vec::new();
+    for (at, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
+        if at > 0 {
+            lines.push((Style::Faint, "⋯".to_owned()));
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let line = change.value().trim_end_matches('\n').to_owned();
+            lines.push(match change.tag() {
+                ChangeTag::Equal => (Style::Faint, format!("  {line}")),
+                ChangeTag::Delete => (Style::Removed, format!("- {line}")),
+                ChangeTag::Insert => (Style::Added, format!("+ {line}")),
+            });
+        }
     }
     lines
 }
 
 #[cfg(test)]
 mod tests {
+    use agent::{Concern, ToolCall};
     use serde_json::{Value, json};
+    use tools::{FileChange, Preview};
 
     use super::{Reply, described, parse};
 
@@ -118,6 +181,7 @@ mod tests {
             assert_eq!(parse(yes), Ok(Reply::Yes));
         }
         assert_eq!(parse("always"), Ok(Reply::Always));
+        assert_eq!(parse("m"), Ok(Reply::More));
         assert_eq!(parse("n"), Ok(Reply::No(None)));
         for why in ["n not now", "no, not now", "no: not now", "N  not now"] {
             assert_eq!(parse(why), Ok(Reply::No(Some("not now".to_owned()))), "{why}");
@@ -127,11 +191,18 @@ mod tests {
         }
     }
 
-    #[track_caller]
-    fn shown(name: &str, input: Value) -> String {
+    fn call(name: &str, input: Value) -> ToolCall {
         let Value::Object(input) = input else { panic!("an object") };
-        let lines: Vec<String> = described(name, &input).into_iter().map(|(_, line)| line).collect();
-        lines.join("\n")
+        ToolCall { name: name.to_owned(), input, ..ToolCall::default() }
+    }
+
+    fn shown_with(name: &str, input: Value, preview: &Preview) -> String {
+        let lines = described(&call(name, input), preview).into_iter();
+        lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn shown(name: &str, input: Value) -> String {
+        shown_with(name, input, &Preview::default())
     }
 
     #[test]
@@ -143,10 +214,37 @@ mod tests {
         assert_eq!(shown("mcp__a__b", json!({ "n": 1 })), "{\n  \"n\": 1\n}");
         // Invalid input is shown as JSON.
         assert_eq!(shown("run_command", json!({ "command": 1 })), "{\n  \"command\": 1\n}");
+        // Nothing is cut: the user can turn the pages.
         let long = shown("write_file", json!({ "path": "x", "content": "a\n".repeat(100) }));
-        assert!(long.ends_with("… 40 more lines"), "{long}");
-        // A command is never cut: the user must see all of it.
+        assert_eq!(long.lines().count(), 101);
         let long = shown("run_command", json!({ "command": "a\n".repeat(100) }));
         assert_eq!(long.lines().count(), 100);
+    }
+
+    /// The attack: a call that overwrites a file looked like one that makes it.
+    #[test]
+    fn a_call_shows_the_change_of_the_file() {
+        let change = |before: Option<&str>, after: &str| {
+            let (path, exists) = ("real.toml".to_owned(), before.is_some());
+            FileChange { path, exists, before: before.map(str::to_owned), after: Some(after.to_owned()) }
+        };
+        let preview = |change| Preview { change: Some(change), ..Preview::default() };
+        let write = |content: &str| json!({ "path": "link", "content": content });
+        let new = preview(change(None, "a\n"));
+        assert_eq!(shown_with("write_file", write("a\n"), &new), "real.toml (a new file)\n+ a");
+        let over = preview(change(Some("a\nb\n"), "a\nc\n"));
+        assert_eq!(
+            shown_with("write_file", write("a\nc\n"), &over),
+            "real.toml (overwrites the file)\n  a\n- b\n+ c"
+        );
+        let edit = json!({ "path": "link", "old": "b", "new": "c" });
+        assert_eq!(shown_with("edit_file", edit, &over), "real.toml\n  a\n- b\n+ c");
+        let protected = Preview { concerns: vec![Concern::Protected("real.toml".to_owned())], ..over };
+        let told = shown_with("write_file", write("a\nc\n"), &protected);
+        assert!(told.starts_with("real.toml is protected"), "{told}");
+        let secret = Preview { concerns: vec![Concern::Secret(".env".to_owned())], change: None };
+        assert!(
+            shown_with("read_file", json!({ "path": ".env" }), &secret).starts_with(".env usually holds")
+        );
     }
 }

@@ -194,13 +194,17 @@ impl<'a> Watch<'a> {
         output: &mut Output,
     ) -> Result<bool> {
         let key = (request.session, request.call.name.clone());
+        let preview = self.runtime.preview(request.session, &request.call).await?;
         let decision = match (viewer, self.approver) {
-            _ if self.allowed.contains(&key) => Some(Decision { approved: true, ..Decision::default() }),
+            // An answer for the rest of the session is none about a protected or secret file.
+            _ if preview.concerns.is_empty() && self.allowed.contains(&key) => {
+                Some(Decision { approved: true, ..Decision::default() })
+            }
             (Viewer::Person(printer), Approver::User) => {
                 let to = printer.end_line(output)?;
-                permission::show(&request.call, to, output)?;
+                let question = permission::Question::new(&request.call, &preview, to);
                 // The question stays open if the process ends.
-                self.shutdown.race(permission::ask(output)).await?
+                self.shutdown.race(question.ask(output)).await?
             }
             (viewer, Approver::Later) => {
                 viewer.leave(output)?;
