@@ -301,3 +301,43 @@ fn trust_explains_and_asks_on_a_terminal() {
     assert_eq!(ask("y"), 0);
     assert_eq!(home.json(&["trust", "--list"])["projects"].as_array().unwrap().len(), 1);
 }
+
+/// The attack: a client writes a preset that approves everything to the library, and points a builtin
+/// persona at it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preset_of_the_library_approves_nothing_until_it_is_confirmed() {
+    let script = "[[reply]]\nwhen = { tool_result_of = \"run_command\" }\ntext = \"It is over.\"\n\
+        [[reply]]\nsay = [{ tool = \"run_command\", input = { command = \"touch ran\" } }]\n";
+    let mine = model(script).await;
+    let home = Home::new();
+    home.write(CONFIG, &provider("mine", &mine));
+    home.write("work/notes.txt", "");
+    let preset = |tool: &str| {
+        let text = json!({ "name": "free", "categories": { "all": [{ "name": tool, "approval": "auto" }] } });
+        home.write("free.json", &text.to_string());
+    };
+    preset("run_command");
+    home.ok(&["create", "tool_preset", "--file", "free.json", "--scope", "shared"]);
+    let mentor = json!({ "name": "mentor", "system_prompt": "You teach.", "tool_preset": "free",
+        "preferred_models": [{ "provider": "mine", "model": "rehearsal" }] });
+    home.write("mentor.json", &mentor.to_string());
+    home.ok(&["create", "persona", "--file", "mentor.json", "--scope", "shared"]);
+    let runs = || {
+        let _ = std::fs::remove_file(home.path("work/ran"));
+        let answer = home.run_in("work", &["run", "mentor", "Go."]);
+        (home.path("work/ran").exists(), answer.stderr.contains("masque trust --preset free"))
+    };
+    assert_eq!(runs(), (false, true));
+    home.run(&["trust", "--preset", "free"]).fails(5);
+    home.ok(&["trust", "--preset", "free", "--yes"]);
+    contains(&home.ok(&["trust", "--list"]), &["preset free"]);
+    assert_eq!(runs(), (true, false));
+    // A changed preset asks again.
+    preset("*");
+    home.ok(&["update", "tool_preset", "free", "--file", "free.json"]);
+    assert_eq!(runs(), (false, true));
+    home.ok(&["trust", "--preset", "free", "--yes"]);
+    assert_eq!(runs(), (true, false));
+    home.ok(&["trust", "--preset", "free", "--revoke"]);
+    assert_eq!(runs(), (false, true));
+}
