@@ -17,7 +17,7 @@ mod mode;
 pub use mode::{Mode, ModeError};
 
 mod session;
-pub use session::{Approval, ApprovalAnswer, Plan, PlanStatus, Session, SessionStatus};
+pub use session::{Approval, ApprovalAnswer, Plan, PlanRefusal, PlanStatus, Session, SessionStatus};
 
 mod log;
 pub use log::{End, Entry, LogEntry, Note};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::Mode;
+use crate::{Mode, content_hash};
 
 /// A session without its log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,10 +84,63 @@ pub enum SessionStatus {
 
 /// A plan that `plan_exit` handed to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "ShownPlan")]
 pub struct Plan {
     pub content: String,
     pub status: PlanStatus,
     pub created_at: DateTime<Utc>,
+}
+
+/// A plan as fronts show it, with the hash by which it is approved.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Plan")]
+struct ShownPlan {
+    content: String,
+    /// Names this text of the plan. An approval repeats it.
+    hash: String,
+    status: PlanStatus,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Plan> for ShownPlan {
+    fn from(plan: Plan) -> Self {
+        let hash = plan.hash();
+        let Plan { content, status, created_at } = plan;
+        Self { content, hash, status, created_at }
+    }
+}
+
+/// The reason why a plan is not approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanRefusal {
+    /// The user decided about it before.
+    Decided(PlanStatus),
+    /// It is not the plan that the user saw.
+    Changed,
+}
+
+impl Plan {
+    /// Characters of a hash that are enough to name a plan.
+    const LEAST_HASH: usize = 8;
+
+    /// The hash of its text.
+    pub fn hash(&self) -> String {
+        content_hash(&self.content)
+    }
+
+    /// Checks an approval of the plan with this hash, or the beginning of one. Only a plan that is proposed,
+    /// and that is the one the user saw, can be approved.
+    pub fn check_approval(&self, seen: &str) -> Result<(), PlanRefusal> {
+        if self.status != PlanStatus::Proposed {
+            return Err(PlanRefusal::Decided(self.status));
+        }
+        let digits = |hash: &str| hash.trim().trim_start_matches("sha256:").to_ascii_lowercase();
+        let seen = digits(seen);
+        match seen.len() >= Self::LEAST_HASH && digits(&self.hash()).starts_with(&seen) {
+            true => Ok(()),
+            false => Err(PlanRefusal::Changed),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -129,4 +182,37 @@ pub struct ApprovalAnswer {
     #[serde(default)]
     pub remember: bool,
     pub answered_at: DateTime<Utc>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(content: &str, status: PlanStatus) -> Plan {
+        Plan { content: content.to_owned(), status, created_at: DateTime::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn an_approval_names_the_plan() {
+        let proposed = plan("1. Look.", PlanStatus::Proposed);
+        let (hash, other) = (proposed.hash(), plan("1. Leap.", PlanStatus::Proposed).hash());
+        assert_eq!(proposed.check_approval(&hash), Ok(()));
+        assert_eq!(proposed.check_approval(&hash[..7 + 8]), Ok(()), "the beginning is enough");
+        assert_eq!(proposed.check_approval(&hash["sha256:".len()..]), Ok(()));
+        for wrong in [other.as_str(), "", "sha256:", &hash[..7 + 7]] {
+            assert_eq!(proposed.check_approval(wrong), Err(PlanRefusal::Changed), "{wrong:?}");
+        }
+        for status in [PlanStatus::Approved, PlanStatus::SentBack] {
+            assert_eq!(plan("1. Look.", status).check_approval(&hash), Err(PlanRefusal::Decided(status)));
+        }
+    }
+
+    #[test]
+    fn a_plan_is_shown_with_its_hash_and_read_without_it() {
+        let proposed = plan("1. Look.", PlanStatus::Proposed);
+        let mut shown = serde_json::to_value(&proposed).expect("JSON");
+        assert_eq!(shown["hash"], proposed.hash());
+        shown.as_object_mut().expect("an object").remove("hash");
+        assert_eq!(serde_json::from_value::<Plan>(shown).expect("a plan"), proposed);
+    }
 }

@@ -57,4 +57,4 @@ pub use database::Location;
 pub use files::{Level as ProblemLevel, Mode as WatchMode, Problem};
 pub use files::{json_schema, project};
 pub use scopes::FileScopes;
-pub use store::{Change, CopyReport, DatabaseInfo, Progress, Rendered, RevisionRef};
+pub use store::{Change, CopiedSessions, CopyReport, DatabaseInfo, Progress, Rendered, RevisionRef};

@@ -7,7 +7,7 @@ use database::Location;
 use files::Problem;
 use persona::{AnyEntity, Entity, Kind, Name, Scope, Stored};
 use scopes::{FileScopes, Scopes};
-use store::{Attribution, CopyReport, DatabaseInfo, Keep, Progress, Store};
+use store::{Attribution, CopiedSessions, CopyReport, DatabaseInfo, Keep, Progress, Store};
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
 use crate::outputs::{Document, Item, Page};
@@ -238,9 +238,10 @@ impl Library {
     pub async fn copy_to(
         &self,
         database: &str,
+        sessions: CopiedSessions,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
-        Ok(self.scopes.database().copy_to(&Location::parse(database)?, progress).await?)
+        Ok(self.scopes.database().copy_to(&Location::parse(database)?, sessions, progress).await?)
     }
 
     /// The error for a name that the given scope does not have.

@@ -49,7 +49,11 @@ impl Sqlite {
                     .map_err(|source| Error::File { path: parent.display().to_string(), source })?;
             }
         }
-        // First: it creates the file and puts it into WAL mode.
+        if create {
+            create_private(path)
+                .map_err(|source| Error::File { path: path.display().to_string(), source })?;
+        }
+        // First: it puts the file into WAL mode. The files beside it get its permissions.
         let library = Writer::open(path, create, Durability::PowerLoss).await?;
         let sessions = Writer::open(path, false, Durability::Kill).await?;
         let readers = Readers::open(path)?;
@@ -98,6 +102,18 @@ impl Sqlite {
     /// A transaction that sees one state of the file throughout.
     pub(crate) fn snapshot(&self) -> Result<SqliteTransaction> {
         SqliteTransaction::snapshot(self.readers.another()?)
+    }
+}
+
+/// Creates an empty file that only the user can read. Leaves an existing file alone.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
     }
 }
 

@@ -50,8 +50,8 @@ pub(crate) use rehearse::RehearseArgs;
 
 mod system;
 pub(crate) use system::{
-    Client, CompletionsArgs, ConnectArgs, DEFAULT_ADDRESS, DbCommand, DoctorArgs, McpArgs, PruneArgs,
-    ServeArgs, TrustArgs,
+    Client, CompletionsArgs, ConnectArgs, CopyArgs, DEFAULT_ADDRESS, DbCommand, DoctorArgs, McpArgs,
+    PruneArgs, ServeArgs, TrustArgs,
 };
 
 const AFTER_HELP: &str = "\

@@ -1,5 +1,7 @@
 //! Paths of configuration and data on this machine.
 
+#[cfg(unix)]
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use app::Remedy;
@@ -89,6 +91,51 @@ pub(crate) fn make_parent_of(path: &Path) -> Result<()> {
         return Ok(());
     };
     std::fs::create_dir_all(parent).map_err(|error| Failure::file("create the directory", parent, &error))
+}
+
+/// Takes the permissions of others off the user's own data directory and off a database file. Returns a line
+/// for each that others could read. Files of other users, and on read-only systems, stay as they are.
+#[cfg(unix)]
+pub(crate) fn keep_private(directories: Option<&Directories>, database: &str) -> Vec<String> {
+    let own = directories.map(Directories::masque_data);
+    let mut mended = Vec::new();
+    if let Some(directory) = &own {
+        let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+        mended.extend(mend(directory, 0o700));
+    }
+    let mut files: Vec<PathBuf> = directories.map(Directories::local_database).into_iter().collect();
+    if let Ok(database::Location::Sqlite(path)) = database::Location::parse(database) {
+        files.push(path);
+    }
+    files.dedup();
+    for file in files {
+        let beside = |suffix: &str| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        let (log, index) = (beside("-wal"), beside("-shm"));
+        mended.extend(mend(&file, 0o600));
+        let _ = (mend(&log, 0o600), mend(&index, 0o600));
+    }
+    mended
+}
+
+#[cfg(not(unix))]
+pub(crate) fn keep_private(_: Option<&Directories>, _: &str) -> Vec<String> {
+    Vec::new()
+}
+
+/// Sets the permissions if others have any. Returns the line that says so.
+#[cfg(unix)]
+fn mend(path: &Path, mode: u32) -> Option<String> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if !is_own || found.is_symlink() || found.mode() & 0o077 == 0 {
+        return None;
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).ok()?;
+    Some(format!("{} could be read by other users; now only you can", path.display()))
 }
 
 /// True if SQLite can write this file and the files beside it.

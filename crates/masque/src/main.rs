@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     if let Some(line) = tools::kept_command(std::env::args_os()) {
         return tools::keep(&line);
     }
+    hide_memory();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -50,6 +51,16 @@ fn main() -> ExitCode {
             output::report(&failure, json, color);
             ExitCode::from(failure.exit_code())
         }
+    }
+}
+
+/// Keeps other processes of the user, such as the commands of a model, from reading this one's memory and
+/// its environment, which may hold keys.
+fn hide_memory() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
+    {
+        tracing::warn!(%error, "other processes of the user can read this one");
     }
 }
 

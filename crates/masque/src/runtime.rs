@@ -94,7 +94,9 @@ fn wide_root(root: Option<&Path>, home: Option<&Path>) -> Option<String> {
     let root = root?.canonicalize().ok()?;
     let what = match root.parent() {
         None => "the whole file system",
-        Some(_) if home.and_then(|home| home.canonicalize().ok()) == Some(root) => "your home directory",
+        Some(_) if home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == root)) => {
+            "your home directory"
+        }
         Some(_) => return None,
     };
     Some(format!(

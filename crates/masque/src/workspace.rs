@@ -79,6 +79,7 @@ impl Workspace {
             ));
         }
         let database = locations::database(options.database)?;
+        config.warnings.extend(locations::keep_private(directories.as_ref(), &database));
         locations::make_parent(&database)?;
         let files = match &directories {
             Some(directories) => file_scopes(directories, project.as_ref(), audience, options)?,

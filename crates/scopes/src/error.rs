@@ -1,7 +1,7 @@
 //! Failures of a library with files.
 
 use files::{EditError, Problem};
-use persona::{AsReport, ChainError, Code, ErrorKind, Remedy, Scope, Subject};
+use persona::{AsReport, ChainError, Code, ErrorKind, Kind, Name, Remedy, Scope, Subject};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -11,6 +11,9 @@ pub enum Error {
     NotOpen { scope: Scope },
     #[error("builtins cannot be changed")]
     Builtin,
+    /// A program adds an approval to the user's own file.
+    #[error("only you can let the tool preset {name} of your own file approve tools")]
+    NeedsUser { name: Name },
     #[error("builtins have no history")]
     NoHistory,
     /// This process does not write files.
@@ -48,6 +51,7 @@ impl Error {
             Self::Unwritable { source, .. } => Some(source),
             Self::NotOpen { .. }
             | Self::Builtin
+            | Self::NeedsUser { .. }
             | Self::NoHistory
             | Self::ReadOnly { .. }
             | Self::IncludesScope { .. }
@@ -62,6 +66,7 @@ impl AsReport for Error {
         match self {
             Self::NotOpen { .. } => Code::ScopeNotOpen,
             Self::Builtin => Code::BuiltinFixed,
+            Self::NeedsUser { .. } => Code::NeedsConsent,
             Self::NoHistory => Code::NoHistory,
             Self::ReadOnly { .. } => Code::ReadOnlyScope,
             Self::IncludesScope { .. } => Code::NotEditable,
@@ -75,6 +80,9 @@ impl AsReport for Error {
         match self {
             Self::NotOpen { scope } => Subject::default().in_scope(*scope),
             Self::Builtin | Self::NoHistory => Subject::default().in_scope(Scope::Builtin),
+            Self::NeedsUser { name } => {
+                Subject::entity(Kind::ToolPreset, name.as_str()).at_field("approval").in_scope(Scope::Global)
+            }
             Self::ReadOnly { path, scope } => Subject::file(path).in_scope(*scope),
             Self::IncludesScope { file, scope, .. } => Subject::file(file).in_scope(*scope),
             Self::Unwritable { path, source } => {

@@ -82,7 +82,10 @@ impl Write {
     async fn insert_any(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.insert(&entity, action).await?.meta),
-            Target::File(write) => write.insert(entity, action).await,
+            Target::File(write) => {
+                write.check_grants(None, &entity)?;
+                write.insert(entity, action).await
+            }
         }
     }
 
@@ -106,7 +109,10 @@ impl Write {
     ) -> Result<Meta> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.replace(&held, &entity, action).await?.meta),
-            Target::File(write) => write.replace(&held.stored, entity, action).await,
+            Target::File(write) => {
+                write.check_grants(Some(&held.stored.entity), &entity)?;
+                write.replace(&held.stored, entity, action).await
+            }
         }
     }
 

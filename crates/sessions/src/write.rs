@@ -1,6 +1,6 @@
 //! Creates, changes and deletes sessions.
 
-use agent::{Entry, Mode, PlanStatus, Session, SessionStatus};
+use agent::{Entry, Mode, Plan, PlanRefusal, PlanStatus, Session, SessionStatus};
 use uuid::Uuid;
 
 use crate::log::insert;
@@ -113,20 +113,28 @@ impl Sessions {
         Ok(Some(seq))
     }
 
-    /// Approves a plan or sends it back. False if there is none.
-    pub async fn set_plan_status(&self, id: Uuid, status: PlanStatus) -> Result<bool> {
+    /// Decides about a plan, if `check` allows it. `None` if there is none.
+    pub async fn decide_plan(
+        &self,
+        id: Uuid,
+        status: PlanStatus,
+        check: impl FnOnce(&Plan) -> std::result::Result<(), PlanRefusal> + Send,
+    ) -> Result<Option<std::result::Result<(), PlanRefusal>>> {
         let mut work = Work::begin(self).await?;
         if lock(&mut work, id).await?.is_none() {
-            return Ok(false);
+            return Ok(None);
+        }
+        let Some(text) = work.text(&WHOLE, &[Value::Uuid(id)]).await? else { return Ok(None) };
+        let Some(plan) = serde_json::from_str::<Session>(&text)?.plan else { return Ok(None) };
+        if let Err(refusal) = check(&plan) {
+            return Ok(Some(Err(refusal)));
         }
         let sql = "UPDATE session_plans SET status = $1 WHERE session_id = $2";
-        if work.run(sql, &[Value::from(plan_word(status)), Value::Uuid(id)]).await? == 0 {
-            return Ok(false);
-        }
+        work.run(sql, &[Value::from(plan_word(status)), Value::Uuid(id)]).await?;
         let sql = "UPDATE sessions SET updated_at = $1 WHERE id = $2";
         work.run(sql, &[Value::Time(now()), Value::Uuid(id)]).await?;
         work.commit().await?;
-        Ok(true)
+        Ok(Some(Ok(())))
     }
 
     /// Takes back the log of an idle session from a place on: entries, and approval requests with their

@@ -40,4 +40,4 @@ mod usage;
 
 mod schema;
 mod transfer;
-pub use transfer::{CopyReport, Progress};
+pub use transfer::{CopiedSessions, CopyReport, Progress};

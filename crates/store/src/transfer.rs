@@ -33,6 +33,15 @@ pub struct CopyReport {
     pub rows: u64,
     /// Rows of the history and the state of this machine's files, which stayed where they are.
     pub left_behind: u64,
+    /// Rows of sessions that stayed where they are.
+    pub left_sessions: u64,
+}
+
+/// The sessions of a copy: what was said is not for everyone who shares a library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopiedSessions {
+    All,
+    None,
 }
 
 impl Store {
@@ -77,9 +86,14 @@ impl Store {
     pub async fn copy_to(
         &self,
         to: &Location,
+        sessions: CopiedSessions,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<CopyReport> {
-        self.copy_all(to, Extent::WithoutFiles, progress).await
+        let extent = match sessions {
+            CopiedSessions::All => Extent::WithoutFiles,
+            CopiedSessions::None => Extent::Library,
+        };
+        self.copy_all(to, extent, progress).await
     }
 
     async fn copy_all(
@@ -113,10 +127,14 @@ impl Store {
         let mut source = self.engine().snapshot().await?;
         let attribution = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
         let mut write = target.write(attribution).await?;
-        let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0 };
+        let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0, left_sessions: 0 };
         for table in TABLES {
             let total = count(&mut source, table, extent).await?;
-            report.left_behind += count(&mut source, table, Extent::Everything).await? - total;
+            let left = count(&mut source, table, Extent::Everything).await? - total;
+            match is_of_sessions(table) {
+                true => report.left_sessions += left,
+                false => report.left_behind += left,
+            }
             let rows = copy_table(&mut source, write.transaction(), (table, extent), total, progress).await?;
             report.tables.push((table.name, rows));
             report.rows += rows;
@@ -152,6 +170,12 @@ enum Extent {
     Everything,
     /// Without the history and the state of personas.toml files: they belong to one machine.
     WithoutFiles,
+    /// Without those and without sessions.
+    Library,
+}
+
+fn is_of_sessions(table: &Table) -> bool {
+    table.name == "sessions" || table.name.starts_with("session_")
 }
 
 impl Extent {
@@ -160,11 +184,12 @@ impl Extent {
         let has = |name: &str| table.columns.iter().any(|(column, _)| *column == name);
         match self {
             Self::Everything => "TRUE",
-            Self::WithoutFiles if has("scope") => "a.scope NOT IN ('global', 'project')",
-            Self::WithoutFiles if table.name == "agent_revision_tags" => {
+            Self::Library if is_of_sessions(table) => "FALSE",
+            Self::WithoutFiles | Self::Library if has("scope") => "a.scope NOT IN ('global', 'project')",
+            Self::WithoutFiles | Self::Library if table.name == "agent_revision_tags" => {
                 "a.guid IN (SELECT r.guid FROM agent_revisions r WHERE r.scope NOT IN ('global', 'project'))"
             }
-            Self::WithoutFiles => "TRUE",
+            Self::WithoutFiles | Self::Library => "TRUE",
         }
     }
 }

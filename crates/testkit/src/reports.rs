@@ -150,6 +150,7 @@ fn conflict(code: Code) -> Option<Sample> {
         }
         Code::FileExists => ("two.db exists", Vec::new()),
         Code::ApprovalPending => ("the session waits for an approval", vec![Remedy::DecideFirst]),
+        Code::PlanChanged => ("the session has another plan by now", Vec::new()),
         Code::AlreadyDecided => (r#"call "call_1" was approved before"#, Vec::new()),
         Code::NothingPending => ("the session has no pending approvals", Vec::new()),
         Code::NotSent => {

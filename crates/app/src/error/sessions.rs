@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agent::PlanStatus;
 use persona::{AsReport, Code, Kind, Name, Remedy, Subject};
 use uuid::Uuid;
 
@@ -15,6 +16,10 @@ pub enum SessionError {
     Waits(Uuid),
     #[error("session {0} has no plan yet")]
     NoPlan(Uuid),
+    #[error("the plan of session {session} was {} already", match status { PlanStatus::SentBack => "sent back", _ => "approved" })]
+    PlanDecided { session: Uuid, status: PlanStatus },
+    #[error("session {0} has another plan by now")]
+    PlanChanged(Uuid),
     #[error("session {0} has no message to take back")]
     NothingToUndo(Uuid),
     #[error("call {call:?} was {} already", if *approved { "approved" } else { "rejected" })]
@@ -47,7 +52,8 @@ impl AsReport for SessionError {
             Self::Waits(_) => Code::ApprovalPending,
             Self::NoPlan(_) => Code::NoPlan,
             Self::NothingToUndo(_) => Code::NothingToUndo,
-            Self::Decided { .. } => Code::AlreadyDecided,
+            Self::Decided { .. } | Self::PlanDecided { .. } => Code::AlreadyDecided,
+            Self::PlanChanged(_) => Code::PlanChanged,
             Self::UnknownCall { .. } => Code::UnknownApproval,
             Self::UnknownGreeting { .. } => Code::UnknownGreeting,
             Self::NoProject => Code::NoProject,
@@ -62,6 +68,8 @@ impl AsReport for SessionError {
             | Self::Busy(id)
             | Self::Waits(id)
             | Self::NoPlan(id)
+            | Self::PlanDecided { session: id, .. }
+            | Self::PlanChanged(id)
             | Self::NothingToUndo(id)
             | Self::Decided { session: id, .. }
             | Self::UnknownCall { session: id, .. } => Subject::session(id),
@@ -89,7 +97,7 @@ impl AsReport for SessionError {
             Self::Unknown(_) => vec![Remedy::ListSessions],
             Self::Busy(_) => vec![Remedy::WaitOrCancel],
             Self::Waits(_) => vec![Remedy::DecideFirst],
-            Self::NoPlan(_) => vec![Remedy::AskForPlan],
+            Self::NoPlan(_) | Self::PlanDecided { .. } => vec![Remedy::AskForPlan],
             Self::UnknownCall { .. } => vec![Remedy::SeeApprovals],
             Self::NoProject => vec![Remedy::ServeProject],
             Self::NotText(_) => vec![Remedy::OtherDirectory],

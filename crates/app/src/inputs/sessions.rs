@@ -153,11 +153,14 @@ impl DecideCall {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecidePlan {
     pub id: Uuid,
     pub decision: PlanVerdict,
+    /// The `hash` of the plan that is approved, or its first 8 or more digits
+    #[serde(default)]
+    pub hash: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -166,12 +169,6 @@ pub struct DecidePlan {
 pub enum PlanVerdict {
     Approve,
     SendBack,
-}
-
-impl DecidePlan {
-    pub fn is_approved(&self) -> bool {
-        self.decision == PlanVerdict::Approve
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Decisions of the user about a run: approvals, its plan, its end.
 
-use agent::{ApprovalAnswer, Mode, Plan, PlanStatus};
+use agent::{ApprovalAnswer, Mode, Plan, PlanRefusal, PlanStatus};
 use async_recursion::async_recursion as boxed;
 use chrono::Utc;
 use sessions::AnswerOutcome;
@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::leases::missing;
 use super::{Runtime, SessionView};
+use crate::inputs::{DecidePlan, PlanVerdict};
 use crate::{Result, SessionError, ValueError};
 
 /// The answer to an approval request.
@@ -54,17 +55,42 @@ impl Runtime {
         plan.ok_or_else(|| SessionError::NoPlan(id).into())
     }
 
-    /// Approves the plan, which switches to build, or sends it back.
+    /// Approves the plan that has this hash, which switches to build. Fails if the user decided about it
+    /// before, or if the session has another plan by now.
     #[boxed]
-    pub async fn decide_plan(&self, id: Uuid, approved: bool) -> Result<SessionView> {
-        let status = if approved { PlanStatus::Approved } else { PlanStatus::SentBack };
-        let view = self.session(id).await?;
-        if view.session.plan.is_none() || !self.runner.sessions.set_plan_status(id, status).await? {
-            return Err(SessionError::NoPlan(id).into());
+    pub async fn approve_plan(&self, id: Uuid, hash: &str) -> Result<SessionView> {
+        self.session(id).await?;
+        let check = |plan: &Plan| plan.check_approval(hash);
+        match self.runner.sessions.decide_plan(id, PlanStatus::Approved, check).await? {
+            None => Err(SessionError::NoPlan(id).into()),
+            Some(Err(PlanRefusal::Decided(status))) => {
+                Err(SessionError::PlanDecided { session: id, status }.into())
+            }
+            Some(Err(PlanRefusal::Changed)) => Err(SessionError::PlanChanged(id).into()),
+            Some(Ok(())) => self.set_mode(id, Mode::Build).await,
         }
-        match approved {
-            true => self.set_mode(id, Mode::Build).await,
-            false => self.session(id).await,
+    }
+
+    /// Sends the plan back.
+    #[boxed]
+    pub async fn send_plan_back(&self, id: Uuid) -> Result<SessionView> {
+        self.session(id).await?;
+        match self.runner.sessions.decide_plan(id, PlanStatus::SentBack, |_| Ok(())).await? {
+            Some(_) => self.session(id).await,
+            None => Err(SessionError::NoPlan(id).into()),
+        }
+    }
+
+    /// Approves the plan or sends it back.
+    #[boxed]
+    pub async fn decide_plan(&self, input: DecidePlan) -> Result<SessionView> {
+        match (input.decision, input.hash) {
+            (PlanVerdict::SendBack, _) => self.send_plan_back(input.id).await,
+            (PlanVerdict::Approve, Some(hash)) => self.approve_plan(input.id, &hash).await,
+            (PlanVerdict::Approve, None) => {
+                self.plan(input.id).await?;
+                Err(ValueError::NoneGiven { fields: &["hash"] }.into())
+            }
         }
     }
 

@@ -19,6 +19,11 @@ const SERVER: &[Field] = &[
     ("enabled", switch, "Whether it is used at all."),
     ("allow_tools", texts, "The tools to use, as patterns with `*`; all of them by default."),
     ("deny_tools", texts, "Tools that are not used, as patterns with `*`; stronger than `allow_tools`."),
+    (
+        "trust_hints",
+        switch,
+        "Counts in your own config.toml only: tools that it marks as read-only run unasked.",
+    ),
 ];
 
 const PROVIDER: &[Field] = &[

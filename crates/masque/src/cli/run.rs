@@ -239,6 +239,9 @@ pub(crate) struct PlanArgs {
     /// Approve the plan and switch the session to build mode
     #[arg(long, conflicts_with = "send_back")]
     pub(crate) approve: bool,
+    /// Approve only the plan with this hash; 8 digits are enough
+    #[arg(long, value_name = "HASH", requires = "approve")]
+    pub(crate) hash: Option<String>,
     /// Send the plan back with a reason, and print the new answer
     #[arg(long, value_name = "WHY")]
     pub(crate) send_back: Option<String>,

@@ -124,7 +124,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) enum DbCommand {
     /// Write a copy of the database to a file; works while it is in use
     Backup(BackupArgs),
-    /// Copy everything to an empty database, and compare the two
+    /// Copy the library to an empty database, and compare the two
     Copy(CopyArgs),
     /// Delete old revisions; the newest and tagged ones stay
     Prune(PruneArgs),
@@ -150,6 +150,9 @@ pub(crate) struct CopyArgs {
     /// Target database: a file or postgres://user@host/name
     #[arg(long, value_name = "PATH|URL")]
     pub(crate) to: String,
+    /// Copy the sessions too
+    #[arg(long)]
+    pub(crate) with_sessions: bool,
 }
 
 #[derive(Debug, Args)]

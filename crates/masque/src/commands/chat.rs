@@ -41,6 +41,8 @@ struct Chat<'a> {
     viewer: Viewer,
     /// The failure of the last incomplete answer.
     failure: Option<Failure>,
+    /// The hash of the plan that the user saw last.
+    seen_plan: Option<String>,
 }
 
 /// The next step of the chat.
@@ -81,6 +83,7 @@ pub(super) async fn run(
         ),
         viewer: Viewer::Person(Box::new(AnswerPrinter::new(true, verbose, output))),
         failure: None,
+        seen_plan: None,
     };
     let outcome = match open_session::check_ready(&runtime, &view.session, workspace, output).await {
         Ok(()) => chat.converse(&view, output).await,
@@ -203,7 +206,8 @@ impl Chat<'_> {
         if self.is_interactive {
             output.blank()?;
             return match outcome.plan {
-                Some(_) => {
+                Some(plan) => {
+                    self.seen_plan = Some(agent::content_hash(&plan));
                     let shutdown = self.watch.shutdown().clone();
                     shutdown.race(self.decide_plan(output)).await
                 }

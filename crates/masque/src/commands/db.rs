@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use app::{AsReport as _, CopyReport, DatabaseInfo, Subject};
+use app::{AsReport as _, CopiedSessions, CopyReport, DatabaseInfo, Subject};
 use serde_json::json;
 
-use crate::cli::{DbCommand, PruneArgs};
+use crate::cli::{CopyArgs, DbCommand, PruneArgs};
 use crate::failure::{CommandError, Result};
 use crate::locations;
 use crate::output::{Output, TransferProgress};
@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 pub(super) async fn run(command: DbCommand, workspace: &Workspace, output: &mut Output) -> Result<()> {
     match command {
         DbCommand::Backup(args) => backup(&args.file, workspace, output).await,
-        DbCommand::Copy(args) => copy(&args.to, workspace, output).await,
+        DbCommand::Copy(args) => copy(&args, workspace, output).await,
         DbCommand::Prune(args) => prune(&args, workspace, output).await,
         DbCommand::Info => info(workspace, output).await,
     }
@@ -33,21 +33,31 @@ async fn backup(file: &Path, workspace: &Workspace, output: &mut Output) -> Resu
     output.line(format!("backed up to {}{size}", file.display()))
 }
 
-async fn copy(to: &str, workspace: &Workspace, output: &mut Output) -> Result<()> {
+async fn copy(args: &CopyArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let to = args.to.as_str();
+    let sessions = if args.with_sessions { CopiedSessions::All } else { CopiedSessions::None };
     let location =
         database::Location::parse(to).map_err(|error| error.report().about(Subject::field("--to")))?;
     locations::make_parent(to)?;
     let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
-    let CopyReport { tables, rows, left_behind } = workspace.library.copy_to(to, &mut follow).await?;
+    let report = workspace.library.copy_to(to, sessions, &mut follow).await?;
+    let CopyReport { tables, rows, left_behind, left_sessions } = report;
     drop(progress);
     if output.is_json() {
         let tables = tables.iter().map(|(table, rows)| json!({ "table": table, "rows": rows }));
         let tables = tables.collect::<Vec<_>>();
-        return output.json(&json!({ "rows": rows, "tables": tables, "left_behind": left_behind }));
+        return output.json(&json!({
+            "rows": rows, "tables": tables, "left_behind": left_behind, "left_sessions": left_sessions,
+        }));
     }
     let tables = tables.len();
     output.line(format!("copied {rows} rows in {tables} tables to {location}, and verified them"))?;
+    if left_sessions > 0 {
+        output.advise(&format!(
+            "Sessions ({left_sessions} rows) were not copied; --with-sessions copies them too."
+        ))?;
+    }
     if left_behind > 0 {
         output.advise(&format!(
             "The history and state of personas.toml files ({left_behind} rows) belong to this machine and were not \

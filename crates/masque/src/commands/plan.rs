@@ -30,7 +30,7 @@ pub(super) async fn run(
     verbose: bool,
     output: &mut Output,
 ) -> Result<()> {
-    let PlanArgs { session: id, approve, send_back } = args;
+    let PlanArgs { session: id, approve, hash, send_back } = args;
     let runtime = runtime::open(workspace).await?;
     let id = open_session::find(&runtime, &id).await?;
     if let Some(why) = send_back {
@@ -42,7 +42,7 @@ pub(super) async fn run(
         let shutdown = Shutdown::listen()?;
         let view = runtime.session(id).await?;
         open_session::check_ready(&runtime, &view.session, workspace, output).await?;
-        let view = runtime.decide_plan(id, false).await?;
+        let view = runtime.send_plan_back(id).await?;
         if view.session.mode != Mode::Plan {
             runtime.set_mode(id, Mode::Plan).await?;
         }
@@ -50,7 +50,13 @@ pub(super) async fn run(
         return answer::stop(&runtime, &shutdown, outcome).await?.failure().map_or(Ok(()), Err);
     }
     let view = match approve {
-        true => runtime.decide_plan(id, true).await?,
+        true => {
+            let hash = match hash {
+                Some(hash) => hash,
+                None => runtime.plan(id).await?.hash(),
+            };
+            runtime.approve_plan(id, &hash).await?
+        }
         false => runtime.session(id).await?,
     };
     print(&view, approve, output)
@@ -82,9 +88,16 @@ fn print(view: &SessionView, approved: bool, output: &mut Output) -> Result<()> 
     let id = session.id;
     match plan.status {
         PlanStatus::Proposed => output.advise(&format!(
-            "\nNot decided yet: run `masque plan {id} --approve`, or use --send-back \"reason\"."
+            "\nNot decided yet: run `masque plan {id} --approve --hash {}`, or use --send-back \"reason\".",
+            short(&plan.hash())
         )),
         PlanStatus::Approved => output.advise("\nApproved."),
         PlanStatus::SentBack => output.advise("\nSent back."),
     }
+}
+
+/// The beginning of a hash, which is enough to name a plan.
+fn short(hash: &str) -> &str {
+    let digits = hash.trim_start_matches("sha256:");
+    digits.get(..8).unwrap_or(digits)
 }

@@ -118,3 +118,41 @@ fn a_database_is_described() {
     let info = home.json(&["--db", "one.db", "db", "info"]);
     assert_eq!((&info["engine"], &info["counts"]["persona"]), (&json!("sqlite"), &json!(1)));
 }
+
+/// The attack: another user of the machine reads what was said.
+#[test]
+fn the_database_belongs_to_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let mode = |path: &str| std::fs::metadata(home.path(path)).unwrap().permissions().mode() & 0o777;
+    let (directory, file) = (".local/share/masque", ".local/share/masque/masque.db");
+    home.ok(&["list"]);
+    assert_eq!((mode(directory), mode(file)), (0o700, 0o600));
+    home.ok(&["--db", "one.db", "list"]);
+    assert_eq!(mode("one.db"), 0o600);
+    home.ok(&["db", "backup", "copy.db"]);
+    assert_eq!(mode("copy.db"), 0o600);
+    // Those of an older version are mended, with a line that says so.
+    for (path, old) in [(directory, 0o755), (file, 0o644)] {
+        std::fs::set_permissions(home.path(path), std::fs::Permissions::from_mode(old)).unwrap();
+    }
+    let answer = home.run(&["list"]);
+    contains(
+        &answer.stderr,
+        &["masque could be read by other users", "masque.db could be read by other users"],
+    );
+    assert_eq!((mode(directory), mode(file)), (0o700, 0o600));
+    assert!(!home.run(&["list"]).stderr.contains("could be read"), "once is enough");
+}
+
+#[test]
+fn a_copy_leaves_sessions_out_unless_asked() {
+    let home = Home::new();
+    home.run(&["run", "mentor", "hi"]).ok();
+    let told = home.run(&["db", "copy", "--to", "two.db"]);
+    contains(&told.stderr, &["Sessions (", "--with-sessions"]);
+    assert_eq!(home.json(&["--db", "two.db", "sessions"])["items"], serde_json::json!([]));
+    let told = home.json(&["db", "copy", "--to", "three.db", "--with-sessions"]);
+    assert_eq!(told["left_sessions"], 0);
+    assert_eq!(home.json(&["--db", "three.db", "sessions"])["items"].as_array().unwrap().len(), 1);
+}

@@ -258,7 +258,7 @@ fn trust_needs_confirmation() {
     home.write("shop/personas.toml", CLERK);
     home.refused_in(SHOP, "needs_consent", &["trust"]).offers("confirm");
     assert!(!home.path(".local/share/masque/trusted.toml").exists());
-    assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [] }));
+    assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [], "presets": [] }));
     let directory = home.path(SHOP).canonicalize().unwrap();
     // In a subdirectory, the project around it is trusted.
     std::fs::create_dir_all(home.path("shop/src")).unwrap();
@@ -297,7 +297,7 @@ fn trust_explains_and_asks_on_a_terminal() {
         terminal.ends().0
     };
     assert_eq!(ask("n"), 5);
-    assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [] }));
+    assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [], "presets": [] }));
     assert_eq!(ask("y"), 0);
     assert_eq!(home.json(&["trust", "--list"])["projects"].as_array().unwrap().len(), 1);
 }
@@ -340,4 +340,48 @@ async fn a_preset_of_the_library_approves_nothing_until_it_is_confirmed() {
     assert_eq!(runs(), (true, false));
     home.ok(&["trust", "--preset", "free", "--revoke"]);
     assert_eq!(runs(), (false, true));
+}
+
+/// The attack: a command reads the keys of the process that started it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_environment_of_a_process_with_keys_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Stdio;
+    const NOBODY: u32 = 65_534;
+    let home = Home::new();
+    let is_root = rustix::process::geteuid().is_root();
+    // Root reads everything: another user plays both parts, with a copy of the program in reach.
+    let program = home.path("masque");
+    std::fs::copy(env!("CARGO_BIN_EXE_masque"), &program).unwrap();
+    std::fs::set_permissions(home.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let as_user = |command: &mut Command| {
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+    };
+    let mut holder = Command::new(&program);
+    let holder = holder.arg("mcp").env_clear().env("HOME", home.path("")).env("SOME_API_KEY", "hunter2");
+    let holder = holder.current_dir(home.path("")).stdin(Stdio::piped()).stdout(Stdio::null());
+    as_user(holder.stderr(Stdio::null()));
+    let mut holder = holder.spawn().unwrap();
+    let read = || {
+        let mut reader = Command::new("cat");
+        reader.arg(format!("/proc/{}/environ", holder.id()));
+        as_user(&mut reader);
+        reader.output().unwrap()
+    };
+    // Until the program has begun, the kernel shows its environment.
+    let started = std::time::Instant::now();
+    let mut last = read();
+    while last.status.success() && started.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        last = read();
+    }
+    let is_running = holder.try_wait().unwrap().is_none();
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert!(is_running, "it was there to be read");
+    assert!(!last.status.success() && !String::from_utf8_lossy(&last.stdout).contains("hunter2"), "{last:?}");
 }

@@ -108,7 +108,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     op!(decide_plan, Overwrite, "Approve a plan, which switches to build mode, or send it back",
         NO_SESSIONS, post("/api/sessions/{id}/plan"), command("plan"),
-        DecidePlan => SessionView, |cx, input| cx.runtime()?.decide_plan(input.id, input.is_approved())),
+        DecidePlan => SessionView, |cx, input| cx.runtime()?.decide_plan(input)),
     op!(undo_message, Remove, "Take back the last message and all turns since; files stay as they are",
     NO_SESSIONS, post("/api/sessions/{id}/undo"), command("chat"),
     BySession => Undone, |cx, input| {

@@ -15,6 +15,8 @@ const NO_OPERATIONS: &[(&str, &str)] = &[
     ("database_info", "masque db and masque doctor describe the database of this machine"),
     ("backup", "masque db: a file of this machine"),
     ("copy_to", "masque db: a database of this machine"),
+    ("approve_plan", "a step of decide_plan, for the chat"),
+    ("send_plan_back", "a step of decide_plan, for the chat"),
     ("preview", "masque shows a call before it asks about it"),
     ("prune", "masque db: the operator decides which revisions to keep"),
     ("recent_personas", "the menu of MCP prompts"),

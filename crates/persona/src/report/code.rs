@@ -94,7 +94,8 @@ codes! {
     SessionExists = "session_exists", Conflict, "A session with this id exists.";
     SessionBusy = "session_busy", Conflict, "The session answers a message.";
     ApprovalPending = "approval_pending", Conflict, "The session waits for an approval.";
-    AlreadyDecided = "already_decided", Conflict, "The call was approved or rejected before.";
+    AlreadyDecided = "already_decided", Conflict, "The call or the plan was decided before.";
+    PlanChanged = "plan_changed", Conflict, "The session has another plan than the one that was approved.";
     NothingPending = "nothing_pending", Conflict, "The session has no pending approvals.";
     NotSent = "not_sent", Conflict, "The message was not sent, because the session was busy.";
     SessionLost = "session_lost", Conflict, "Another process took the session over, or it was deleted.";

@@ -4,10 +4,10 @@
 //! after the file was replaced, so that a reader of the new file finds the change recorded. If the commit
 //! fails, the file is restored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use persona::{AnyEntity, Kind, Meta, Name, Persona, Scope, Stored};
+use persona::{AnyEntity, Approval, Kind, Meta, Name, Persona, Scope, Stored, ToolPreset};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
@@ -47,6 +47,15 @@ enum Step {
     Rename(Kind, Name, Name),
 }
 
+/// The front by which the user writes. The others serve programs.
+const USERS_FRONT: &str = "cli";
+
+/// The tools that a preset approves, by name or pattern.
+fn approved_tools(preset: &ToolPreset) -> BTreeSet<&str> {
+    let tools = preset.categories.values().flatten();
+    tools.filter(|tool| tool.approval == Some(Approval::Auto)).map(|tool| tool.name.as_str()).collect()
+}
+
 impl FileWrite {
     pub(crate) async fn begin(
         scopes: Scopes,
@@ -82,6 +91,20 @@ impl FileWrite {
 
     pub(super) fn scope(&self) -> Scope {
         self.file.scope
+    }
+
+    /// Fails if a program adds an approval to the user's own file, where it would count.
+    pub(super) fn check_grants(&self, before: Option<&AnyEntity>, after: &AnyEntity) -> Result<()> {
+        let AnyEntity::ToolPreset(after) = after else { return Ok(()) };
+        let before = match before {
+            Some(AnyEntity::ToolPreset(before)) => approved_tools(before),
+            _ => BTreeSet::new(),
+        };
+        let is_users = self.scope() != Scope::Global || self.attribution.front == USERS_FRONT;
+        match is_users || approved_tools(after).is_subset(&before) {
+            true => Ok(()),
+            false => Err(Error::NeedsUser { name: after.name.clone() }),
+        }
     }
 
     fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {

@@ -1,6 +1,7 @@
 //! Edits made by hand are recorded once, by any process, and attributed to the file.
 
 use std::time::Duration;
+use store::CopiedSessions;
 
 use persona::{Kind, Part, Persona, Scope};
 use scopes::Scopes;
@@ -270,7 +271,7 @@ async fn a_copy_has_no_history_of_files_and_a_backup_has() {
     scopes.tag(Scope::Project, Kind::Part, &name("warm"), &newest, "mine", attribution()).await.unwrap();
     on_each_engine(async |target| {
         let location = database::Location::parse(&target.location).unwrap();
-        let report = scopes.database().copy_to(&location, &mut |_| ()).await.unwrap();
+        let report = scopes.database().copy_to(&location, CopiedSessions::All, &mut |_| ()).await.unwrap();
         let rows = |of: &str| report.tables.iter().find(|(table, _)| *table == of).unwrap().1;
         assert_eq!((rows("agent_revisions"), rows("agent_revision_tags")), (1, 0));
         assert_eq!((rows("file_entries"), rows("file_origins"), rows("agent_personas")), (0, 0, 1));

@@ -207,8 +207,9 @@ async fn a_plan_is_handed_over_and_answered() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        assert!(!store.set_plan_status(id, PlanStatus::Approved).await.unwrap(), "there is none");
-        assert!(!store.set_plan_status(Uuid::now_v7(), PlanStatus::Approved).await.unwrap());
+        let decide = async |id, status| store.decide_plan(id, status, |_| Ok(())).await.unwrap();
+        assert_eq!(decide(id, PlanStatus::Approved).await, None, "there is none");
+        assert_eq!(decide(Uuid::now_v7(), PlanStatus::Approved).await, None);
         begin(&store, id, &lease("n")).await;
         let of_session = async || store.session(id).await.unwrap().unwrap().plan.unwrap();
         for content in ["first", "second \"one\"\n\0\\u0000"] {
@@ -218,9 +219,12 @@ async fn a_plan_is_handed_over_and_answered() {
             assert_eq!(of_session().await, plan);
         }
         for status in [PlanStatus::SentBack, PlanStatus::Approved] {
-            assert!(store.set_plan_status(id, status).await.unwrap());
+            assert_eq!(decide(id, status).await, Some(Ok(())));
             assert_eq!(of_session().await.status, status);
         }
+        let refused = Err(agent::PlanRefusal::Changed);
+        let decided = store.decide_plan(id, PlanStatus::SentBack, |_| refused).await.unwrap();
+        assert_eq!((decided, of_session().await.status), (Some(refused), PlanStatus::Approved));
         store.close().await;
     })
     .await;

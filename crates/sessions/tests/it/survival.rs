@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use store::CopiedSessions;
 
 use agent::TurnBody;
 use database::Location;
@@ -104,7 +105,11 @@ async fn a_copy_has_the_sessions_too() {
         assert_eq!(sessions.len(), 2);
         let targets = [Some(Database::sqlite()), testkit::postgres().await];
         for target in targets.into_iter().flatten() {
-            store.library.copy_to(&Location::parse(&target.location).unwrap(), &mut |_| ()).await.unwrap();
+            store
+                .library
+                .copy_to(&Location::parse(&target.location).unwrap(), CopiedSessions::All, &mut |_| ())
+                .await
+                .unwrap();
             let copied = open(&target).await;
             assert_eq!(copied.sessions(&any).await.unwrap().items, sessions);
             for session in &sessions {
@@ -118,12 +123,34 @@ async fn a_copy_has_the_sessions_too() {
             let running = sessions.iter().find(|session| session.parent.is_none()).unwrap();
             let appended = copied.append(running.id, "node-a", &[said("on")], &RunChange::default()).await;
             assert_eq!(appended.unwrap().seq, 2);
-            let occupied =
-                copied.library.copy_to(&Location::parse(&database.location).unwrap(), &mut |_| ()).await;
+            let occupied = copied
+                .library
+                .copy_to(&Location::parse(&database.location).unwrap(), CopiedSessions::All, &mut |_| ())
+                .await;
             assert_eq!(occupied.unwrap_err().code(), Code::TargetNotEmpty);
             copied.close().await;
             target.remove().await;
         }
+        store.close().await;
+    })
+    .await;
+}
+
+/// What was said stays here, unless the user asks for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_the_library_has_no_sessions() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        stock_sessions(&store).await;
+        let target = Database::sqlite();
+        let location = Location::parse(&target.location).unwrap();
+        let report = store.library.copy_to(&location, CopiedSessions::None, &mut |_| ()).await.unwrap();
+        assert!(report.left_sessions > 2, "{report:?}");
+        let copied = open(&target).await;
+        let any = SessionFilter { parent: Parent::Any, ..SessionFilter::default() };
+        assert!(copied.sessions(&any).await.unwrap().items.is_empty());
+        copied.close().await;
+        target.remove().await;
         store.close().await;
     })
     .await;

@@ -2,6 +2,7 @@
 //! would measure something else.
 
 use std::collections::BTreeSet;
+use store::CopiedSessions;
 
 use database::Location;
 use persona::{Guardrail, Kind, Part, Persona, Skill, Trait};
@@ -81,7 +82,10 @@ async fn a_filled_index_is_the_stores_own() {
             "sqlite" => Database::sqlite(),
             _ => testkit::postgres().await.unwrap(),
         };
-        store.copy_to(&Location::parse(&copy.location).unwrap(), &mut |_| ()).await.unwrap();
+        store
+            .copy_to(&Location::parse(&copy.location).unwrap(), CopiedSessions::All, &mut |_| ())
+            .await
+            .unwrap();
         let (filled, made) = (index(database).await, index(&copy).await);
         assert!(filled.len() > 100);
         assert_eq!(filled, made);

@@ -1,6 +1,7 @@
 //! Whole libraries on the move: from engine to engine and back, with everything in them.
 
 use std::collections::BTreeMap;
+use store::CopiedSessions;
 
 use database::Location;
 use persona::{AsReport as _, Code};
@@ -64,7 +65,10 @@ const OF_FILES: [&str; 2] = ["file_entries", "file_origins"];
 
 async fn copy(from: &Store, to: &Database) {
     let mut reported = Reported::default();
-    let report = from.copy_to(&location(to), &mut |progress| reported.0.push(progress)).await.unwrap();
+    let report = from
+        .copy_to(&location(to), CopiedSessions::All, &mut |progress| reported.0.push(progress))
+        .await
+        .unwrap();
     assert_eq!(report.rows, report.tables.iter().map(|(_, count)| count).sum::<u64>());
     let stays = |table: &str| OF_FILES.contains(&table);
     assert!(
@@ -182,18 +186,18 @@ async fn only_an_empty_library_is_copied_into() {
     on_each_engine(async |database| {
         let other = open(database).await;
         keep(&other, &tone("theirs")).await;
-        let refused = store.copy_to(&location(database), &mut |_| ()).await.unwrap_err();
+        let refused = store.copy_to(&location(database), CopiedSessions::All, &mut |_| ()).await.unwrap_err();
         assert_eq!(refused.code(), Code::TargetNotEmpty, "{refused}");
         let known = other.names_with_prefix(Kind::Part, "theirs", 5).await.unwrap();
         assert_eq!(known, [name("theirs")]);
         assert!(other.get::<Part>(&name("mine")).await.unwrap().is_none());
         // History alone is something, too.
         remove::<Part>(&other, "theirs").await;
-        store.copy_to(&location(database), &mut |_| ()).await.unwrap_err();
+        store.copy_to(&location(database), CopiedSessions::All, &mut |_| ()).await.unwrap_err();
         other.close().await;
     })
     .await;
-    let itself = store.copy_to(&location(&source), &mut |_| ()).await.unwrap_err();
+    let itself = store.copy_to(&location(&source), CopiedSessions::All, &mut |_| ()).await.unwrap_err();
     assert_eq!(itself.code(), Code::TargetNotEmpty, "{itself}");
     store.close().await;
 }
@@ -209,7 +213,7 @@ async fn a_failed_copy_leaves_nothing_behind() {
         source.execute("INSERT INTO agent_persona_usage VALUES ('broken', 'not a time')").await;
         let last = "SELECT max(id) FROM agent_revisions WHERE scope = 'shared'";
         source.execute(&format!("UPDATE agent_revisions SET refs = '[half' WHERE id = ({last})")).await;
-        store.copy_to(&location(database), &mut |_| ()).await.unwrap_err();
+        store.copy_to(&location(database), CopiedSessions::All, &mut |_| ()).await.unwrap_err();
         let target = open(database).await;
         assert!(target.info().await.unwrap().counts.iter().all(|(_, count)| *count == 0));
         for table in ["agent_revisions", "agent_persona_parts", "library_search", "agent_persona_usage"] {
@@ -265,7 +269,7 @@ async fn a_copy_is_a_snapshot_and_is_announced() {
         let (writer, late) = (store.clone(), std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)));
         let (runtime, done) = (tokio::runtime::Handle::current(), late.clone());
         store
-            .copy_to(&location(database), &mut |_| {
+            .copy_to(&location(database), CopiedSessions::All, &mut |_| {
                 if !done.swap(true, std::sync::atomic::Ordering::SeqCst) {
                     let writer = writer.clone();
                     let written = runtime.spawn(async move { keep(&writer, &tone("late")).await });

@@ -196,7 +196,7 @@ say = [{ tool = "write_file", input = { path = "a.txt", content = "A" } }]
 async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
     on_stage(PLANS, async |stage| {
         let id = stage.session(Mode::Plan).await;
-        assert_eq!(refused(stage.runtime.decide_plan(id, true).await).code, Code::NoPlan);
+        assert_eq!(refused(stage.runtime.approve_plan(id, "12345678").await).code, Code::NoPlan);
         let events = stage.say_with(id, "plan it", ApprovalPolicy::All).await;
         assert!(
             names(&events).ends_with("tool_call usage tool_result plan_ready done"),
@@ -211,14 +211,15 @@ async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
         assert_eq!((plan.content.as_str(), plan.status), ("# Plan\n1. Write a.txt", PlanStatus::Proposed));
         assert_eq!(view.session.mode, Mode::Plan, "a plan is no permission");
 
-        let view = stage.runtime.decide_plan(id, false).await.unwrap();
+        let hash = plan.hash();
+        let view = stage.runtime.send_plan_back(id).await.unwrap();
         assert_eq!(view.session.plan.unwrap().status, PlanStatus::SentBack);
         assert_eq!(view.session.mode, Mode::Plan);
         stage.say_with(id, "once more", ApprovalPolicy::All).await;
         assert!(!stage.file("a.txt").exists());
         assert_eq!(stage.view(id).await.session.plan.unwrap().status, PlanStatus::Proposed);
 
-        let view = stage.runtime.decide_plan(id, true).await.unwrap();
+        let view = stage.runtime.approve_plan(id, &hash).await.unwrap();
         assert_eq!(view.session.plan.unwrap().status, PlanStatus::Approved);
         assert_eq!(view.session.mode, Mode::Build);
         stage.say_with(id, "go", ApprovalPolicy::All).await;
@@ -278,6 +279,39 @@ async fn a_plan_ends_its_run_after_a_wait_as_well() {
         let view = stage.view(id).await;
         assert_whole(&view);
         assert_eq!(turns(&view), "user tool_call tool_call tool_result tool_result");
+    })
+    .await;
+}
+
+/// The attacks: an approval that was given to another plan, twice, or to a plan that was sent back.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_counts_once_and_for_the_plan_that_was_seen() {
+    let script = r##"
+        [[reply]]
+        when = { last_user = "other" }
+        say = [{ tool = "plan_exit", input = { plan = "# Delete everything" } }]
+        [[reply]]
+        say = [{ tool = "plan_exit", input = { plan = "# Look around" } }]
+    "##;
+    on_stage(script, async |stage| {
+        let id = stage.session(Mode::Plan).await;
+        let plan = async || stage.view(id).await.session.plan.unwrap();
+        let mode = async || stage.view(id).await.session.mode;
+        stage.say(id, "plan").await;
+        let seen = plan().await.hash();
+        stage.say(id, "other").await;
+        assert_eq!(refused(stage.runtime.approve_plan(id, &seen).await).code, Code::PlanChanged);
+        assert_eq!((mode().await, plan().await.status), (Mode::Plan, PlanStatus::Proposed));
+        stage.runtime.send_plan_back(id).await.unwrap();
+        let seen = plan().await.hash();
+        assert_eq!(refused(stage.runtime.approve_plan(id, &seen).await).code, Code::AlreadyDecided);
+        assert_eq!(mode().await, Mode::Plan, "a plan that was sent back is not approved");
+        stage.say(id, "plan").await;
+        let seen = plan().await.hash();
+        stage.runtime.approve_plan(id, &seen).await.unwrap();
+        stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
+        assert_eq!(refused(stage.runtime.approve_plan(id, &seen).await).code, Code::AlreadyDecided);
+        assert_eq!(mode().await, Mode::Plan, "an old approval does not leave plan mode again");
     })
     .await;
 }

@@ -411,3 +411,35 @@ async fn a_project_that_shadows_a_persona_is_announced() {
     })
     .await;
 }
+
+/// The attack: a client of the library writes the approval to the user's own file, where it counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_adds_no_approval_to_the_users_own_file() {
+    on_stage(SILENT, async |stage| {
+        let preset = |tools: Value| {
+            let entity = json!({ "name": "kit", "categories": { "work": tools } });
+            json!({ "kind": "tool_preset", "name": "kit", "entity": entity, "scope": "global" })
+        };
+        let ask = json!([{ "name": "write_file", "approval": "ask" }]);
+        let auto = json!([{ "name": "write_file", "approval": "auto" }]);
+        let more = json!([{ "name": "*", "approval": "auto" }]);
+        let (user, program) = (&stage.world.author, app::Author::new("agent", "mcp"));
+        let library = &stage.world.library;
+        assert_eq!(
+            refused(library.save_entity(&program, input(preset(auto.clone()))).await).code,
+            Code::NeedsConsent
+        );
+        library.save_entity(&program, input(preset(ask))).await.unwrap();
+        assert_eq!(
+            refused(library.save_entity(&program, input(preset(auto.clone()))).await).code,
+            Code::NeedsConsent
+        );
+        library.save_entity(user, input(preset(auto.clone()))).await.unwrap();
+        assert_eq!(
+            refused(library.save_entity(&program, input(preset(more))).await).code,
+            Code::NeedsConsent
+        );
+        library.save_entity(&program, input(preset(auto))).await.unwrap();
+    })
+    .await;
+}

@@ -127,6 +127,7 @@ impl Chat<'_> {
         let Some(plan) = &session.plan else {
             return self.faint("No plan yet; ask for one in plan mode (/mode plan).", output);
         };
+        self.seen_plan = Some(plan.hash());
         let (color, width) = (output.has_color(), output.width());
         output.styled_text(&Markdown::render(color, width, plan.content.trim()))?;
         let line = match plan.status {

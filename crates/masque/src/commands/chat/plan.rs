@@ -47,13 +47,17 @@ impl Chat<'_> {
 
     /// Approves the plan. Returns the message that has it carried out.
     pub(super) async fn approve(&mut self) -> app::Result<String> {
-        self.mode = self.runtime.decide_plan(self.session, true).await?.session.mode;
+        let hash = match &self.seen_plan {
+            Some(hash) => hash.clone(),
+            None => self.runtime.plan(self.session).await?.hash(),
+        };
+        self.mode = self.runtime.approve_plan(self.session, &hash).await?.session.mode;
         Ok(CARRY_OUT.to_owned())
     }
 
     /// Sends the plan back. Returns the message with the reason.
     pub(super) async fn send_back(&mut self, why: String) -> app::Result<String> {
-        let view = self.runtime.decide_plan(self.session, false).await?;
+        let view = self.runtime.send_plan_back(self.session).await?;
         if view.session.mode != Mode::Plan {
             self.runtime.set_mode(self.session, Mode::Plan).await?;
         }
