@@ -206,7 +206,8 @@ async fn every_kind_goes_to_a_file_and_comes_back() {
         let files = Files::new();
         std::fs::remove_dir(files.directory_of(Scope::Global)).unwrap();
         let scopes = files.open(database).await;
-        let mut write = begin_in(&scopes, Scope::Global).await;
+        let user = store::Attribution { front: "cli".to_owned(), ..testkit::samples::attribution() };
+        let mut write = scopes.write(Scope::Global, user).await.unwrap();
         assert_eq!(write.scope(), Scope::Global);
         assert!(write.database().is_none());
         write.insert(&full_persona("full"), Action::Create).await.unwrap();
