@@ -111,6 +111,16 @@ impl Personas {
         })
     }
 
+    /// The names of the presets that the user has to confirm before their `auto` counts.
+    fn unconfirmed<'a>(&self, presets: impl Iterator<Item = &'a (ToolPreset, Scope)>) -> Vec<Name> {
+        let lacks = |(preset, scope): &&(ToolPreset, Scope)| {
+            needs_confirmation(preset, *scope) && !self.grants.confirms(&preset_hash(preset))
+        };
+        let mut names: Vec<Name> = presets.filter(lacks).map(|(preset, _)| preset.name.clone()).collect();
+        names.dedup();
+        names
+    }
+
     /// A notice if an untrusted project's persona takes the place of another one.
     async fn shadowed(&self, name: &Name) -> Result<Option<RunProblem>> {
         for scope in [Scope::Global, Scope::Shared, Scope::Builtin] {
@@ -147,13 +157,7 @@ impl Personas {
         let mut preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
         let mut plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
         let mut bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
-        let mut unconfirmed: Vec<Name> = Vec::new();
-        for (preset, scope) in [&preset, &plan_preset].into_iter().flatten() {
-            let is_new = !unconfirmed.contains(&preset.name);
-            if is_new && needs_confirmation(preset, *scope) && !self.grants.confirms(&preset_hash(preset)) {
-                unconfirmed.push(preset.name.clone());
-            }
-        }
+        let unconfirmed = self.unconfirmed([&preset, &plan_preset].into_iter().flatten());
         preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
         bias.iter_mut().for_each(|(bias, scope)| filler.bias_profile(bias, *scope));
         let (mut plan_problems, problems): (Vec<_>, Vec<_>) =

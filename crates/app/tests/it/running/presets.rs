@@ -264,7 +264,7 @@ async fn a_projects_approvals_count_only_if_it_is_trusted() {
             let _ = std::fs::remove_file(stage.file("a.txt"));
             let runtime = stage
                 .restarted_with(|options| {
-                    options.grants = Arc::new(Given { project: is_trusted, presets: vec![] })
+                    options.grants = Arc::new(Given { project: is_trusted, presets: vec![] });
                 })
                 .await;
             let create: CreateSession = input(json!({ "persona": name }));
