@@ -136,19 +136,21 @@ impl Run {
     /// Takes an event of the model; returns the turns to store at once.
     ///
     /// Ignores events when no reply is expected, as after a cancellation.
-    pub fn on_event(&mut self, event: llm::Event) -> Vec<NewTurn> {
+    pub fn on_event(&mut self, event: llm::ReplyEvent) -> Vec<NewTurn> {
         if self.step() != Step::CallModel {
             return Vec::new();
         }
         match event {
-            llm::Event::Started { .. } | llm::Event::ReasoningDelta(_) => Vec::new(),
-            llm::Event::TextDelta(text) => {
+            llm::ReplyEvent::Started { .. } | llm::ReplyEvent::ReasoningDelta(_) => Vec::new(),
+            llm::ReplyEvent::TextDelta(text) => {
                 self.on_text(&text);
                 Vec::new()
             }
-            llm::Event::TextEnd { state } => self.flush(state).into_iter().collect(),
-            llm::Event::ToolCall(call) => self.flush(None).into_iter().chain([self.arrive(call)]).collect(),
-            llm::Event::Finished { stop, .. } => self.finish(stop),
+            llm::ReplyEvent::TextEnd { state } => self.flush(state).into_iter().collect(),
+            llm::ReplyEvent::ToolCall(call) => {
+                self.flush(None).into_iter().chain([self.arrive(call)]).collect()
+            }
+            llm::ReplyEvent::Finished { stop, .. } => self.finish(stop),
         }
     }
 

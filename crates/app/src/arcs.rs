@@ -7,7 +7,7 @@ use store::{Action, Held};
 
 use crate::change::{Opened, Terms, keep};
 use crate::inputs::{AddStage, AssignArc, OfPersona, RemoveStage, StagePart, UnassignArc};
-use crate::outputs::{Piece, StageState, Written};
+use crate::outputs::{EntityRef, StageState, Written};
 use crate::pieces::{set, set_text, some_text};
 use crate::{ArcError, Author, Error, Library, Result, Users};
 
@@ -37,7 +37,7 @@ impl Library {
     #[boxed]
     pub async fn add_stage(&self, author: &Author, input: AddStage) -> Result<Written> {
         let AddStage { arc, name, stage_order, description, condition, if_revision, message, scope } = input;
-        let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
+        let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<EntityRef>| {
             if let Ok(stage) = stage_mut(arc, &name) {
                 set(&mut stage.order, stage_order);
                 set_text(&mut stage.description, description);
@@ -62,7 +62,7 @@ impl Library {
     #[boxed]
     pub async fn remove_stage(&self, author: &Author, input: RemoveStage) -> Result<Written> {
         let RemoveStage { arc, stage, force, if_revision, message, scope } = input;
-        let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
+        let edit = async |write: &mut Write, arc: &mut CharacterArc, _: &mut Vec<EntityRef>| {
             let standing = write.personas_in_stage(&arc.name, &stage).await?;
             let mut names: Vec<String> = standing.iter().map(Name::to_string).collect();
             let heirs = self.scopes.heirs(write.scope(), &arc.name).await?.into_iter();
@@ -85,7 +85,7 @@ impl Library {
     #[boxed]
     pub async fn add_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
         let StagePart { arc, stage, part, if_revision, message, scope } = input;
-        let edit = async |write: &mut Write, arc: &mut CharacterArc, copied: &mut Vec<Piece>| {
+        let edit = async |write: &mut Write, arc: &mut CharacterArc, copied: &mut Vec<EntityRef>| {
             self.ensure(write, persona::Kind::Part, &part, copied).await?;
             let stage = stage_mut(arc, &stage)?;
             if !stage.parts.contains(&part) {
@@ -100,7 +100,7 @@ impl Library {
 
     pub async fn remove_stage_part(&self, author: &Author, input: StagePart) -> Result<Written> {
         let StagePart { arc, stage, part, if_revision, message, scope } = input;
-        let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<Piece>| {
+        let edit = async |_: &mut Write, arc: &mut CharacterArc, _: &mut Vec<EntityRef>| {
             stage_mut(arc, &stage)?.parts.retain(|known| *known != part);
             Ok(())
         };
@@ -137,7 +137,7 @@ impl Library {
 
     pub async fn unassign_arc(&self, author: &Author, input: UnassignArc) -> Result<Written> {
         let UnassignArc { persona, if_revision, message, scope } = input;
-        let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
+        let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<EntityRef>| {
             persona.arc = None;
             Ok(())
         };
@@ -239,7 +239,7 @@ fn state(
     revision: i64,
     arc: &CharacterArc,
     stage: &Stage,
-    copied: Vec<Piece>,
+    copied: Vec<EntityRef>,
 ) -> StageState {
     let walk = arc.walk();
     let at = walk.iter().position(|known| known.name == stage.name).unwrap_or(0);

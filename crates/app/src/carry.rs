@@ -12,7 +12,7 @@ use crate::change::check_revision;
 use crate::diff::{in_order, same};
 use crate::documents::toml_of;
 use crate::inputs::PromoteEntity;
-use crate::outputs::{Piece, Promoted};
+use crate::outputs::{EntityRef, Promoted};
 use crate::templates::untagged_copy;
 use crate::{Author, Error, Library, Result, ScopeError};
 
@@ -151,7 +151,7 @@ impl Library {
         (from, to): (Scope, Scope),
         replace: bool,
         message: &str,
-    ) -> Result<(Vec<Piece>, Vec<Piece>)> {
+    ) -> Result<(Vec<EntityRef>, Vec<EntityRef>)> {
         let mut write = self.scopes.write(to, author.because(Some(message.to_owned()))?).await?;
         let (mut carried, mut copied) = (Vec::new(), Vec::new());
         for Stored { entity, meta } in cargo {
@@ -166,7 +166,7 @@ impl Library {
                 return Err(Error::Occupied { kind: entity.kind(), name: entity.name().clone(), scope: to });
             }
             if self.put_any(&mut write, &entity, Action::Create, None, &mut copied).await?.changed {
-                carried.push(piece(&entity));
+                carried.push(entity_ref(&entity));
                 if entity.kind() == Kind::Persona {
                     self.carry_stage(&mut write, entity.name(), meta.scope).await?;
                 }
@@ -179,7 +179,11 @@ impl Library {
     /// Entities with everything they refer to, as one personas.toml, and the references that exist in no
     /// scope.
     #[boxed]
-    pub async fn export(&self, names: &[(Kind, Name)], scope: Option<Scope>) -> Result<(String, Vec<Piece>)> {
+    pub async fn export(
+        &self,
+        names: &[(Kind, Name)],
+        scope: Option<Scope>,
+    ) -> Result<(String, Vec<EntityRef>)> {
         let mut all: Cargo = Vec::new();
         for (kind, name) in names {
             let found = match scope {
@@ -198,7 +202,7 @@ impl Library {
             .map(|reference| (reference.kind, reference.name))
             .filter(|named| !bundle.contains_key(named))
             .collect();
-        let missing = missing.into_iter().map(|(kind, name)| Piece { kind, name }).collect();
+        let missing = missing.into_iter().map(|(kind, name)| EntityRef { kind, name }).collect();
         Ok((toml_of(&bundle.into_values().collect::<Vec<_>>())?, missing))
     }
 }
@@ -210,11 +214,11 @@ async fn in_place_of(write: &mut Write, entity: &AnyEntity) -> Result<Option<Any
 }
 
 /// The entities whose placeholders lose their values, because only files fill them in.
-fn unfilled(cargo: &Cargo, to: Scope) -> Vec<Piece> {
+fn unfilled(cargo: &Cargo, to: Scope) -> Vec<EntityRef> {
     let loses = |stored: &&Stored<AnyEntity>| {
         stored.meta.scope.is_file() && !to.is_file() && has_placeholders(&stored.entity)
     };
-    cargo.iter().filter(loses).map(|stored| piece(&stored.entity)).collect()
+    cargo.iter().filter(loses).map(|stored| entity_ref(&stored.entity)).collect()
 }
 
 /// Fails if two scopes define a name differently, since one place has room for one definition.
@@ -244,8 +248,8 @@ fn rebased(entity: &AnyEntity, from: Scope, to: Scope) -> AnyEntity {
     entity
 }
 
-fn piece(entity: &AnyEntity) -> Piece {
-    Piece { kind: entity.kind(), name: entity.name().clone() }
+fn entity_ref(entity: &AnyEntity) -> EntityRef {
+    EntityRef { kind: entity.kind(), name: entity.name().clone() }
 }
 
 fn has_placeholders(entity: &AnyEntity) -> bool {

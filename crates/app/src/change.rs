@@ -7,7 +7,7 @@ use store::{Action, Held, Keep};
 
 use crate::diff::same;
 use crate::library::checked;
-use crate::outputs::{Piece, Written};
+use crate::outputs::{EntityRef, Written};
 use crate::rename::Followers;
 use crate::{Author, Error, Library, Result};
 
@@ -32,7 +32,7 @@ pub(crate) fn check_revision(kind: Kind, name: &Name, expected: Option<i64>, act
 /// An entity that a change holds, and the builtins that were copied for it.
 pub(crate) struct Opened<T> {
     pub(crate) held: Held<T>,
-    pub(crate) copied: Vec<Piece>,
+    pub(crate) copied: Vec<EntityRef>,
     /// True if the entity itself is such a copy.
     pub(crate) builtin: bool,
 }
@@ -87,7 +87,7 @@ impl Library {
         name: &Name,
         terms: Terms,
         action: Action,
-        edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<Piece>) -> Result<()>,
+        edit: impl AsyncFnOnce(&mut Write, &mut T, &mut Vec<EntityRef>) -> Result<()>,
     ) -> Result<Written> {
         let mut change = self.begin_change(author, T::KIND, name, terms, action).await?;
         let Ok(mut new) = T::try_from(change.opened.held.stored.entity.clone()) else {

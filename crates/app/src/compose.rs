@@ -10,12 +10,12 @@ use store::{Action, Keep};
 
 use crate::change::Terms;
 use crate::inputs::{
-    CreatePersona, GuardrailDefinition, PartDefinition, Reference, SkillDefinition, TraitDefinition,
+    CreatePersona, GuardrailDefinition, NameOrDefinition, PartDefinition, SkillDefinition, TraitDefinition,
     UpdatePersona, build, set_fields,
 };
 use crate::library::checked;
 use crate::links::place;
-use crate::outputs::{Piece, Written};
+use crate::outputs::{EntityRef, Written};
 use crate::pieces::set;
 use crate::{Author, Error, Library, Result, ValueError};
 
@@ -72,7 +72,7 @@ impl Library {
         let name = input.name.clone();
         let terms =
             Terms { scope: input.scope, if_revision: input.if_revision, message: input.message.clone() };
-        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<EntityRef>| {
             let before = persona.references();
             set(&mut persona.name, input.new_name);
             persona_fields!(set_fields, { persona, input });
@@ -124,8 +124,8 @@ impl Library {
 
 /// Pieces that were created or copied with a persona.
 struct Pieces {
-    created: Vec<Piece>,
-    copied: Vec<Piece>,
+    created: Vec<EntityRef>,
+    copied: Vec<EntityRef>,
 }
 
 impl Pieces {
@@ -134,15 +134,15 @@ impl Pieces {
         &mut self,
         library: &Library,
         write: &mut Write,
-        reference: Reference<D>,
+        reference: NameOrDefinition<D>,
         define: impl FnOnce(D) -> Result<T>,
     ) -> Result<Name> {
         match reference {
-            Reference::Name(name) => {
+            NameOrDefinition::Name(name) => {
                 library.ensure(write, T::KIND, &name, &mut self.copied).await?;
                 Ok(name)
             }
-            Reference::Definition(definition) => self.define(write, define(definition)?.into()).await,
+            NameOrDefinition::Definition(definition) => self.define(write, define(definition)?.into()).await,
         }
     }
 
@@ -151,14 +151,14 @@ impl Pieces {
         library: &Library,
         write: &mut Write,
         index: usize,
-        reference: Reference<PartDefinition>,
+        reference: NameOrDefinition<PartDefinition>,
     ) -> Result<(Name, Option<i32>, Option<i32>)> {
         let definition = match reference {
-            Reference::Name(name) => {
+            NameOrDefinition::Name(name) => {
                 library.ensure(write, Kind::Part, &name, &mut self.copied).await?;
                 return Ok((name, None, None));
             }
-            Reference::Definition(definition) => definition,
+            NameOrDefinition::Definition(definition) => definition,
         };
         let PartDefinition { part_order, priority, .. } = definition;
         let Some(part_type) = definition.part_type else {
@@ -185,7 +185,7 @@ impl Pieces {
             Some(_) => return Err(Error::Exists { kind, name }),
             None => {
                 write.insert(&piece, Action::Create).await?;
-                self.created.push(Piece { kind, name: name.clone() });
+                self.created.push(EntityRef { kind, name: name.clone() });
             }
         }
         Ok(name)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::diff::fields;
 use crate::entities::parse;
 use crate::inputs::Delete;
-use crate::outputs::{Conflict, FieldConflict, Place, Resolved};
+use crate::outputs::{Conflict, FieldConflict, Resolved, ScopedEntityRef};
 use crate::rename::User;
 use crate::scope::is_linked;
 use crate::{Author, Done, Error, Library, Result, ScopeError};
@@ -41,13 +41,13 @@ impl Library {
     /// The definitions of a name that replace a builtin, strongest first within each kind. They are no
     /// conflict.
     #[boxed]
-    pub async fn overrides(&self, kind: Option<Kind>, name: &Name) -> Result<Vec<Place>> {
+    pub async fn overrides(&self, kind: Option<Kind>, name: &Name) -> Result<Vec<ScopedEntityRef>> {
         let mut overrides = Vec::new();
         for of in Kind::ALL.iter().copied().filter(|of| kind.is_none_or(|kind| kind == *of)) {
             let scopes = self.scopes.scopes_of(of, name).await?;
             if scopes.contains(&Scope::Builtin) {
                 let over = scopes.into_iter().filter(|scope| *scope != Scope::Builtin);
-                overrides.extend(over.map(|scope| Place { scope, kind: of, name: name.clone() }));
+                overrides.extend(over.map(|scope| ScopedEntityRef { scope, kind: of, name: name.clone() }));
             }
         }
         Ok(overrides)
@@ -187,7 +187,7 @@ impl Library {
         let mut write = self.scopes.write(Scope::Shared, look).await?;
         let Some(held) = write.find_any(kind, name).await? else { return Ok(Vec::new()) };
         let users = write.users(&held).await?.into_iter();
-        let place = |(kind, name)| Place { scope: Scope::Shared, kind, name };
+        let place = |(kind, name)| ScopedEntityRef { scope: Scope::Shared, kind, name };
         Ok(users.map(|user| User { place: place(user), by_scope: false }).collect())
     }
 }

@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
-use persona::{AnyEntity, Kind, Name, Request, Scope, View};
+use persona::{AnyEntity, AssemblyRequest, Kind, Name, Scope, View};
 use scopes::PieceKey;
 use serde_json::{Map, Value};
 use store::{Action, FullRevision, RevisionRef};
@@ -104,7 +104,7 @@ impl Library {
         let Compared { scope, before, after, until_now } = compared;
         let to = match until_now && !is_deletion(&after) {
             true => {
-                let now = self.load(name, Some(scope), &Request::default()).await?;
+                let now = self.load(name, Some(scope), &AssemblyRequest::default()).await?;
                 persona::compile_view(&now.bundle.assembled(), View::Detail)
             }
             false => self.prompt_then(scope, &after).await?,

@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use std::path::Path;
 
-use files::{Edit, Level, Problem, document, edit};
+use files::{Edit, Problem, ProblemLevel, document, edit};
 use persona::{AnyEntity, Code, Kind, Name, Scope};
 
 use crate::inputs::GetEntity;
@@ -50,7 +50,7 @@ impl<'a> TomlText<'a> {
             return Err(DocumentError::Include { file }.into());
         }
         let (errors, mut warnings): (Vec<Problem>, Vec<Problem>) =
-            document.problems.iter().cloned().partition(|found| found.level == Level::Error);
+            document.problems.iter().cloned().partition(|found| found.level == ProblemLevel::Error);
         if let Some(first) = errors.into_iter().next() {
             return Err(invalid(first));
         }
@@ -59,7 +59,7 @@ impl<'a> TomlText<'a> {
             let message = format!("[{table}] is not an entity");
             let hint = Some("write it into the project's own personas.toml".to_owned());
             Problem {
-                level: Level::Warning,
+                level: ProblemLevel::Warning,
                 ..Problem::of_file(self.name, Code::UnknownField, message, hint)
             }
         }));
@@ -74,7 +74,7 @@ fn invalid(problem: Problem) -> Error {
 
 /// A warning as an error.
 pub(crate) fn as_error(problem: Problem) -> Problem {
-    Problem { level: Level::Error, ..problem }
+    Problem { level: ProblemLevel::Error, ..problem }
 }
 
 /// The error for a line that would be dropped silently. In an edited text that is a mistake.

@@ -11,7 +11,7 @@ use crate::change::{check_revision, keep_any};
 use crate::diff::same;
 use crate::inputs::{self, Delete, DeleteEntity, GetEntity, InputError, SaveEntity};
 use crate::library::checked;
-use crate::outputs::{Deleted, Document, Piece, Written};
+use crate::outputs::{Deleted, EntityRef, FullEntity, Written};
 use crate::{Author, Error, Library, Result, ValueError};
 
 /// Fields that `get` adds to an entity; `save` ignores them.
@@ -20,7 +20,7 @@ pub(crate) const META: [&str; 5] = ["scope", "revision", "guid", "created_at", "
 impl Library {
     /// A definition of any kind, current or at a revision.
     #[boxed]
-    pub async fn get_entity(&self, input: &GetEntity) -> Result<Document<AnyEntity>> {
+    pub async fn get_entity(&self, input: &GetEntity) -> Result<FullEntity<AnyEntity>> {
         let GetEntity { kind, name, revision, scope } = input;
         if let Some(revision) = revision {
             let (scope, found) = self.revision(*kind, name, *scope, &revision.parse()).await?;
@@ -31,10 +31,10 @@ impl Library {
                 created_at: None,
                 updated_at: Some(found.about.created_at),
             };
-            return Ok(Document { entity: found.entity, meta });
+            return Ok(FullEntity { entity: found.entity, meta });
         }
         match self.scopes.get_any(*kind, name, *scope).await? {
-            Some(stored) => Ok(Document { entity: stored.entity, meta: stored.meta }),
+            Some(stored) => Ok(FullEntity { entity: stored.entity, meta: stored.meta }),
             None => Err(self.missing_in(*kind, name, *scope).await),
         }
     }
@@ -81,7 +81,7 @@ impl Library {
         entity: &AnyEntity,
         made: Action,
         if_revision: Option<i64>,
-        copied: &mut Vec<Piece>,
+        copied: &mut Vec<EntityRef>,
     ) -> Result<Written> {
         checked(entity)?;
         let kind = entity.kind();

@@ -25,7 +25,7 @@ mod revision;
 pub use revision::RevisionText;
 mod references;
 pub use references::{
-    GuardrailDefinition, GuardrailRef, PartDefinition, PartRef, Reference, SkillDefinition, SkillRef,
+    GuardrailDefinition, GuardrailRef, NameOrDefinition, PartDefinition, PartRef, SkillDefinition, SkillRef,
     TraitDefinition, TraitRef,
 };
 
@@ -36,8 +36,8 @@ pub(crate) use settable::{build, set_fields};
 
 mod sessions;
 pub use sessions::{
-    Approve, BySession, DecideCall, DecidePlan, ListModels, PlanVerdict, SendMessage, SetSessionMode,
-    UpdateSession, Verdict, WatchSession,
+    Approve, BySession, DecideCall, DecidePlan, DecisionWord, ListModels, PlanVerdict, SendMessage,
+    SetSessionMode, UpdateSession, WatchSession,
 };
 
 /// Declares inputs with the same derives and a scope. Unknown fields are errors.

@@ -42,7 +42,7 @@ pub use lint::LintOptions;
 mod personas;
 pub use personas::parse_view;
 mod pieces;
-pub use pieces::Piece;
+pub use pieces::Editable;
 mod rename;
 mod search;
 mod templates;
@@ -54,7 +54,7 @@ pub mod running;
 pub use running::{Runtime, RuntimeOptions};
 
 pub use database::Location;
-pub use files::{Level as ProblemLevel, Mode as WatchMode, Problem};
+pub use files::{Problem, ProblemLevel, WatchMode};
 pub use files::{json_schema, project};
 pub use scopes::FileScopes;
 pub use store::{Change, CopiedSessions, CopyReport, DatabaseInfo, Progress, Rendered, RevisionRef};

@@ -10,7 +10,7 @@ use scopes::{FileScopes, Scopes};
 use store::{Attribution, CopiedSessions, CopyReport, DatabaseInfo, Keep, Progress, Store};
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
-use crate::outputs::{Document, Item, Page};
+use crate::outputs::{FullEntity, ListItem, Page};
 use crate::{Error, Result, Tokenizer, ValueError};
 
 /// Options for opening a library.
@@ -134,7 +134,7 @@ impl Library {
     }
 
     /// The way the files are watched; `None` if they are not.
-    pub fn watching(&self) -> Option<files::Mode> {
+    pub fn watching(&self) -> Option<files::WatchMode> {
         self.scopes.watching()
     }
 
@@ -170,10 +170,10 @@ impl Library {
     }
 
     /// A definition as authored.
-    pub async fn get<T: Keep + Entity>(&self, input: &ByName) -> Result<Document<T>> {
+    pub async fn get<T: Keep + Entity>(&self, input: &ByName) -> Result<FullEntity<T>> {
         let Stored { entity, meta } = self.get_stored(T::KIND, &input.name, input.scope).await?;
         match T::try_from(entity) {
-            Ok(entity) => Ok(Document { entity, meta }),
+            Ok(entity) => Ok(FullEntity { entity, meta }),
             Err(_) => Err(self.missing_in(T::KIND, &input.name, input.scope).await),
         }
     }
@@ -203,10 +203,10 @@ impl Library {
 
     /// Personas for a menu: most recently used first, then most recently changed, then builtins.
     #[boxed]
-    pub async fn recent_personas(&self, limit: usize) -> Result<Vec<Item>> {
+    pub async fn recent_personas(&self, limit: usize) -> Result<Vec<ListItem>> {
         let mut recent = self.scopes.recent_personas(limit).await?;
         self.fill_inherited(&mut recent).await?;
-        Ok(recent.into_iter().map(Item::from).collect())
+        Ok(recent.into_iter().map(ListItem::from).collect())
     }
 
     /// Names of a kind that begin with a text.
@@ -265,7 +265,7 @@ impl Library {
     }
 }
 
-impl From<store::Found> for Item {
+impl From<store::Found> for ListItem {
     fn from(found: store::Found) -> Self {
         let store::Found {
             kind,
@@ -299,7 +299,7 @@ impl From<store::Found> for Item {
 
 impl From<store::Page> for Page {
     fn from(page: store::Page) -> Self {
-        Self { items: page.items.into_iter().map(Item::from).collect(), next_cursor: page.next }
+        Self { items: page.items.into_iter().map(ListItem::from).collect(), next_cursor: page.next }
     }
 }
 

@@ -7,7 +7,7 @@ use store::Action;
 
 use crate::change::Terms;
 use crate::inputs::{AddPart, PersonaGuardrail, PersonaPart, PersonaSkill, PersonaTrait};
-use crate::outputs::{Piece, Written};
+use crate::outputs::{EntityRef, Written};
 use crate::{Author, Library, Result};
 
 /// Adds or removes one kind of link by name, for the kinds that have no place in an order.
@@ -18,7 +18,7 @@ macro_rules! links {
                 #[boxed]
                 pub async fn $add(&self, author: &Author, input: $input) -> Result<Written> {
                     let $input { persona, $field: piece, if_revision, message, scope } = input;
-                    let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+                    let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<EntityRef>| {
                         self.ensure(write, Kind::$kind, &piece, copied).await?;
                         if !persona.$list.contains(&piece) {
                             persona.$list.push(piece);
@@ -31,7 +31,7 @@ macro_rules! links {
                 #[boxed]
                 pub async fn $remove(&self, author: &Author, input: $input) -> Result<Written> {
                     let $input { persona, $field: piece, if_revision, message, scope } = input;
-                    let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
+                    let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<EntityRef>| {
                         persona.$list.retain(|name| *name != piece);
                         Ok(())
                     };
@@ -53,7 +53,7 @@ impl Library {
     #[boxed]
     pub async fn add_part(&self, author: &Author, input: AddPart) -> Result<Written> {
         let AddPart { persona, part, part_order, priority, if_revision, message, scope } = input;
-        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<Piece>| {
+        let edit = async |write: &mut Write, persona: &mut Persona, copied: &mut Vec<EntityRef>| {
             self.ensure(write, Kind::Part, &part, copied).await?;
             place(persona, part, part_order, priority);
             Ok(())
@@ -65,7 +65,7 @@ impl Library {
     #[boxed]
     pub async fn remove_part(&self, author: &Author, input: PersonaPart) -> Result<Written> {
         let PersonaPart { persona, part, if_revision, message, scope } = input;
-        let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<Piece>| {
+        let edit = async |_: &mut Write, persona: &mut Persona, _: &mut Vec<EntityRef>| {
             persona.parts.retain(|link| link.name != part);
             Ok(())
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use persona::Scope;
-use persona::lint::{Finding, Level, Settings};
+use persona::lint::{Finding, Level, LintSettings};
 
 use crate::outputs::{LintFinding, LintReport};
 use crate::{Error, Library, Result};
@@ -81,8 +81,8 @@ impl Library {
         let problems = self.problems().into_iter();
         let unread = Unread::of(problems.filter_map(|it| Some((self.scope_of_file(&it.path)?, it))));
         let everything = Everything::read(self, wanted, unread).await?;
-        let settings = Settings {
-            part_tokens: options.part_tokens.unwrap_or(Settings::PART_TOKENS),
+        let settings = LintSettings {
+            part_tokens: options.part_tokens.unwrap_or(LintSettings::PART_TOKENS),
             providers: options.providers,
             other_providers: options.other_providers,
             env_allowed: options.env_allowed,
@@ -91,9 +91,9 @@ impl Library {
         let tokenizer = self.tokenizer;
         // Counting tokens and comparing names is slow and must not block other tasks.
         let checked = tokio::task::spawn_blocking(move || {
-            let subjects = everything.subjects();
-            let findings = persona::lint::lint(&subjects, &everything, &settings, &tokenizer);
-            Found { findings, entries: subjects.len() }
+            let targets = everything.targets();
+            let findings = persona::lint::lint(&targets, &everything, &settings, &tokenizer);
+            Found { findings, entries: targets.len() }
         });
         checked.await.map_err(interrupted)
     }

@@ -15,17 +15,17 @@ pub use lint::{FileRule, LintFinding, LintReport, LintRule};
 
 /// An entity in full, with its place and revision.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Document<T> {
+pub struct FullEntity<T> {
     #[serde(flatten)]
     pub entity: T,
     #[serde(flatten)]
     pub meta: Meta,
 }
 
-/// A piece by kind and name.
+/// An entity by kind and name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Piece {
+pub struct EntityRef {
     pub kind: Kind,
     pub name: Name,
 }
@@ -42,13 +42,13 @@ pub struct Written {
     pub changed: bool,
     /// Pieces that were created with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub created: Vec<Piece>,
+    pub created: Vec<EntityRef>,
     /// Builtins that were copied into this scope first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied: Vec<Piece>,
+    pub copied: Vec<EntityRef>,
     /// Entities whose references have the new name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub followed: Vec<Place>,
+    pub followed: Vec<ScopedEntityRef>,
     /// Entities whose references still have the old name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_followed: Vec<LeftBehind>,
@@ -103,10 +103,10 @@ pub struct Deleted {
     pub deleted: bool,
     /// Entities that were linked to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unlinked: Vec<Piece>,
+    pub unlinked: Vec<EntityRef>,
     /// Entities of other scopes whose reference is broken now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_without: Vec<Place>,
+    pub left_without: Vec<ScopedEntityRef>,
     /// The scope whose definition of this name is in force now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_force: Option<Scope>,
@@ -127,7 +127,7 @@ pub struct StageState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied: Vec<Piece>,
+    pub copied: Vec<EntityRef>,
 }
 
 /// The compiled text that was asked for, or both.
@@ -151,7 +151,7 @@ pub struct Prompt {
 
 /// An entry of a list or a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Item {
+pub struct ListItem {
     pub kind: Kind,
     pub name: Name,
     pub scope: Scope,
@@ -176,7 +176,7 @@ pub struct Item {
 /// One page; `next_cursor` asks for the following one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Page {
-    pub items: Vec<Item>,
+    pub items: Vec<ListItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -392,7 +392,7 @@ pub struct Resolved {
 /// The settings of a persona that are no part of its prompt, by field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Settings(pub serde_json::Map<String, Value>);
+pub struct PersonaSettings(pub serde_json::Map<String, Value>);
 
 /// The outcome of a rollback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -401,7 +401,7 @@ pub struct RolledBack {
     pub written: Written,
     /// Pieces that were restored with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub restored: Vec<Piece>,
+    pub restored: Vec<EntityRef>,
     /// Pieces that are linked under their current names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<RenamedPiece>,
@@ -410,7 +410,7 @@ pub struct RolledBack {
     pub differing: Vec<PieceThen>,
     /// Pieces whose history no longer has that time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub forgotten: Vec<Place>,
+    pub forgotten: Vec<ScopedEntityRef>,
 }
 
 /// A renamed piece.
@@ -446,17 +446,17 @@ pub struct Promoted {
     pub from: Scope,
     pub to: Scope,
     /// Entities that were written to the new scope.
-    pub carried: Vec<Piece>,
+    pub carried: Vec<EntityRef>,
     /// Builtins that were copied to the new scope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied: Vec<Piece>,
+    pub copied: Vec<EntityRef>,
     /// Entities that were removed from the old scope.
-    pub removed: Vec<Piece>,
+    pub removed: Vec<EntityRef>,
     /// Entities that stay in the old scope because others use them.
-    pub kept: Vec<Piece>,
+    pub kept: Vec<EntityRef>,
     /// Entities with placeholders for the environment, which only files fill in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unfilled: Vec<Piece>,
+    pub unfilled: Vec<EntityRef>,
 }
 
 /// Entities with everything that they refer to, as one personas.toml.
@@ -465,7 +465,7 @@ pub struct Exported {
     pub toml: String,
     /// References that exist in no scope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<Piece>,
+    pub missing: Vec<EntityRef>,
 }
 
 /// The changes of an import.
@@ -475,7 +475,7 @@ pub struct ImportPlan {
     pub items: Vec<ImportItem>,
     /// Builtins that are copied into the scope first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied: Vec<Piece>,
+    pub copied: Vec<EntityRef>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -510,14 +510,14 @@ pub enum ImportChange {
 #[schemars(inline)]
 pub struct LeftBehind {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: ScopedEntityRef,
     pub why: String,
 }
 
 /// An entity in a scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Place {
+pub struct ScopedEntityRef {
     pub scope: Scope,
     pub kind: Kind,
     pub name: Name,

@@ -4,8 +4,8 @@ use async_recursion::async_recursion as boxed;
 use std::sync::Arc;
 
 use persona::{
-    Assembled, BaseRef, Bundle, Chain, ChainError, Compiled, Form, Kind, Link, Manifest, Name, OverrideError,
-    PersonaView, Request, Scope, TokenCounter as _, View, assemble, manifest,
+    Assembled, AssemblyRequest, BaseRef, Bundle, Chain, ChainError, Compiled, Form, Kind, Link, Manifest,
+    Name, OverrideError, PersonaView, Scope, TokenCounter as _, View, assemble, manifest,
 };
 
 use store::Rendered;
@@ -63,7 +63,7 @@ impl Library {
     #[boxed]
     pub async fn prompt(&self, input: &GetPersona) -> Result<Prompt> {
         let view = view_of(input.detail.unwrap_or(true));
-        let request = Request { view, form: Form::Text, ..request(input) };
+        let request = AssemblyRequest { view, form: Form::Text, ..request(input) };
         let whole = self.whole(input, &request).await?;
         let assembled = self.assemble(whole.bundle(), &request).await?;
         Ok(Prompt {
@@ -72,7 +72,11 @@ impl Library {
         })
     }
 
-    pub(crate) async fn assemble<'a>(&self, bundle: &'a Bundle, request: &Request) -> Result<Assembled<'a>> {
+    pub(crate) async fn assemble<'a>(
+        &self,
+        bundle: &'a Bundle,
+        request: &AssemblyRequest,
+    ) -> Result<Assembled<'a>> {
         match assemble(bundle, request, &self.tokenizer) {
             Ok(assembled) => Ok(assembled),
             Err(error) => Err(self.bad_override(error).await),
@@ -82,14 +86,14 @@ impl Library {
     /// The pieces of a persona, without contents.
     #[boxed]
     pub async fn manifest(&self, input: &ByName) -> Result<Manifest> {
-        let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
+        let loaded = self.load(&input.name, input.scope, &AssemblyRequest::default()).await?;
         Ok(manifest(&loaded.bundle.assembled(), &self.tokenizer))
     }
 
     /// Compiles a persona from its current parts and stage, and stores the text.
     #[boxed]
     pub async fn compile_persona(&self, input: &CompilePersona) -> Result<CompiledPersona> {
-        let loaded = self.load(&input.name, input.scope, &Request::default()).await?;
+        let loaded = self.load(&input.name, input.scope, &AssemblyRequest::default()).await?;
         let compiled = self.up_to_date(&loaded.bundle).await?;
         let is_detail = input.detail.unwrap_or(true);
         Ok(CompiledPersona {
@@ -105,7 +109,7 @@ impl Library {
         &self,
         name: &Name,
         scope: Option<Scope>,
-        request: &Request,
+        request: &AssemblyRequest,
     ) -> Result<Arc<store::Loaded>> {
         match self.scopes.load(name, scope, &request.overrides).await {
             Ok(Some(loaded)) => {
@@ -153,7 +157,7 @@ impl Library {
     }
 
     /// The persona of a request, current or at a revision.
-    pub(crate) async fn whole(&self, input: &GetPersona, request: &Request) -> Result<Whole> {
+    pub(crate) async fn whole(&self, input: &GetPersona, request: &AssemblyRequest) -> Result<Whole> {
         let Some(revision) = &input.revision else {
             return Ok(Whole::Current(self.load(&input.name, input.scope, request).await?));
         };
@@ -163,7 +167,7 @@ impl Library {
     }
 
     /// The compiled text alone; the stored one if the request is plain and it is up to date.
-    async fn view_compiled(&self, input: &GetPersona, request: &Request) -> Result<PersonaView> {
+    async fn view_compiled(&self, input: &GetPersona, request: &AssemblyRequest) -> Result<PersonaView> {
         let whole = self.whole(input, request).await?;
         let loaded = match &whole {
             Whole::Current(loaded) if request.is_plain() => loaded,
@@ -205,8 +209,8 @@ impl Library {
     }
 }
 
-fn request(input: &GetPersona) -> Request {
-    Request {
+fn request(input: &GetPersona) -> AssemblyRequest {
+    AssemblyRequest {
         // Compiled text is complete unless the caller asks for the short one.
         view: view_of(input.detail.unwrap_or(input.compiled)),
         form: if input.compiled { Form::Compiled } else { Form::Pieces },
@@ -231,7 +235,7 @@ pub fn parse_view(rendered: &Rendered) -> PersonaView {
 
 /// The view of a request without overrides, filters and budgets.
 fn render_plain(bundle: &Bundle, view: View) -> String {
-    json(&persona::view(&bundle.assembled(), &Request::plain(view), ""))
+    json(&persona::view(&bundle.assembled(), &AssemblyRequest::plain(view), ""))
 }
 
 fn json(view: &PersonaView) -> String {

@@ -14,12 +14,12 @@ use crate::inputs::{
     UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait, build, set_fields,
 };
 use crate::library::checked;
-use crate::outputs::{self, Deleted, Place, Written};
+use crate::outputs::{self, Deleted, ScopedEntityRef, Written};
 use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
 /// A kind with inputs of its own for creating and updating.
-pub trait Piece: Keep + Entity {
+pub trait Editable: Keep + Entity {
     type Create;
     type Update: Send + 'static;
 
@@ -51,10 +51,10 @@ pub(crate) fn set<T>(field: &mut T, given: Option<T>) {
     }
 }
 
-/// Implements [`Piece`] for kinds, from the description of their fields.
+/// Implements [`Editable`] for kinds, from the description of their fields.
 macro_rules! pieces {
     ($($type:ident, $create:ident, $update:ident, $fields:ident $(, $input:ident, $entity:ident => $more:expr)?;)+) => {
-        $(impl Piece for $type {
+        $(impl Editable for $type {
             type Create = $create;
             type Update = $update;
 
@@ -106,7 +106,7 @@ fn new_stage((stage, position): (NewStage, i32)) -> Stage {
 
 impl Library {
     /// Creates a piece.
-    pub async fn create<P: Piece>(&self, author: &Author, input: P::Create) -> Result<Written> {
+    pub async fn create<P: Editable>(&self, author: &Author, input: P::Create) -> Result<Written> {
         let (piece, scope, message) = P::create(input)?;
         self.create_piece(author, piece.into(), scope, message).await
     }
@@ -135,7 +135,7 @@ impl Library {
     }
 
     /// Updates a piece in the scope that its name resolves to. A builtin is copied first.
-    pub async fn update<P: Piece>(&self, author: &Author, input: P::Update) -> Result<Written> {
+    pub async fn update<P: Editable>(&self, author: &Author, input: P::Update) -> Result<Written> {
         let (name, terms) = P::terms(&input);
         let edit = move |entity: &mut AnyEntity| {
             if let Ok(mut piece) = P::try_from(entity.clone()) {
@@ -187,14 +187,14 @@ impl Library {
         if is_used && !force {
             let here = users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken()));
             let elsewhere = outcome.left_without.iter();
-            let elsewhere =
-                elsewhere.map(|Place { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
+            let elsewhere = elsewhere
+                .map(|ScopedEntityRef { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
             let users: Vec<String> = here.chain(elsewhere).collect();
             return Err(Error::InUse { kind, name, users: users.into() });
         }
         for (user_kind, user) in users {
             unlink(&mut write, user_kind, &user, kind, &name).await?;
-            outcome.unlinked.push(outputs::Piece { kind: user_kind, name: user });
+            outcome.unlinked.push(outputs::EntityRef { kind: user_kind, name: user });
         }
         write.discard(kind, &name)?;
         write.remove(&held).await?;
@@ -210,7 +210,7 @@ impl Library {
         name: &Name,
         scope: Scope,
         found: &[Scope],
-    ) -> Result<Vec<Place>> {
+    ) -> Result<Vec<ScopedEntityRef>> {
         let falls_back = found.iter().any(|other| *other < scope);
         let users = self.users_of(kind, name, scope).await?.into_iter();
         let loses = |user: &User| user.place.scope > scope && (user.by_scope || !falls_back);

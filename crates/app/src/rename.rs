@@ -7,14 +7,14 @@ use store::{Action, Held};
 
 use crate::change::{Terms, keep_any};
 use crate::inputs::RenameEntity;
-use crate::outputs::{LeftBehind, Place, Written};
+use crate::outputs::{LeftBehind, ScopedEntityRef, Written};
 use crate::scope::is_linked;
 use crate::{Author, Library, Result};
 
 /// An entity that refers to another one by name.
 #[derive(Debug)]
 pub(crate) struct User {
-    pub(crate) place: Place,
+    pub(crate) place: ScopedEntityRef,
     /// True if it says `scope:name`.
     pub(crate) by_scope: bool,
 }
@@ -23,12 +23,12 @@ pub(crate) struct User {
 #[derive(Debug, Default)]
 pub(crate) struct Followers {
     /// In the same scope: these follow in the same write.
-    here: Vec<Place>,
+    here: Vec<ScopedEntityRef>,
     /// In the same scope too; links of the database follow by themselves.
-    linked: Vec<Place>,
-    elsewhere: Vec<Place>,
+    linked: Vec<ScopedEntityRef>,
+    elsewhere: Vec<ScopedEntityRef>,
     /// With the new name these would mean the entity of another scope.
-    astray: Vec<(Place, Scope)>,
+    astray: Vec<(ScopedEntityRef, Scope)>,
     /// Personas of files that are in a stage of a renamed arc of the database.
     heirs: Vec<Heir>,
 }
@@ -57,7 +57,8 @@ impl Library {
         let mut followers = Followers::default();
         if !rename.scope.is_file() && is_linked(rename.kind) {
             let users = write.users(held).await?.into_iter();
-            followers.linked = users.map(|(kind, name)| Place { scope: rename.scope, kind, name }).collect();
+            followers.linked =
+                users.map(|(kind, name)| ScopedEntityRef { scope: rename.scope, kind, name }).collect();
         }
         let taken = self.scopes.scopes_of(rename.kind, &rename.new).await?;
         for User { place, by_scope } in self.namers(rename, true).await? {
@@ -97,7 +98,7 @@ impl Library {
             let users_here = entities.iter().filter_map(|entity| {
                 let by_scope = names(entity, rename, hidden)
                     .or_else(|| (removals && !hidden && removes(entity, rename)).then_some(false))?;
-                let place = Place { scope, kind: entity.kind(), name: entity.name().clone() };
+                let place = ScopedEntityRef { scope, kind: entity.kind(), name: entity.name().clone() };
                 Some(User { place, by_scope })
             });
             users.extend(users_here);
@@ -113,7 +114,7 @@ impl Library {
         followers: Followers,
         rename: &Rename,
         message: &str,
-    ) -> (Vec<Place>, Vec<LeftBehind>) {
+    ) -> (Vec<ScopedEntityRef>, Vec<LeftBehind>) {
         let Followers { here, linked, elsewhere, astray, heirs } = followers;
         let mut followed = [linked, here].concat();
         let mut not_followed: Vec<LeftBehind> = Vec::new();
@@ -131,7 +132,7 @@ impl Library {
         if let Err(error) = kept {
             let why = format!("it is in the first stage now, because its stage could not be stored: {error}");
             let left = |Heir { scope, name, .. }| LeftBehind {
-                place: Place { scope, kind: Kind::Persona, name },
+                place: ScopedEntityRef { scope, kind: Kind::Persona, name },
                 why: why.clone(),
             };
             not_followed.extend(heirs.into_iter().map(left));
@@ -142,7 +143,7 @@ impl Library {
     async fn follow_in_place(
         &self,
         author: &Author,
-        place: &Place,
+        place: &ScopedEntityRef,
         rename: &Rename,
         message: &str,
     ) -> Result<()> {

@@ -7,7 +7,7 @@ use persona::{AnyEntity, Entity, Kind, Name, Reference, Scope};
 use scopes::Write;
 use store::{Action, Held, Keep};
 
-use crate::outputs::Piece;
+use crate::outputs::EntityRef;
 use crate::templates::untagged_copy;
 use crate::{Error, Library, Result, ScopeError};
 
@@ -78,7 +78,7 @@ impl Library {
         write: &mut Write,
         kind: Kind,
         name: &Name,
-        copied: &mut Vec<Piece>,
+        copied: &mut Vec<EntityRef>,
     ) -> Result<()> {
         if write.scope().is_file() {
             return self.check_reach(write, kind, name).await;
@@ -127,7 +127,7 @@ impl Library {
         write: &mut Write,
         kind: Kind,
         name: &Name,
-        copied: &mut Vec<Piece>,
+        copied: &mut Vec<EntityRef>,
     ) -> Result<()> {
         let Some(entity) = Builtins::get().find(kind, name) else {
             let found = self.scopes.scopes_of(kind, name).await?;
@@ -145,7 +145,7 @@ impl Library {
             }
             other => other,
         })?;
-        copied.push(Piece { kind, name: name.clone() });
+        copied.push(EntityRef { kind, name: name.clone() });
         if kind == Kind::Persona {
             self.carry_stage(write, name, Scope::Builtin).await?;
         }
@@ -182,7 +182,7 @@ impl Library {
         write: &mut Write,
         kind: Kind,
         name: &Name,
-        copied: &mut Vec<Piece>,
+        copied: &mut Vec<EntityRef>,
     ) -> Result<Held<AnyEntity>> {
         write.refuse_broken(kind, name)?;
         if let Some(held) = write.find_any(kind, name).await? {

@@ -6,7 +6,7 @@ use persona::{AnyEntity, Bundle, Name, Persona, Scope, with_entity};
 
 use crate::change::check_revision;
 use crate::inputs::{DuplicateEntity, GetPersona};
-use crate::outputs::{Settings, Written};
+use crate::outputs::{PersonaSettings, Written};
 use crate::{Author, Library, Result, ValueError};
 
 /// The tag of builtins. Copies drop it.
@@ -63,31 +63,31 @@ impl Library {
     /// A persona with everything it inherits merged in, and no base.
     #[boxed]
     pub async fn flat(&self, input: &crate::inputs::ByName) -> Result<Persona> {
-        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        let loaded = self.load(&input.name, input.scope, &persona::AssemblyRequest::default()).await?;
         Ok(persona::explain::flat(&loaded.bundle))
     }
 
     /// The same, with the names that would mean something else in the persona's scope.
     #[boxed]
     pub async fn written_out(&self, input: &crate::inputs::ByName) -> Result<WrittenOut> {
-        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        let loaded = self.load(&input.name, input.scope, &persona::AssemblyRequest::default()).await?;
         let holders = self.holders(&loaded.bundle).await?;
         Ok(persona::explain::written_out(&loaded.bundle, &holders))
     }
 
     /// The settings of a persona for runtimes, inherited or its own. No view for an agent has them.
     #[boxed]
-    pub async fn settings(&self, input: &GetPersona) -> Result<Settings> {
-        let whole = self.whole(input, &persona::Request::default()).await?;
+    pub async fn settings(&self, input: &GetPersona) -> Result<PersonaSettings> {
+        let whole = self.whole(input, &persona::AssemblyRequest::default()).await?;
         let flat = AnyEntity::from(persona::explain::flat(whole.bundle()));
         let set = flat.values().into_iter().filter(|(field, value)| field.is_setting && !value.is_unset());
-        Ok(Settings(set.map(|(field, value)| (field.name.to_owned(), value.to_json())).collect()))
+        Ok(PersonaSettings(set.map(|(field, value)| (field.name.to_owned(), value.to_json())).collect()))
     }
 
     /// The layer and scope that each field and part of a persona comes from.
     #[boxed]
     pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<Explanation> {
-        let loaded = self.load(&input.name, input.scope, &persona::Request::default()).await?;
+        let loaded = self.load(&input.name, input.scope, &persona::AssemblyRequest::default()).await?;
         let holders = self.holders(&loaded.bundle).await?;
         Ok(persona::explain::explain(&loaded.bundle, &holders))
     }

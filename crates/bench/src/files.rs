@@ -37,7 +37,7 @@ const LOAD_BAR: f64 = 3.0;
 const SAVE_BAR: f64 = 1.5;
 
 /// A file, a library over it, and what was measured of them, in microseconds.
-struct Subject {
+struct MeasuredFile {
     size: u64,
     /// The file as it was made; saves change it since.
     text: String,
@@ -65,7 +65,7 @@ pub(crate) async fn measure(arguments: &[&str]) -> Result<()> {
         arguments.first().map_or(Ok(u64::MAX), |text| text.parse()).context("LARGEST is a number")?;
     let mut subjects = Vec::new();
     for size in SIZES.into_iter().filter(|size| *size <= largest) {
-        subjects.push(Subject::open(size).await?);
+        subjects.push(MeasuredFile::open(size).await?);
     }
     let mut random = StdRng::seed_from_u64(SEED);
     for _ in 0..ROUNDS {
@@ -83,7 +83,7 @@ pub(crate) async fn measure(arguments: &[&str]) -> Result<()> {
     report("files", &figures)
 }
 
-impl Subject {
+impl MeasuredFile {
     /// Makes a file and lets its history begin.
     async fn open(size: u64) -> Result<Self> {
         let text = text::personas_toml(size, SEED)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use database::Location;
-use persona::{Bundle, Name, Request, TokenCounter, View};
+use persona::{AssemblyRequest, Bundle, Name, TokenCounter, View};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use rusqlite::{Connection, OpenFlags};
@@ -196,7 +196,7 @@ async fn pure(libraries: &[Library], random: &mut StdRng) -> Result<Vec<Figure>>
         };
         let json = each(&|bundle| drop(serde_json::to_string(bundle)));
         let assembly = each(&|bundle| {
-            let request = Request { limit: Some(4), ..Request::plain(View::Detail) };
+            let request = AssemblyRequest { limit: Some(4), ..AssemblyRequest::plain(View::Detail) };
             let assembled = persona::assemble(bundle, &request, &Bytes);
             drop(assembled.map(|assembled| persona::view(&assembled, &request, "bytes")));
         });

@@ -21,7 +21,7 @@ pub const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A parameter of a statement.
 #[derive(Debug, Clone)]
-pub enum Value {
+pub enum Parameter {
     Int(i64),
     MaybeInt(Option<i64>),
     Text(String),
@@ -36,19 +36,19 @@ pub enum Value {
     MaybeUuid(Option<Uuid>),
 }
 
-impl From<i64> for Value {
+impl From<i64> for Parameter {
     fn from(value: i64) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for Parameter {
     fn from(value: &str) -> Self {
         Self::Text(value.to_owned())
     }
 }
 
-impl From<&persona::Name> for Value {
+impl From<&persona::Name> for Parameter {
     fn from(value: &persona::Name) -> Self {
         Self::Text(value.as_str().to_owned())
     }
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// The first column of the first row.
-    pub async fn text(&self, sql: impl Into<String>, values: &[Value]) -> Result<Option<String>> {
+    pub async fn text(&self, sql: impl Into<String>, values: &[Parameter]) -> Result<Option<String>> {
         match self {
             Self::Sqlite(sqlite) => sqlite.text(sql.into(), values).await,
             Self::Postgres(postgres) => postgres.text(&sql.into(), values).await,
@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// The first column of the first row of a short statement. SQLite runs it on the caller's thread.
-    pub async fn short_text(&self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+    pub async fn short_text(&self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         match self {
             Self::Sqlite(sqlite) => sqlite.text_now(sql, values),
             Self::Postgres(postgres) => postgres.text(sql, values).await,
@@ -127,14 +127,14 @@ impl Engine {
     }
 
     /// The first column of every row.
-    pub async fn texts(&self, sql: impl Into<String>, values: &[Value]) -> Result<Vec<String>> {
+    pub async fn texts(&self, sql: impl Into<String>, values: &[Parameter]) -> Result<Vec<String>> {
         match self {
             Self::Sqlite(sqlite) => sqlite.texts(sql.into(), values).await,
             Self::Postgres(postgres) => postgres.texts(&sql.into(), values).await,
         }
     }
 
-    pub async fn number(&self, sql: impl Into<String>, values: &[Value]) -> Result<Option<i64>> {
+    pub async fn number(&self, sql: impl Into<String>, values: &[Parameter]) -> Result<Option<i64>> {
         match self {
             Self::Sqlite(sqlite) => sqlite.number(sql.into(), values).await,
             Self::Postgres(postgres) => postgres.number(&sql.into(), values).await,
@@ -172,7 +172,7 @@ impl Transaction {
     }
 
     /// Runs a statement and returns how many rows it touched.
-    pub async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
+    pub async fn run(&mut self, sql: &str, values: &[Parameter]) -> Result<u64> {
         match self {
             Self::Sqlite(transaction) => transaction.run(sql, values),
             Self::Postgres(transaction) => transaction.run(sql, values).await,
@@ -187,21 +187,21 @@ impl Transaction {
         }
     }
 
-    pub async fn text(&mut self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+    pub async fn text(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         match self {
             Self::Sqlite(transaction) => transaction.first(sql, values),
             Self::Postgres(transaction) => transaction.text(sql, values).await,
         }
     }
 
-    pub async fn texts(&mut self, sql: &str, values: &[Value]) -> Result<Vec<String>> {
+    pub async fn texts(&mut self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
         match self {
             Self::Sqlite(transaction) => transaction.texts(sql, values),
             Self::Postgres(transaction) => transaction.texts(sql, values).await,
         }
     }
 
-    pub async fn number(&mut self, sql: &str, values: &[Value]) -> Result<Option<i64>> {
+    pub async fn number(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
         match self {
             Self::Sqlite(transaction) => transaction.first(sql, values),
             Self::Postgres(transaction) => transaction.number(sql, values).await,
@@ -219,24 +219,24 @@ impl Transaction {
 }
 
 /// Refuses NUL, which PostgreSQL cannot store.
-pub(crate) fn refuse_nul(value: &Value) -> Result<()> {
+pub(crate) fn refuse_nul(value: &Parameter) -> Result<()> {
     // In JSON it is an escape, unless its backslash is itself escaped.
     let escaped = |json: &str| {
         json.match_indices("\\u0000")
             .any(|(at, _)| json[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0)
     };
     let found = match value {
-        Value::Text(text) | Value::MaybeText(Some(text)) => text.contains('\0'),
-        Value::Json(json) | Value::MaybeJson(Some(json)) => escaped(json),
-        Value::Tags(tags) => tags.iter().any(|tag| tag.contains('\0')),
-        Value::Int(_)
-        | Value::MaybeInt(_)
-        | Value::MaybeText(None)
-        | Value::MaybeJson(None)
-        | Value::Time(_)
-        | Value::MaybeTime(_)
-        | Value::Uuid(_)
-        | Value::MaybeUuid(_) => false,
+        Parameter::Text(text) | Parameter::MaybeText(Some(text)) => text.contains('\0'),
+        Parameter::Json(json) | Parameter::MaybeJson(Some(json)) => escaped(json),
+        Parameter::Tags(tags) => tags.iter().any(|tag| tag.contains('\0')),
+        Parameter::Int(_)
+        | Parameter::MaybeInt(_)
+        | Parameter::MaybeText(None)
+        | Parameter::MaybeJson(None)
+        | Parameter::Time(_)
+        | Parameter::MaybeTime(_)
+        | Parameter::Uuid(_)
+        | Parameter::MaybeUuid(_) => false,
     };
     if found {
         return Err(Error::Nul);

@@ -13,7 +13,7 @@ mod dialect;
 pub use dialect::{Column, Dialect};
 
 mod engine;
-pub use engine::{BUSY_TIMEOUT, Engine, Transaction, Value};
+pub use engine::{BUSY_TIMEOUT, Engine, Parameter, Transaction};
 mod postgres;
 pub use postgres::{Postgres, PostgresTransaction, arguments as postgres_arguments};
 mod sqlite;

@@ -4,7 +4,7 @@
 //! migrator does not guard against, and because a newer database deserves a clear error.
 
 use crate::dialect::Dialect;
-use crate::engine::{Engine, Transaction, Value};
+use crate::engine::{Engine, Parameter, Transaction};
 use crate::{Error, Result};
 
 struct Migration {
@@ -80,7 +80,7 @@ pub async fn migrate(engine: &Engine) -> Result<()> {
     let mut transaction = engine.begin().await?;
     match transaction.dialect() {
         Dialect::Postgres => {
-            transaction.run("SELECT pg_advisory_xact_lock($1)", &[Value::Int(ADVISORY_LOCK)]).await?;
+            transaction.run("SELECT pg_advisory_xact_lock($1)", &[Parameter::Int(ADVISORY_LOCK)]).await?;
         }
         Dialect::Sqlite => refuse_foreign(&mut transaction).await?,
     }
@@ -120,7 +120,7 @@ async fn apply(transaction: &mut Transaction, migration: &Migration) -> Result<(
     transaction
         .run(
             "INSERT INTO masque_migrations (version, applied_at) VALUES ($1, $2)",
-            &[Value::Int(migration.version), Value::Text(now)],
+            &[Parameter::Int(migration.version), Parameter::Text(now)],
         )
         .await?;
     tracing::info!(version = migration.version, "schema migrated");

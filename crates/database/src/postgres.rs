@@ -7,7 +7,7 @@ use futures::stream::{BoxStream, StreamExt as _};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, PgTransaction};
 
-use crate::engine::{Value, refuse_nul};
+use crate::engine::{Parameter, refuse_nul};
 use crate::{Error, Result};
 
 /// The maximum number of connections for reading, and for writing.
@@ -56,19 +56,19 @@ impl Postgres {
         Ok(PostgresTransaction(self.readers.begin_with(begin).await?))
     }
 
-    pub(crate) async fn text(&self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+    pub(crate) async fn text(&self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         let arguments = arguments(values)?;
         let row =
             sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&self.readers).await?;
         Ok(row.flatten())
     }
 
-    pub(crate) async fn texts(&self, sql: &str, values: &[Value]) -> Result<Vec<String>> {
+    pub(crate) async fn texts(&self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
         let arguments = arguments(values)?;
         Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(&self.readers).await?)
     }
 
-    pub(crate) async fn number(&self, sql: &str, values: &[Value]) -> Result<Option<i64>> {
+    pub(crate) async fn number(&self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
         let arguments = arguments(values)?;
         let row =
             sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&self.readers).await?;
@@ -93,7 +93,7 @@ impl PostgresTransaction {
         Ok(self.0.commit().await?)
     }
 
-    pub(crate) async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
+    pub(crate) async fn run(&mut self, sql: &str, values: &[Parameter]) -> Result<u64> {
         let arguments = arguments(values)?;
         let done = sqlx::query_with(AssertSqlSafe(sql), arguments).execute(&mut *self.0).await?;
         Ok(done.rows_affected())
@@ -104,18 +104,18 @@ impl PostgresTransaction {
         Ok(())
     }
 
-    pub(crate) async fn text(&mut self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+    pub(crate) async fn text(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         let arguments = arguments(values)?;
         let row = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&mut *self.0).await?;
         Ok(row.flatten())
     }
 
-    pub(crate) async fn texts(&mut self, sql: &str, values: &[Value]) -> Result<Vec<String>> {
+    pub(crate) async fn texts(&mut self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
         let arguments = arguments(values)?;
         Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(&mut *self.0).await?)
     }
 
-    pub(crate) async fn number(&mut self, sql: &str, values: &[Value]) -> Result<Option<i64>> {
+    pub(crate) async fn number(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
         let arguments = arguments(values)?;
         let row = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&mut *self.0).await?;
         Ok(row.flatten())
@@ -127,22 +127,22 @@ impl PostgresTransaction {
 }
 
 /// The parameters of a statement as sqlx takes them.
-pub fn arguments(values: &[Value]) -> Result<PgArguments> {
+pub fn arguments(values: &[Parameter]) -> Result<PgArguments> {
     let mut arguments = PgArguments::default();
     for value in values {
         refuse_nul(value)?;
         match value {
-            Value::Int(value) => arguments.add(*value),
-            Value::MaybeInt(value) => arguments.add(*value),
-            Value::Text(value) => arguments.add(value),
-            Value::MaybeText(value) => arguments.add(value),
-            Value::Json(value) => arguments.add(raw_json(value)?),
-            Value::MaybeJson(value) => arguments.add(value.as_deref().map(raw_json).transpose()?),
-            Value::Tags(value) => arguments.add(value),
-            Value::Time(value) => arguments.add(*value),
-            Value::MaybeTime(value) => arguments.add(*value),
-            Value::Uuid(value) => arguments.add(*value),
-            Value::MaybeUuid(value) => arguments.add(*value),
+            Parameter::Int(value) => arguments.add(*value),
+            Parameter::MaybeInt(value) => arguments.add(*value),
+            Parameter::Text(value) => arguments.add(value),
+            Parameter::MaybeText(value) => arguments.add(value),
+            Parameter::Json(value) => arguments.add(raw_json(value)?),
+            Parameter::MaybeJson(value) => arguments.add(value.as_deref().map(raw_json).transpose()?),
+            Parameter::Tags(value) => arguments.add(value),
+            Parameter::Time(value) => arguments.add(*value),
+            Parameter::MaybeTime(value) => arguments.add(*value),
+            Parameter::Uuid(value) => arguments.add(*value),
+            Parameter::MaybeUuid(value) => arguments.add(*value),
         }
         .map_err(|error| Error::Database(sqlx::Error::Encode(error)))?;
     }

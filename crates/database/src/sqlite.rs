@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::engine::Value;
+use crate::engine::Parameter;
 use crate::{Error, Result};
 
 mod readers;
@@ -73,7 +73,7 @@ impl Sqlite {
     }
 
     /// The first column of the first row, read on the caller's thread.
-    pub fn text_now(&self, sql: &str, values: &[Value]) -> Result<Option<String>> {
+    pub fn text_now(&self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         self.readers.now(|connection| first(connection, sql, values))
     }
 
@@ -81,21 +81,21 @@ impl Sqlite {
     pub fn rows_now<T>(
         &self,
         sql: &str,
-        values: &[Value],
+        values: &[Parameter],
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         self.readers.now(|connection| collect(&mut prepare(connection, sql, values)?, read))
     }
 
-    pub(crate) async fn text(&self, sql: String, values: &[Value]) -> Result<Option<String>> {
+    pub(crate) async fn text(&self, sql: String, values: &[Parameter]) -> Result<Option<String>> {
         self.readers.later(sql, values, first).await
     }
 
-    pub(crate) async fn texts(&self, sql: String, values: &[Value]) -> Result<Vec<String>> {
+    pub(crate) async fn texts(&self, sql: String, values: &[Parameter]) -> Result<Vec<String>> {
         self.readers.later(sql, values, column).await
     }
 
-    pub(crate) async fn number(&self, sql: String, values: &[Value]) -> Result<Option<i64>> {
+    pub(crate) async fn number(&self, sql: String, values: &[Parameter]) -> Result<Option<i64>> {
         self.readers.later(sql, values, first).await
     }
 

@@ -15,7 +15,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::hint::{self, SyntaxError};
-use super::problem::{self, Finding, Level, Mistake, Problem};
+use super::problem::{self, Finding, Mistake, Problem, ProblemLevel};
 use super::settle::Stamp;
 
 mod context;
@@ -47,13 +47,13 @@ pub const CONNECTIONS: [&str; 2] = ["mcp_servers", "providers"];
 
 /// A definition that a file holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct FileEntry {
     pub entity: AnyEntity,
     /// See [`entity_hash`].
     pub hash: String,
 }
 
-impl Entry {
+impl FileEntry {
     pub fn new(entity: AnyEntity) -> Self {
         let hash = entity_hash(&entity);
         Self { entity, hash }
@@ -65,7 +65,7 @@ impl Entry {
 pub struct Document {
     /// As the path was given.
     pub path: PathBuf,
-    pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<Entry>>>,
+    pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<FileEntry>>>,
     /// Entries of the file that cannot be read, each with an entry in `problems`.
     pub broken: Vec<(Kind, Name)>,
     /// Tables that it has and that define nothing; see [`CONNECTIONS`].
@@ -115,7 +115,7 @@ impl Document {
         self.fingerprint = fingerprint(text);
     }
 
-    pub fn get(&self, kind: Kind, name: &str) -> Option<&Arc<Entry>> {
+    pub fn get(&self, kind: Kind, name: &str) -> Option<&Arc<FileEntry>> {
         self.entries.get(&kind)?.get(name)
     }
 
@@ -141,7 +141,7 @@ impl Document {
             return None;
         }
         let is_of = |problem: &&Problem| {
-            problem.level == Level::Error
+            problem.level == ProblemLevel::Error
                 && problem.entry.as_ref().is_some_and(|(of, entry)| *of == kind && entry == name)
         };
         // Only the first of very many problems are listed.
@@ -153,7 +153,7 @@ impl Document {
     }
 
     /// Every entry, kind by kind.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub fn all(&self) -> impl Iterator<Item = &Arc<FileEntry>> {
         self.entries.values().flat_map(BTreeMap::values)
     }
 }
@@ -217,7 +217,7 @@ pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
             message: "not UTF-8 text".to_owned(),
             hint: Some("save the file as UTF-8".to_owned()),
         };
-        let finding = Finding { offset: good.len(), mistake, entry: None, level: Level::Error };
+        let finding = Finding { offset: good.len(), mistake, entry: None, level: ProblemLevel::Error };
         problem::place(path, good, vec![finding]).remove(0)
     })
 }
@@ -232,7 +232,7 @@ fn not_toml(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let offset = error.span().map_or(0, |span| span.start);
     let message = format!("not valid TOML: {}", error.message());
     let mistake = Mistake { cause: Code::NotToml, message, hint: None };
-    let finding = Finding { offset, mistake, entry: None, level: Level::Error };
+    let finding = Finding { offset, mistake, entry: None, level: ProblemLevel::Error };
     let problem = problem::place(path, text, vec![finding]).remove(0);
     let hint = hint::of_syntax(SyntaxError::of(error), &problem, text);
     Problem { hint, ..problem }
@@ -266,14 +266,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// All entries of a kind that can be read.
-    fn kind(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>) -> BTreeMap<Name, Arc<Entry>> {
+    fn kind(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>) -> BTreeMap<Name, Arc<FileEntry>> {
         let Some(table) = value.get_ref().as_table() else {
             let mistake = Mistake {
                 cause: Code::InvalidDocument,
                 message: format!("{} must be a table of entries", kind.table()),
                 hint: Some(format!("write [{}.NAME] and the fields below it", kind.table())),
             };
-            self.context.report(Level::Error, None, value.span().start, mistake);
+            self.context.report(ProblemLevel::Error, None, value.span().start, mistake);
             return BTreeMap::new();
         };
         let entries = table.iter().filter_map(|(key, value)| {
@@ -282,7 +282,7 @@ impl Reader<'_> {
                 Err(error) => {
                     let mistake = Mistake { cause: error.code(), message: error.to_string(), hint: None };
                     let entry = Some((kind, key.get_ref().as_ref()));
-                    self.context.report(Level::Error, entry, key.span().start, mistake);
+                    self.context.report(ProblemLevel::Error, entry, key.span().start, mistake);
                     return None;
                 }
             };
@@ -294,7 +294,7 @@ impl Reader<'_> {
                 Err(fault) => {
                     let offset = fault.offset().unwrap_or(value.span().start);
                     self.context.report(
-                        Level::Error,
+                        ProblemLevel::Error,
                         Some((kind, name.as_str())),
                         offset,
                         fault.into_mistake(),
@@ -310,7 +310,7 @@ impl Reader<'_> {
         entries.collect()
     }
 
-    fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
+    fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<FileEntry, Fault> {
         let Some(table) = value.get_ref().as_table() else {
             let hint = format!("write [{}.{name}] and its fields below it", kind.table());
             return Err(Fault::new(Code::InvalidDocument, "an entry must be a table", Some(hint)));
@@ -325,7 +325,7 @@ impl Reader<'_> {
             return Err(fault.at(offset.unwrap_or(value.span().start)));
         }
         let hash = self.canonical.hash(&entity);
-        Ok(Entry { entity, hash })
+        Ok(FileEntry { entity, hash })
     }
 
     fn unknown_table(&self, key: &str, offset: usize) {
@@ -338,7 +338,7 @@ impl Reader<'_> {
             (format!("unknown table {key:?}"), hint)
         };
         let mistake = Mistake { cause: Code::UnknownField, message, hint };
-        self.context.report(Level::Warning, None, offset, mistake);
+        self.context.report(ProblemLevel::Warning, None, offset, mistake);
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use persona::{AnyEntity, AsReport, Code, Invalid, Kind, Name, Remedy, Subject, limits};
 
-use super::document::{self, Document, Entry, Overlay};
+use super::document::{self, Document, FileEntry, Overlay};
 
 mod bracket;
 mod change;
@@ -160,11 +160,11 @@ enum Now {
     Gone,
     /// There, but with a mistake that it already had.
     Broken,
-    Is(Arc<Entry>),
+    Is(Arc<FileEntry>),
 }
 
 impl Now {
-    fn entry(&self) -> Option<&Arc<Entry>> {
+    fn entry(&self) -> Option<&Arc<FileEntry>> {
         match self {
             Self::Is(entry) => Some(entry),
             _ => None,
@@ -173,7 +173,7 @@ impl Now {
 }
 
 impl Batch<'_> {
-    fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
+    fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<FileEntry>> {
         match self.changed.get(&(kind, name.clone())) {
             Some(Now::Is(entry)) => Some(Arc::clone(entry)),
             Some(_) => None,
@@ -228,10 +228,10 @@ impl Batch<'_> {
         let mut overlay = overlay.clone();
         overlay.extend(self.files.iter().map(|(path, text)| (path.clone(), text.clone())));
         let Ok(read) = document::read_over(&self.current.path, text, overlay) else { return false };
-        let id = |entry: &Entry| (entry.entity.kind(), entry.entity.name().clone());
+        let id = |entry: &FileEntry| (entry.entity.kind(), entry.entity.name().clone());
         // A mistake may be gone with the name that it was in.
-        let was_broken = |entry: &&Arc<Entry>| matches!(self.changed.get(&id(entry)), Some(Now::Broken));
-        let is_meant = |entry: Arc<Entry>| {
+        let was_broken = |entry: &&Arc<FileEntry>| matches!(self.changed.get(&id(entry)), Some(Now::Broken));
+        let is_meant = |entry: Arc<FileEntry>| {
             let (kind, name) = id(&entry);
             read.get(kind, name.as_str()) == Some(&entry)
         };
@@ -240,7 +240,7 @@ impl Batch<'_> {
     }
 
     /// All entries as they are meant to be.
-    fn entries(&self) -> impl Iterator<Item = Arc<Entry>> {
+    fn entries(&self) -> impl Iterator<Item = Arc<FileEntry>> {
         let kept = self
             .current
             .all()

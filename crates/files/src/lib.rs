@@ -7,10 +7,10 @@ mod error;
 pub use error::{Error, Result};
 
 mod problem;
-pub use problem::{InForce, Level, Problem};
+pub use problem::{InForce, Problem, ProblemLevel};
 
 pub mod document;
-pub use document::{Document, Entry};
+pub use document::{Document, FileEntry};
 
 mod hint;
 
@@ -28,7 +28,7 @@ pub mod settle;
 pub mod project;
 
 mod watch;
-pub use watch::{Mode, Watcher};
+pub use watch::{WatchMode, Watcher};
 
 mod schema;
 pub use schema::json_schema;

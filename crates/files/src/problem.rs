@@ -13,7 +13,7 @@ const LINE_CHARS: usize = 200;
 /// How bad a problem is: an error hides its entry (or the file), a warning hides nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum ProblemLevel {
     Warning,
     Error,
 }
@@ -36,7 +36,7 @@ pub struct Problem {
     /// The entry that it is about, as it is written.
     #[serde(serialize_with = "named", skip_serializing_if = "Option::is_none")]
     pub entry: Option<(Kind, String)>,
-    pub level: Level,
+    pub level: ProblemLevel,
     /// The last valid state in force, if the file as a whole cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_force: Option<InForce>,
@@ -93,14 +93,14 @@ impl Problem {
             message: message.into(),
             hint,
             entry: None,
-            level: Level::Error,
+            level: ProblemLevel::Error,
             in_force: None,
         }
     }
 
     /// True if this affects more than one entry of the file.
     pub fn is_of_whole(&self) -> bool {
-        self.level == Level::Error && self.entry.is_none()
+        self.level == ProblemLevel::Error && self.entry.is_none()
     }
 }
 
@@ -130,7 +130,7 @@ impl fmt::Display for Problem {
         if self.line > 0 {
             write!(f, ":{}:{}", self.line, self.column)?;
         }
-        f.write_str(if self.level == Level::Warning { ": warning: " } else { ": " })?;
+        f.write_str(if self.level == ProblemLevel::Warning { ": warning: " } else { ": " })?;
         if let Some((kind, name)) = &self.entry {
             write!(f, "{} {name}: ", kind.spoken())?;
         }
@@ -165,7 +165,7 @@ pub(crate) struct Finding {
     pub(crate) offset: usize,
     pub(crate) mistake: Mistake,
     pub(crate) entry: Option<(Kind, String)>,
-    pub(crate) level: Level,
+    pub(crate) level: ProblemLevel,
 }
 
 /// Finds the places of all findings in one walk over the text; sorted by place.
@@ -245,7 +245,7 @@ mod tests {
                 hint: Some("fix it".to_owned()),
             },
             entry: None,
-            level: Level::Error,
+            level: ProblemLevel::Error,
         };
         place(Path::new("p.toml"), text, vec![finding]).remove(0)
     }

@@ -9,7 +9,7 @@ pub const FILE_NAME: &str = "personas.toml";
 
 /// A project's root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct ProjectDirectory {
     pub root: PathBuf,
     /// True if it has a personas.toml.
     pub has_file: bool,
@@ -18,7 +18,7 @@ pub struct Found {
 /// The nearest ancestor with a personas.toml, else the git root, else the directory itself. The search
 /// ends at the home directory, and at a directory of another user: its owner could otherwise put words
 /// into the personas of every project below. `None` if the directory itself belongs to another user.
-pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
+pub fn find(from: &Path, home: Option<&Path>) -> Option<ProjectDirectory> {
     let (from, home) = (real(from), home.map(real));
     if !is_ours(&from) {
         return None;
@@ -30,7 +30,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
             break;
         }
         if has_file(directory) {
-            return Some(Found { root: directory.to_owned(), has_file: true });
+            return Some(ProjectDirectory { root: directory.to_owned(), has_file: true });
         }
         if git_root.is_none() && directory.join(".git").exists() {
             git_root = Some(directory.to_owned());
@@ -40,7 +40,7 @@ pub fn find(from: &Path, home: Option<&Path>) -> Option<Found> {
             break;
         }
     }
-    Some(Found { root: git_root.unwrap_or(from), has_file: false })
+    Some(ProjectDirectory { root: git_root.unwrap_or(from), has_file: false })
 }
 
 /// The personas.toml that would be the project's, but is behind a directory of another user.
@@ -87,9 +87,9 @@ fn is_ours(_: &Path) -> bool {
 mod tests {
     use std::fs;
 
-    use super::{FILE_NAME, Found};
+    use super::{FILE_NAME, ProjectDirectory};
 
-    fn find(from: &std::path::Path, home: Option<&std::path::Path>) -> Found {
+    fn find(from: &std::path::Path, home: Option<&std::path::Path>) -> ProjectDirectory {
         super::find(from, home).expect("the directory is ours")
     }
 

@@ -9,7 +9,7 @@ mod connections;
 mod part_types;
 mod rules;
 
-use persona::field::{Item, Shape};
+use persona::field::{Shape, TableType};
 use persona::{Field, Kind, PartType, with_kind};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -134,7 +134,7 @@ fn describe_field(place: &mut Value, field: &Field) {
 
 /// An item that has only a name may be written as that name. Rules for texts and rules for tables never
 /// apply to the same value, so one schema has both, and a mistake is reported exactly.
-fn describe_item(place: &mut Value, item: &Item) {
+fn describe_item(place: &mut Value, item: &TableType) {
     describe(place, item.fields);
     if !item.about.is_empty() {
         place["description"] = json!(item.about);

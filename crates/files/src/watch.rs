@@ -28,7 +28,7 @@ const FORCE: &str = "MASQUE_WATCH";
 
 /// The way in which changes are noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
+pub enum WatchMode {
     /// The system reports them.
     Native,
     /// The files are polled several times a second.
@@ -38,7 +38,7 @@ pub enum Mode {
 /// Follows some files until it is dropped.
 pub struct Watcher {
     commands: Sender<Message>,
-    mode: Arc<Mutex<Mode>>,
+    mode: Arc<Mutex<WatchMode>>,
 }
 
 impl fmt::Debug for Watcher {
@@ -60,7 +60,7 @@ impl Watcher {
     /// Calls `changed` after any of the files has changed; once for a burst of changes.
     pub fn start(paths: Vec<PathBuf>, changed: impl Fn() + Send + Sync + 'static) -> Self {
         let (commands, messages) = mpsc::channel();
-        let mode = Arc::new(Mutex::new(Mode::Native));
+        let mode = Arc::new(Mutex::new(WatchMode::Native));
         let mut follower = Follower::new(paths, commands.clone(), mode.clone());
         let started = std::thread::Builder::new()
             .name("masque-watch".to_owned())
@@ -76,7 +76,7 @@ impl Watcher {
         let _ = self.commands.send(Message::Paths(paths));
     }
 
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> WatchMode {
         self.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -100,11 +100,11 @@ struct Follower {
     seen: Look,
     commands: Sender<Message>,
     system: Option<RecommendedWatcher>,
-    mode: Arc<Mutex<Mode>>,
+    mode: Arc<Mutex<WatchMode>>,
 }
 
 impl Follower {
-    fn new(paths: Vec<PathBuf>, commands: Sender<Message>, mode: Arc<Mutex<Mode>>) -> Self {
+    fn new(paths: Vec<PathBuf>, commands: Sender<Message>, mode: Arc<Mutex<WatchMode>>) -> Self {
         let mut follower = Self {
             paths,
             trail: BTreeSet::new(),
@@ -144,7 +144,7 @@ impl Follower {
 
     fn poll(&mut self, reason: String) {
         self.system = None;
-        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Mode::Polling { reason };
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = WatchMode::Polling { reason };
     }
 
     /// Watches the directories that matter now. Links may lead elsewhere than before, and a

@@ -1,7 +1,7 @@
 //! Requests to language models and their streamed answers, independent of the provider.
 //!
 //! Types alone: no I/O, no clock. An adapter (`providers`) turns a [`Request`] into its wire
-//! protocol and the answer into [`Event`]s; the loop (`agent`) never learns which protocol it was.
+//! protocol and the answer into [`ReplyEvent`]s; the loop (`agent`) never learns which protocol it was.
 //! This crate must not know personas, sessions or HTTP.
 
 mod schema;
@@ -14,7 +14,7 @@ pub use request::{
 };
 
 mod stream;
-pub use stream::{Event, EventStream, StopReason, Usage};
+pub use stream::{EventStream, ReplyEvent, StopReason, Usage};
 
 mod failure;
 pub use failure::{Failure, FailureKind};

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallBlock, Failure, ProviderState};
 
-/// An answer as it arrives. It ends after [`Event::Finished`] or the first failure; a stream that
+/// An answer as it arrives. It ends after [`ReplyEvent::Finished`] or the first failure; a stream that
 /// ends without either was cut, and the adapter says so with a failure.
-pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
+pub type EventStream = Pin<Box<dyn Stream<Item = Result<ReplyEvent, Failure>> + Send>>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum ReplyEvent {
     /// The first event: the provider accepted the request. It may come once more if the id arrives within
     /// the answer.
     Started { request_id: Option<String> },

@@ -40,7 +40,7 @@ pub(crate) struct Config {
     /// Variables that `${env.NAME}` may expand to in files.
     pub(crate) env_allow: BTreeSet<String>,
     /// Model providers, by name.
-    pub(crate) providers: BTreeMap<String, providers::Settings>,
+    pub(crate) providers: BTreeMap<String, providers::ProviderSettings>,
     /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     /// Patterns of files that are read only with the user's consent. None: the stock ones.
@@ -64,7 +64,7 @@ pub(crate) struct Config {
 #[serde(default)]
 struct File {
     env: Env,
-    providers: BTreeMap<String, providers::Settings>,
+    providers: BTreeMap<String, providers::ProviderSettings>,
     mcp_servers: BTreeMap<String, ServerSettings>,
     tools: Tools,
     run: Run,

@@ -84,7 +84,7 @@ impl Project {
     }
 
     pub(crate) fn around(directory: &Path, home: Option<&Path>) -> Option<Self> {
-        let app::project::Found { root, has_file } = app::project::find(directory, home)?;
+        let app::project::ProjectDirectory { root, has_file } = app::project::find(directory, home)?;
         let origin = if has_file {
             ProjectOrigin::File
         } else if root.join(".git").exists() {

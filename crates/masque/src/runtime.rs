@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use app::running::Grants;
 use app::{Runtime, RuntimeOptions};
-use providers::{Providers, Settings};
+use providers::{ProviderSettings, Providers};
 use tools::{Guard, McpServers, ServerSettings, ShellSettings};
 
 use crate::config::Config;
@@ -127,7 +127,7 @@ pub(crate) fn root(project: Option<&Project>, audience: Audience) -> Option<Path
 /// The providers and MCP servers that may be used.
 #[derive(Debug)]
 pub(crate) struct AllowedConnections {
-    pub(crate) providers: BTreeMap<String, Settings>,
+    pub(crate) providers: BTreeMap<String, ProviderSettings>,
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     /// The names of those from the project.
     pub(crate) project_providers: BTreeSet<String>,

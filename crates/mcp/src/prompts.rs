@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use app::Library;
 use app::inputs::GetPersona;
-use app::outputs::Item;
+use app::outputs::ListItem;
 use operations::Reads;
 use persona::{Code, Name, PartType, Report};
 use rmcp::model::{
@@ -51,7 +51,7 @@ fn wear() -> Prompt {
     .with_title("Wear a persona")
 }
 
-fn persona_prompt(item: &Item) -> Prompt {
+fn persona_prompt(item: &ListItem) -> Prompt {
     let shown = item.display_name.as_deref().unwrap_or(item.name.as_str());
     let about = [item.description.as_deref(), item.summary.as_deref()];
     let about = about.into_iter().flatten().find(|text| !text.trim().is_empty());

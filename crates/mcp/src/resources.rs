@@ -1,7 +1,7 @@
 //! Resources: personas and their pieces, addressable, listed and read.
 
 use app::inputs::{ByName, GetPersona, List};
-use app::outputs::{Document, Item};
+use app::outputs::{FullEntity, ListItem};
 use app::{ErrorKind, Library};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -65,7 +65,7 @@ fn open_cursor(sealed: &str) -> Result<(Kind, Option<String>), ErrorData> {
     }
 }
 
-fn persona_resource(item: &Item, aspect: Aspect) -> Resource {
+fn persona_resource(item: &ListItem, aspect: Aspect) -> Resource {
     let shown = item.display_name.as_deref().unwrap_or(item.name.as_str());
     let about = item.summary.as_deref().or(item.description.as_deref());
     let (name, title, mime_type, priority, audience) = match aspect {
@@ -95,7 +95,7 @@ fn persona_resource(item: &Item, aspect: Aspect) -> Resource {
     }
 }
 
-fn skill_resource(item: &Item) -> Resource {
+fn skill_resource(item: &ListItem) -> Resource {
     let skill = Skill {
         name: item.name.clone(),
         description: item.description.clone(),
@@ -185,7 +185,7 @@ async fn contents(
         ResourceUri::Trait(name) => (pretty(&reads.trait_(&named(name)).await?), JSON),
         ResourceUri::Guardrail(name) => (pretty(&reads.guardrail(&named(name)).await?), JSON),
         ResourceUri::Skill(name) => {
-            let skill: Document<Skill> = reads.skill(&named(name)).await?;
+            let skill: FullEntity<Skill> = reads.skill(&named(name)).await?;
             (SkillFile::of(&skill.entity).text, MARKDOWN)
         }
     })

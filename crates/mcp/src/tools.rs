@@ -3,7 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use app::{AsReport as _, ErrorKind};
-use operations::{BoxedOutcome, CallError, Context, Effect, Operation, Run, ToolSelection, schema, tools};
+use operations::{
+    BoxedOutcome, CallError, Context, Effect, Operation, OperationFn, ToolSelection, schema, tools,
+};
 use persona::{Code, Remedy, Report, nearest};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations,
@@ -69,7 +71,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let operation = operations::find(name).filter(|_| selection.contains(name));
     let Some(operation) = operation else { return Err(unknown_tool(name, selection)) };
-    let Run::Call(run) = operation.run else { return Err(unknown_tool(name, selection)) };
+    let OperationFn::Call(run) = operation.run else { return Err(unknown_tool(name, selection)) };
     let answered = run(&context, arguments).await;
     let mut result = match answered.and_then(|answer| succeeded(&answer)) {
         Ok(result) => result,

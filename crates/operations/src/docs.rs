@@ -2,7 +2,7 @@
 
 use persona::Kind;
 
-use crate::schema::{self, Field, FieldType};
+use crate::schema::{self, FieldType, InputField};
 use crate::{Absence, COMMAND_LINE_ONLY, Group, Http, Mcp, Operation, Route, ToolSet, find, groups};
 
 mod fields;
@@ -53,15 +53,15 @@ fn operations() -> impl Iterator<Item = &'static Operation> {
     groups().iter().flat_map(|group| group.operations)
 }
 
-fn inputs(operation: &Operation) -> Vec<Field> {
+fn inputs(operation: &Operation) -> Vec<InputField> {
     schema::fields(&schema::input(operation.input))
 }
 
 /// Names in code font; a question mark marks optional ones.
-fn named(fields: &[Field], skip: impl Fn(&str) -> bool) -> String {
+fn named(fields: &[InputField], skip: impl Fn(&str) -> bool) -> String {
     let shown = fields.iter().filter(|field| !skip(&field.name));
-    let shown =
-        shown.map(|Field { name, required, .. }| format!("`{name}`{}", if *required { "" } else { "?" }));
+    let shown = shown
+        .map(|InputField { name, required, .. }| format!("`{name}`{}", if *required { "" } else { "?" }));
     shown.collect::<Vec<_>>().join(", ")
 }
 

@@ -9,12 +9,12 @@
 
 mod operation;
 pub use operation::{
-    Absence, CallError, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, Route, Run,
+    Absence, CallError, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, OperationFn, Route,
     RunCall, RunStream,
 };
 
 mod outcome;
-pub use outcome::{BoxedOutcome, Outcome, Version};
+pub use outcome::{BoxedOutcome, OperationOutcome, Version};
 
 mod table;
 pub use table::{Group, all, find, groups};

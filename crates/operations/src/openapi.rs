@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::schema::{self, Field, FieldType};
+use crate::schema::{self, FieldType, InputField};
 use crate::{Effect, Group, Media, Method, Operation, Route, groups};
 
 type Object = Map<String, Value>;
@@ -105,7 +105,7 @@ fn describe(
     described
 }
 
-fn parameters(operation: &Operation, route: Route, input: &Object, fields: &[Field]) -> Vec<Value> {
+fn parameters(operation: &Operation, route: Route, input: &Object, fields: &[InputField]) -> Vec<Value> {
     let schema_of =
         |field: &str| input.get("properties").and_then(|all| all.get(field)).cloned().unwrap_or(json!({}));
     let parameter = |name: &str, place: &str, required: bool, mut schema: Value| {
@@ -147,12 +147,12 @@ fn parameters(operation: &Operation, route: Route, input: &Object, fields: &[Fie
 }
 
 /// True if a write can be bound to a revision.
-fn is_conditional(operation: &Operation, fields: &[Field]) -> bool {
+fn is_conditional(operation: &Operation, fields: &[InputField]) -> bool {
     operation.effect != Effect::Read && fields.iter().any(|field| field.name == "if_revision")
 }
 
 /// The schema of the body: the input without the fields of the path.
-fn body(route: Route, mut input: Object, fields: &[Field]) -> Option<Value> {
+fn body(route: Route, mut input: Object, fields: &[InputField]) -> Option<Value> {
     if !route.method.has_body() {
         return None;
     }
@@ -179,7 +179,7 @@ fn body(route: Route, mut input: Object, fields: &[Field]) -> Option<Value> {
     }))
 }
 
-fn responses(operation: &Operation, fields: &[Field], generator: &mut SchemaGenerator) -> Value {
+fn responses(operation: &Operation, fields: &[InputField], generator: &mut SchemaGenerator) -> Value {
     let mut responses = Object::new();
     let content = |media: &str, schema: Value| json!({ media: { "schema": schema } });
     let (media, description) = match operation.media {

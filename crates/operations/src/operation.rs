@@ -23,7 +23,7 @@ pub struct Operation {
     /// The answer's schema, or that of one event.
     pub output: fn(&mut SchemaGenerator) -> Schema,
     pub media: Media,
-    pub run: Run,
+    pub run: OperationFn,
 }
 
 /// The effect of a call on the library or a session.
@@ -165,7 +165,7 @@ pub enum Media {
 
 /// The function behind a row.
 #[derive(Debug, Clone, Copy)]
-pub enum Run {
+pub enum OperationFn {
     Call(RunCall),
     /// Streams a session's events.
     Stream(RunStream),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::Rendered;
 use app::outputs::{
-    CompiledPersona, ConflictList, Deleted, Document, Exported, History, ImportPlan, LintReport, Manifest,
+    CompiledPersona, ConflictList, Deleted, Exported, FullEntity, History, ImportPlan, LintReport, Manifest,
     Page, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged, WriteAction, Written,
 };
 use app::running::{ModelList, SessionList, SessionView};
@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::table::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
 /// The outcome of a finished operation.
-pub type BoxedOutcome = Box<dyn Outcome>;
+pub type BoxedOutcome = Box<dyn OperationOutcome>;
 
 /// An outcome, as fronts use it.
-pub trait Outcome: Send {
+pub trait OperationOutcome: Send {
     fn json(&self) -> serde_json::Result<String>;
 
     fn value(&self) -> serde_json::Result<Value>;
@@ -38,9 +38,9 @@ pub struct Version {
     pub revision: i64,
 }
 
-impl std::fmt::Debug for dyn Outcome {
+impl std::fmt::Debug for dyn OperationOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Outcome").field("version", &self.version()).finish_non_exhaustive()
+        f.debug_struct("OperationOutcome").field("version", &self.version()).finish_non_exhaustive()
     }
 }
 
@@ -55,7 +55,7 @@ trait Facts {
     }
 }
 
-impl<T: Serialize + Facts + Send> Outcome for T {
+impl<T: Serialize + Facts + Send> OperationOutcome for T {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
@@ -74,7 +74,7 @@ impl<T: Serialize + Facts + Send> Outcome for T {
 }
 
 /// Hot personas are cached as the JSON to send.
-impl Outcome for Arc<Rendered> {
+impl OperationOutcome for Arc<Rendered> {
     fn json(&self) -> serde_json::Result<String> {
         Ok(Rendered::json(self).to_owned())
     }
@@ -127,7 +127,7 @@ impl Facts for NewSession {
     }
 }
 
-impl<T> Facts for Document<T> {
+impl<T> Facts for FullEntity<T> {
     fn version(&self) -> Option<Version> {
         Some(Version { scope: self.meta.scope, revision: self.meta.revision })
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use app::inputs::{ByName, GetPersona};
-use app::outputs::{Document, Item, Manifest, Page, Prompt};
+use app::outputs::{FullEntity, ListItem, Manifest, Page, Prompt};
 use app::{Change, Library, ListQuery, Rendered, Result};
 use futures::future::BoxFuture;
 use persona::{Guardrail, Kind, Name, Part, Skill, Trait};
@@ -31,23 +31,23 @@ impl<'a> Reads<'a> {
         Box::pin(self.0.prompt(input))
     }
 
-    pub fn part(self, input: &'a ByName) -> BoxFuture<'a, Result<Document<Part>>> {
+    pub fn part(self, input: &'a ByName) -> BoxFuture<'a, Result<FullEntity<Part>>> {
         Box::pin(self.0.get(input))
     }
 
-    pub fn trait_(self, input: &'a ByName) -> BoxFuture<'a, Result<Document<Trait>>> {
+    pub fn trait_(self, input: &'a ByName) -> BoxFuture<'a, Result<FullEntity<Trait>>> {
         Box::pin(self.0.get(input))
     }
 
-    pub fn skill(self, input: &'a ByName) -> BoxFuture<'a, Result<Document<Skill>>> {
+    pub fn skill(self, input: &'a ByName) -> BoxFuture<'a, Result<FullEntity<Skill>>> {
         Box::pin(self.0.get(input))
     }
 
-    pub fn guardrail(self, input: &'a ByName) -> BoxFuture<'a, Result<Document<Guardrail>>> {
+    pub fn guardrail(self, input: &'a ByName) -> BoxFuture<'a, Result<FullEntity<Guardrail>>> {
         Box::pin(self.0.get(input))
     }
 
-    pub fn recent_personas(self, limit: usize) -> BoxFuture<'a, Result<Vec<Item>>> {
+    pub fn recent_personas(self, limit: usize) -> BoxFuture<'a, Result<Vec<ListItem>>> {
         Box::pin(self.0.recent_personas(limit))
     }
 

@@ -44,7 +44,7 @@ fn inline(settings: SchemaSettings, describe: Describe) -> Object {
 
 /// A field of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct InputField {
     pub name: String,
     pub of: FieldType,
     pub required: bool,
@@ -64,14 +64,14 @@ pub enum FieldType {
 }
 
 /// The fields of an input's schema: required ones first, then by name.
-pub fn fields(schema: &Object) -> Vec<Field> {
+pub fn fields(schema: &Object) -> Vec<InputField> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
     let properties = schema.get("properties").and_then(Value::as_object);
-    let mut fields: Vec<Field> = properties
+    let mut fields: Vec<InputField> = properties
         .into_iter()
         .flatten()
-        .map(|(name, schema)| Field {
+        .map(|(name, schema)| InputField {
             name: name.clone(),
             of: field_type(schema),
             required: is_required(name),

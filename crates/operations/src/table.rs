@@ -164,7 +164,7 @@ macro_rules! op {
      $input:ty => ($schema:ty) as ($outcome:ty), |$cx:ident, $value:ident| $body:expr) => {
         $crate::table::operation!(
             $name, $effect, $summary, $mcp, $http, $cli, $input => $schema, Json,
-            $crate::Run::Call(|$cx, fields| {
+            $crate::OperationFn::Call(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     let outcome: $outcome = $body.await?;
@@ -182,7 +182,7 @@ macro_rules! stream {
      $input:ty => $event:ty, |$cx:ident, $value:ident| $body:expr) => {
         $crate::table::operation!(
             $name, $effect, $summary, $mcp, $http, $cli, $input => $event, Events,
-            $crate::Run::Stream(|$cx, fields| {
+            $crate::OperationFn::Stream(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     Ok($body.await?)

@@ -16,7 +16,7 @@ mod fit;
 
 /// A caller's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct AssemblyRequest {
     pub view: View,
     pub form: Form,
     pub overrides: BTreeMap<PartType, Name>,
@@ -40,7 +40,7 @@ pub enum Form {
     Text,
 }
 
-impl Request {
+impl AssemblyRequest {
     pub fn plain(view: View) -> Self {
         Self { view, ..Self::default() }
     }
@@ -112,7 +112,7 @@ pub struct Assembled<'a> {
 /// Assembles a persona for one request.
 pub fn assemble<'a>(
     bundle: &'a Bundle,
-    request: &Request,
+    request: &AssemblyRequest,
     counter: &dyn TokenCounter,
 ) -> Result<Assembled<'a>, OverrideError> {
     let persona = inherit::fields(bundle);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::field::{Described, Field, Shape, Value, View, value};
+use crate::field::{AnyValue, Described, Field, Shape, ValueView, value};
 use crate::limits;
 
 /// An invalid definition: the field and the rule that it breaks.
@@ -12,12 +12,12 @@ use crate::limits;
 pub struct Invalid {
     /// The path of the field: `tags`, `preferred_models[0].top_p`, `stages.first.condition`.
     pub field: String,
-    pub rule: Rule,
+    pub rule: BrokenRule,
 }
 
 /// The rule that a value breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rule {
+pub enum BrokenRule {
     TooLong {
         bytes: usize,
         most: usize,
@@ -54,7 +54,7 @@ pub enum Rule {
     EitherOf(&'static str, &'static str),
 }
 
-impl Rule {
+impl BrokenRule {
     /// What is wrong with the value, without advice.
     pub fn description(&self) -> String {
         match self {
@@ -96,7 +96,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.description())?;
         self.advice().iter().try_for_each(|advice| write!(f, "; {advice}"))
@@ -105,7 +105,7 @@ impl fmt::Display for Rule {
 
 pub(crate) type Checked = Result<(), Invalid>;
 
-pub(crate) fn invalid(field: impl Into<String>, rule: Rule) -> Checked {
+pub(crate) fn invalid(field: impl Into<String>, rule: BrokenRule) -> Checked {
     Err(Invalid { field: field.into(), rule })
 }
 
@@ -119,8 +119,8 @@ pub(crate) trait Together {
 impl<T> Together for T {}
 
 /// Checks every field against its description.
-pub(crate) fn fields<T: Described + Value>(table: &T) -> Checked {
-    let View::Table(fields) = table.view() else { return Ok(()) };
+pub(crate) fn fields<T: Described + AnyValue>(table: &T) -> Checked {
+    let ValueView::Table(fields) = table.view() else { return Ok(()) };
     let mut found = Ok(());
     value::walk_fields(&mut String::new(), &fields, &mut |path, field, value| {
         if found.is_ok() {
@@ -131,89 +131,89 @@ pub(crate) fn fields<T: Described + Value>(table: &T) -> Checked {
 }
 
 /// Checks one value. The values inside it are checked separately.
-fn check(path: &str, field: &Field, value: &View<'_>) -> Checked {
+fn check(path: &str, field: &Field, value: &ValueView<'_>) -> Checked {
     let rule = match (field.shape, value) {
-        (_, View::Absent) => Ok(()),
-        (Shape::Line(most), View::Text(value)) => line(field, value, most),
-        (Shape::Text(most), View::Text(value)) => text(field, value, most),
-        (Shape::Path, View::Text(value)) => inside(value),
-        (Shape::Texts(_), View::Text(value)) => text(field, value, limits::SHORT_TEXT_BYTES),
-        (Shape::Texts(most), View::List(values)) => count(values.len(), most),
-        (Shape::Words { most, chars }, View::List(values)) => {
+        (_, ValueView::Absent) => Ok(()),
+        (Shape::Line(most), ValueView::Text(value)) => line(field, value, most),
+        (Shape::Text(most), ValueView::Text(value)) => text(field, value, most),
+        (Shape::Path, ValueView::Text(value)) => inside(value),
+        (Shape::Texts(_), ValueView::Text(value)) => text(field, value, limits::SHORT_TEXT_BYTES),
+        (Shape::Texts(most), ValueView::List(values)) => count(values.len(), most),
+        (Shape::Words { most, chars }, ValueView::List(values)) => {
             let words = values
                 .iter()
-                .filter_map(|value| if let View::Text(text) = value { Some(*text) } else { None });
+                .filter_map(|value| if let ValueView::Text(text) = value { Some(*text) } else { None });
             count(values.len(), most).and_then(|()| entries(words, chars))
         }
-        (Shape::Names(_, most), View::List(values)) => {
+        (Shape::Names(_, most), ValueView::List(values)) => {
             count(values.len(), most).and_then(|()| distinct(values.iter().map(name_in)))
         }
-        (Shape::List { most, item }, View::List(values)) => count(values.len(), most).and_then(|()| {
+        (Shape::List { most, item }, ValueView::List(values)) => count(values.len(), most).and_then(|()| {
             let is_distinct = item.is_named || field.shape.names().is_some();
             if is_distinct { distinct(values.iter().map(name_in)) } else { Ok(()) }
         }),
-        (Shape::Map { most, chars, .. }, View::Map(values)) => {
+        (Shape::Map { most, chars, .. }, ValueView::Map(values)) => {
             count(values.len(), most).and_then(|()| entries(values.iter().map(|(key, _)| *key), chars))
         }
-        (Shape::Whole { least, most, .. }, View::Whole(value)) => whole(*value, least, most),
-        (Shape::Number { least, most, .. }, View::Number(value)) => number(*value, least, most),
+        (Shape::Whole { least, most, .. }, ValueView::Whole(value)) => whole(*value, least, most),
+        (Shape::Number { least, most, .. }, ValueView::Number(value)) => number(*value, least, most),
         _ => Ok(()),
     };
     // Errors in plain lists name the list: `tags`, not `tags[3]`.
-    let is_entry = matches!((field.shape, value), (Shape::Texts(_), View::Text(_)));
+    let is_entry = matches!((field.shape, value), (Shape::Texts(_), ValueView::Text(_)));
     let place = if is_entry { path.rsplit_once('[').map_or(path, |(list, _)| list) } else { path };
     rule.map_err(|rule| Invalid { field: place.to_owned(), rule })
 }
 
-fn text(field: &Field, value: &str, most: usize) -> Result<(), Rule> {
+fn text(field: &Field, value: &str, most: usize) -> Result<(), BrokenRule> {
     if value.len() > most {
-        return Err(Rule::TooLong { bytes: value.len(), most });
+        return Err(BrokenRule::TooLong { bytes: value.len(), most });
     }
     if value.contains('\0') {
-        return Err(Rule::Nul);
+        return Err(BrokenRule::Nul);
     }
     if field.says_something && value.trim().is_empty() {
-        return Err(Rule::Empty);
+        return Err(BrokenRule::Empty);
     }
     Ok(())
 }
 
-fn line(field: &Field, value: &str, most: usize) -> Result<(), Rule> {
+fn line(field: &Field, value: &str, most: usize) -> Result<(), BrokenRule> {
     if field.says_something && value.trim().is_empty() {
-        return Err(Rule::Empty);
+        return Err(BrokenRule::Empty);
     }
     if value.chars().count() > most || value.chars().any(char::is_control) {
-        return Err(Rule::NotOneLine { entry: field.says_something.then(|| shown(value)), most });
+        return Err(BrokenRule::NotOneLine { entry: field.says_something.then(|| shown(value)), most });
     }
     Ok(())
 }
 
-fn inside(value: &str) -> Result<(), Rule> {
+fn inside(value: &str) -> Result<(), BrokenRule> {
     if value.len() > limits::SHORT_TEXT_BYTES {
-        return Err(Rule::TooLong { bytes: value.len(), most: limits::SHORT_TEXT_BYTES });
+        return Err(BrokenRule::TooLong { bytes: value.len(), most: limits::SHORT_TEXT_BYTES });
     }
     if value.contains('\0') {
-        return Err(Rule::Nul);
+        return Err(BrokenRule::Nul);
     }
     if value.trim().is_empty() {
-        return Err(Rule::Empty);
+        return Err(BrokenRule::Empty);
     }
     let leads_out = value.starts_with(['/', '~']) || value.split(['/', '\\']).any(|step| step == "..");
-    if leads_out { Err(Rule::Outside) } else { Ok(()) }
+    if leads_out { Err(BrokenRule::Outside) } else { Ok(()) }
 }
 
-fn count(count: usize, most: usize) -> Result<(), Rule> {
-    if count > most { Err(Rule::TooMany { count, most }) } else { Ok(()) }
+fn count(count: usize, most: usize) -> Result<(), BrokenRule> {
+    if count > most { Err(BrokenRule::TooMany { count, most }) } else { Ok(()) }
 }
 
 /// Checks the entries of a list of words, or the keys of a table.
-fn entries<'a>(mut values: impl Iterator<Item = &'a str>, most: usize) -> Result<(), Rule> {
+fn entries<'a>(mut values: impl Iterator<Item = &'a str>, most: usize) -> Result<(), BrokenRule> {
     values.try_for_each(|value| {
         if value.trim().is_empty() {
-            return Err(Rule::EmptyEntry);
+            return Err(BrokenRule::EmptyEntry);
         }
         if value.chars().count() > most || value.chars().any(char::is_control) {
-            return Err(Rule::NotOneLine { entry: Some(shown(value)), most });
+            return Err(BrokenRule::NotOneLine { entry: Some(shown(value)), most });
         }
         Ok(())
     })
@@ -225,42 +225,42 @@ fn shown(value: &str) -> String {
 }
 
 /// The name of an entry of a list.
-fn name_in<'a>(value: &View<'a>) -> Option<&'a str> {
+fn name_in<'a>(value: &ValueView<'a>) -> Option<&'a str> {
     match value {
-        View::Name(name) => Some(name.as_str()),
-        View::Table(fields) => {
+        ValueView::Name(name) => Some(name.as_str()),
+        ValueView::Table(fields) => {
             fields.iter().find(|(field, _)| field.name == "name").and_then(|(_, value)| name_in(value))
         }
         _ => None,
     }
 }
 
-fn distinct<'a>(names: impl Iterator<Item = Option<&'a str>>) -> Result<(), Rule> {
+fn distinct<'a>(names: impl Iterator<Item = Option<&'a str>>) -> Result<(), BrokenRule> {
     let mut seen = BTreeSet::new();
     for name in names.flatten() {
         if !seen.insert(name) {
-            return Err(Rule::Repeated(name.to_owned()));
+            return Err(BrokenRule::Repeated(name.to_owned()));
         }
     }
     Ok(())
 }
 
-fn whole(value: i64, least: i64, most: i64) -> Result<(), Rule> {
+fn whole(value: i64, least: i64, most: i64) -> Result<(), BrokenRule> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
     // An upper bound that comes from the type alone is not shown.
     if most >= i64::from(u32::MAX) {
-        return Err(Rule::TooSmall { least });
+        return Err(BrokenRule::TooSmall { least });
     }
-    Err(Rule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
+    Err(BrokenRule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
 }
 
-fn number(value: f64, least: f64, most: f64) -> Result<(), Rule> {
+fn number(value: f64, least: f64, most: f64) -> Result<(), BrokenRule> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Rule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
+    Err(BrokenRule::OutOfRange { value: value.to_string(), least: least.to_string(), most: most.to_string() })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::entity::{Texts, said, shortened};
 use crate::{
-    Assembled, Bundle, Compiled, LeftOutKind, OverrideError, PartType, Request, Severity, Skill,
+    Assembled, AssemblyRequest, Bundle, Compiled, LeftOutKind, OverrideError, PartType, Severity, Skill,
     TokenCounter, View, assemble,
 };
 
@@ -49,7 +49,7 @@ impl Bundle {
                 0
             }
         }
-        let plain: Result<_, OverrideError> = assemble(self, &Request::default(), &NoCounter);
+        let plain: Result<_, OverrideError> = assemble(self, &AssemblyRequest::default(), &NoCounter);
         match plain {
             Ok(assembled) => assembled,
             Err(error) => unreachable!("a request without overrides has none to refuse: {error}"),

@@ -4,14 +4,14 @@
 //! stage and compiled text are state.
 
 use crate::check::{self, Checked};
-use crate::field::{Described, Inherit, Leaf, Shape, Value, View, value};
+use crate::field::{AnyValue, Described, Inherit, Leaf, Shape, ValueView, value};
 use crate::limits::LISTED_CHARS;
 use crate::{Kind, Name, Reference, Rename};
 
 pub type Tags = Vec<String>;
 
 /// An entity of any kind.
-pub trait Entity: Described + Value + Sized {
+pub trait Entity: Described + AnyValue + Sized {
     const KIND: Kind;
 
     fn name(&self) -> &Name;
@@ -28,8 +28,8 @@ pub trait Entity: Described + Value + Sized {
     }
 
     /// Calls `visit` with every value of every field, its path and the field that describes it.
-    fn walk_values<'a>(&'a self, visit: &mut dyn FnMut(&str, &'static crate::Field, &View<'a>)) {
-        if let View::Table(fields) = self.view() {
+    fn walk_values<'a>(&'a self, visit: &mut dyn FnMut(&str, &'static crate::Field, &ValueView<'a>)) {
+        if let ValueView::Table(fields) = self.view() {
             value::walk_fields(&mut String::new(), &fields, visit);
         }
     }
@@ -39,8 +39,8 @@ pub trait Entity: Described + Value + Sized {
         let mut references = Vec::new();
         self.walk_values(&mut |path, field, value| {
             let (kind, name, scope) = match (field.shape, value) {
-                (Shape::Name(kind) | Shape::Names(kind, _), View::Name(name)) => (kind, *name, None),
-                (Shape::Base, View::Base(base)) => (Kind::Persona, &base.name, base.scope),
+                (Shape::Name(kind) | Shape::Names(kind, _), ValueView::Name(name)) => (kind, *name, None),
+                (Shape::Base, ValueView::Base(base)) => (Kind::Persona, &base.name, base.scope),
                 _ => return,
             };
             if field.inherit != Inherit::Removes {

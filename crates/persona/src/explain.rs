@@ -25,11 +25,11 @@ pub struct Explanation {
     /// Weakest first: the root of the bases, …, the persona itself, its active stage.
     pub layers: Vec<Layer>,
     /// Every field that is set in the result.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ExplainedField>,
     /// Every trait, skill, guardrail, test input and tag of the result.
-    pub items: Vec<Item>,
+    pub items: Vec<ExplainedItem>,
     /// The parts of the result in assembly order, including names of missing parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExplainedPart>,
     /// Entries that a layer removed from weaker ones.
     pub removed: Vec<Removed>,
 }
@@ -47,7 +47,7 @@ pub struct Layer {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Field {
+pub struct ExplainedField {
     /// Its key, or a path such as `plan_persona.model`.
     pub field: String,
     pub from: String,
@@ -70,7 +70,7 @@ pub struct Field {
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Item {
+pub struct ExplainedItem {
     /// The field that lists it: `traits`, `skills`, `guardrails`, `test_inputs` or `tags`.
     pub list: String,
     pub name: String,
@@ -88,7 +88,7 @@ pub struct Item {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Part {
+pub struct ExplainedPart {
     pub name: Name,
     /// Absent for a missing part, like the scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,12 +102,12 @@ pub struct Part {
     pub not_found: bool,
     /// The parts of weaker layers that are not in the result because of this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<Replaced>,
+    pub replaced: Vec<ReplacedPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Replaced {
+pub struct ReplacedPart {
     pub name: Name,
     pub from: String,
 }

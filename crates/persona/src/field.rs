@@ -16,7 +16,7 @@ mod macros;
 pub(crate) use macros::{blank, described, kind, taken};
 
 pub(crate) mod value;
-pub use value::{Leaf, Value, View, Visit, walk};
+pub use value::{AnyValue, Leaf, ValueView, Visit, walk};
 
 /// One field of a kind, or of an entry in one of its lists.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub enum Shape {
     /// A table with fields of its own.
     Table(&'static [Field]),
     /// A list of at most `most` tables.
-    List { most: usize, item: &'static Item },
+    List { most: usize, item: &'static TableType },
     /// A table whose keys the author chooses: at most `most`, of at most `chars` characters.
     Map { most: usize, chars: usize, of: &'static Field },
 }
@@ -86,7 +86,7 @@ pub struct Word {
 
 /// A table as the entry of a list.
 #[derive(Debug)]
-pub struct Item {
+pub struct TableType {
     /// The name of the Rust type, which is what serde tells a reader and a writer.
     pub type_name: &'static str,
     pub about: &'static str,
@@ -178,7 +178,7 @@ impl Shape {
     }
 }
 
-impl Item {
+impl TableType {
     pub(crate) const fn new(type_name: &'static str, fields: &'static [Field], about: &'static str) -> Self {
         Self { type_name, about, fields, may_be_bare: false, first_order: None, is_named: false }
     }
@@ -210,9 +210,9 @@ pub trait Described {
     const FIELDS: &'static [Field];
 
     /// The value of every field, in order.
-    fn values(&self) -> Vec<(&'static Field, &dyn Value)>;
+    fn values(&self) -> Vec<(&'static Field, &dyn AnyValue)>;
 
-    fn values_mut(&mut self) -> Vec<(&'static Field, &mut dyn Value)>;
+    fn values_mut(&mut self) -> Vec<(&'static Field, &mut dyn AnyValue)>;
 }
 
 /// Finds a field by its path: `plan_persona.model`, `stages.parts`.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::field::{Described as _, Inherit, Value};
+use crate::field::{AnyValue, Described as _, Inherit};
 use crate::{Bundle, Guardrail, MergeMode, Persona, Skill, Tags, Trait};
 
 /// The persona with inherited fields. `parts` stays the persona's own, because parts are layered by
@@ -27,7 +27,7 @@ fn merge(below: Persona, own: &Persona) -> Persona {
             Inherit::Strongest => value.inherit(below),
             Inherit::Union(removed_by) => {
                 let removed = removals.iter().find(|(field, _)| field.name == removed_by);
-                value.unite(below, removed.map_or(&none as &dyn Value, |(_, removed)| *removed));
+                value.unite(below, removed.map_or(&none as &dyn AnyValue, |(_, removed)| *removed));
             }
             Inherit::Own | Inherit::Removes => {}
         }

@@ -60,9 +60,9 @@ macro_rules! vocabulary {
             }
         }
 
-        impl $crate::field::Value for $name {
-            fn view(&self) -> $crate::field::View<'_> {
-                $crate::field::View::Word(self.as_str())
+        impl $crate::field::AnyValue for $name {
+            fn view(&self) -> $crate::field::ValueView<'_> {
+                $crate::field::ValueView::Word(self.as_str())
             }
 
             fn as_any(&self) -> &dyn std::any::Any {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::field::{Described, Item, Shape, View};
+use crate::field::{Described, Shape, TableType, ValueView};
 use crate::kind::vocabulary;
 use crate::{Entity, Field, Invalid, Name, Reference, Rename, Tags};
 
@@ -139,9 +139,9 @@ impl Kind {
 }
 
 /// The tables that stand in lists, of all kinds.
-fn items() -> &'static [&'static Item] {
-    static ITEMS: LazyLock<Vec<&'static Item>> = LazyLock::new(|| {
-        fn item(shape: Shape) -> Option<&'static Item> {
+fn items() -> &'static [&'static TableType] {
+    static ITEMS: LazyLock<Vec<&'static TableType>> = LazyLock::new(|| {
+        fn item(shape: Shape) -> Option<&'static TableType> {
             match shape {
                 Shape::List { item, .. } => Some(item),
                 Shape::Map { of, .. } => item(of.shape),
@@ -154,7 +154,7 @@ fn items() -> &'static [&'static Item] {
     &ITEMS
 }
 
-impl Item {
+impl TableType {
     /// The entry of a list with this Rust type.
     pub fn of_type(type_name: &str) -> Option<&'static Self> {
         items().iter().copied().find(|item| item.type_name == type_name)
@@ -165,7 +165,7 @@ impl Item {
 pub fn fields_of_type(type_name: &str) -> Option<&'static [Field]> {
     let kind =
         Kind::ALL.iter().find(|kind| with_kind!(**kind, T => <T as Described>::TYPE_NAME == type_name));
-    kind.map(|kind| kind.fields()).or_else(|| Item::of_type(type_name).map(|item| item.fields))
+    kind.map(|kind| kind.fields()).or_else(|| TableType::of_type(type_name).map(|item| item.fields))
 }
 
 impl AnyEntity {
@@ -198,12 +198,12 @@ impl AnyEntity {
     }
 
     /// Calls `visit` with every value of every field, its path and the field that describes it.
-    pub fn walk_values<'a>(&'a self, visit: &mut dyn FnMut(&str, &'static Field, &View<'a>)) {
+    pub fn walk_values<'a>(&'a self, visit: &mut dyn FnMut(&str, &'static Field, &ValueView<'a>)) {
         with_entity!(self, entity => entity.walk_values(visit));
     }
 
     /// The value of every field, in order.
-    pub fn values(&self) -> Vec<(&'static Field, View<'_>)> {
+    pub fn values(&self) -> Vec<(&'static Field, ValueView<'_>)> {
         let values = with_entity!(self, entity => entity.values());
         values.into_iter().map(|(field, value)| (field, value.view())).collect()
     }

@@ -1,7 +1,7 @@
 //! The domain of Masque: personas and their pieces, and how they are layered, assembled within a
 //! budget, shown and compiled.
 //!
-//! Pure: no clock, no I/O, no async. The caller passes a loaded [`Bundle`], a [`Request`] and a
+//! Pure: no clock, no I/O, no async. The caller passes a loaded [`Bundle`], a [`AssemblyRequest`] and a
 //! [`TokenCounter`]; the same input always gives the same output. This crate must not know where
 //! entities are stored, nor who asks for them.
 
@@ -35,7 +35,7 @@ pub use kinds::{
 };
 
 mod check;
-pub use check::{Invalid, Rule};
+pub use check::{BrokenRule, Invalid};
 
 mod bundle;
 pub use bundle::{ActiveStage, Base, Bundle, Compiled, LoadedArc, Meta, PieceScope, Stored};
@@ -54,7 +54,7 @@ mod tokens;
 pub use tokens::TokenCounter;
 
 mod assembly;
-pub use assembly::{Assembled, Form, LeftOut, LeftOutKind, LeftOutReason, Request, assemble};
+pub use assembly::{Assembled, AssemblyRequest, Form, LeftOut, LeftOutKind, LeftOutReason, assemble};
 
 mod view;
 pub use view::{

@@ -1,6 +1,6 @@
 //! Lint: finds errors in definitions, and text that its author probably did not mean.
 //!
-//! Pure: the caller passes the definitions to check, the [`OtherDefinitions`] and the [`Settings`].
+//! Pure: the caller passes the definitions to check, the [`OtherDefinitions`] and the [`LintSettings`].
 //! References resolve as everywhere: from a definition's own scope downwards, or in the scope that
 //! they name.
 
@@ -33,12 +33,12 @@ use texts::Hit as _;
 
 /// A definition to check.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct LintTarget<'a> {
     pub scope: Scope,
     pub entity: &'a AnyEntity,
 }
 
-/// The definitions besides the subjects. A subject hides the definition of its name: it may be a
+/// The definitions besides the targets. A target hides the definition of its name: it may be a
 /// draft of it.
 pub trait OtherDefinitions {
     /// The definition of this name in exactly this scope.
@@ -48,7 +48,7 @@ pub trait OtherDefinitions {
     /// a large store may return near ones only.
     fn names(&self, scope: Scope, kind: Kind, wanted: &Name) -> Vec<Name>;
 
-    /// True if a definition besides the subjects uses this one, or may use it.
+    /// True if a definition besides the targets uses this one, or may use it.
     fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 
     /// True if exactly this scope has, or may have, an unreadable definition of this name. References to it
@@ -58,7 +58,7 @@ pub trait OtherDefinitions {
 
 /// Facts that the rules need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct LintSettings {
     /// The most tokens of a part that is not long.
     pub part_tokens: usize,
     /// The configured providers. `None` if unknown; then no rule checks them.
@@ -71,12 +71,12 @@ pub struct Settings {
     pub env_set: BTreeSet<String>,
 }
 
-impl Settings {
+impl LintSettings {
     /// The default threshold.
     pub const PART_TOKENS: usize = 1_500;
 }
 
-impl Default for Settings {
+impl Default for LintSettings {
     fn default() -> Self {
         Self {
             part_tokens: Self::PART_TOKENS,
@@ -130,24 +130,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks all subjects. Findings are sorted by scope, kind, name, field and rule; within a text, by
+/// Checks all targets. Findings are sorted by scope, kind, name, field and rule; within a text, by
 /// place.
 pub fn lint(
-    subjects: &[Subject<'_>],
+    targets: &[LintTarget<'_>],
     others: &dyn OtherDefinitions,
-    settings: &Settings,
+    settings: &LintSettings,
     counter: &dyn TokenCounter,
 ) -> Vec<Finding> {
-    let known = Known::new(subjects, others);
+    let known = Known::new(targets, others);
     let mut found = Vec::new();
-    for subject in subjects {
-        let mut report = Report { subject: *subject, found: &mut found };
-        references::check(&mut report, &known, settings);
-        size::check(&mut report, settings, counter);
-        texts::check(&mut report, settings);
+    for target in targets {
+        let mut findings = Findings { target: *target, found: &mut found };
+        references::check(&mut findings, &known, settings);
+        size::check(&mut findings, settings, counter);
+        texts::check(&mut findings, settings);
     }
-    resolved::check(subjects, &known, &mut found);
-    references::unused(subjects, &known, &mut found);
+    resolved::check(targets, &known, &mut found);
+    references::unused(targets, &known, &mut found);
     fn place(it: &Finding) -> (Scope, Kind, &Name, Option<&str>, Rule) {
         (it.scope, it.kind, &it.name, it.field.as_deref(), it.rule)
     }
@@ -166,13 +166,13 @@ pub fn secrets(text: &str) -> Vec<(Place, String)> {
     found.iter().map(tell).collect()
 }
 
-/// Collects the findings about one subject.
-struct Report<'a, 'f> {
-    subject: Subject<'a>,
+/// Collects the findings about one target.
+struct Findings<'a, 'f> {
+    target: LintTarget<'a>,
     found: &'f mut Vec<Finding>,
 }
 
-impl Report<'_, '_> {
+impl Findings<'_, '_> {
     fn add(&mut self, rule: Rule, field: Option<&str>, message: String, suggestion: Option<String>) {
         self.add_as(rule, rule.level(), field, message, suggestion);
     }
@@ -216,7 +216,7 @@ impl Report<'_, '_> {
         at: Option<Place>,
         (message, suggestion): (String, Option<String>),
     ) {
-        let Subject { scope, entity } = self.subject;
+        let LintTarget { scope, entity } = self.target;
         self.found.push(Finding {
             rule,
             level,

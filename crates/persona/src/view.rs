@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::{Texts, said};
 use crate::{
-    Assembled, Example, Form, LayerOrigin, LeftOut, LeftOutKind, LeftOutReason, Name, PartType,
-    PreferredModel, Request, Scope, Severity, TraitType, compile_view, fingerprint,
+    Assembled, AssemblyRequest, Example, Form, LayerOrigin, LeftOut, LeftOutKind, LeftOutReason, Name,
+    PartType, PreferredModel, Scope, Severity, TraitType, compile_view, fingerprint,
 };
 
 /// How much of each piece is shown.
@@ -183,7 +183,7 @@ impl PersonaView {
 
 /// The answer to a request: the pieces or the compiled text, what was left out of it and, where the
 /// request is plain, the text that was compiled earlier. `tokenizer` names the counter of the tokens.
-pub fn view(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> PersonaView {
+pub fn view(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &str) -> PersonaView {
     let mut answer = match request.form {
         Form::Pieces => bare(assembled, request.view),
         Form::Compiled | Form::Text => compiled(assembled, request.view),
@@ -202,7 +202,7 @@ pub fn view(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> Pe
 }
 
 /// The text over which a budget is counted: the answer in its form, JSON without blanks.
-pub(crate) fn rendered(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> String {
+pub(crate) fn rendered(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &str) -> String {
     match request.form {
         Form::Text => compile_view(assembled, request.view),
         Form::Pieces | Form::Compiled => {
@@ -212,7 +212,7 @@ pub(crate) fn rendered(assembled: &Assembled<'_>, request: &Request, tokenizer: 
 }
 
 /// What filters and budgets did. `None` if there were none.
-pub fn budget(assembled: &Assembled<'_>, request: &Request, tokenizer: &str) -> Option<Budget> {
+pub fn budget(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &str) -> Option<Budget> {
     if !request.has_filter() {
         return None;
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use llm::{Event, Failure};
+use llm::{Failure, ReplyEvent};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
 use tokio::sync::OwnedSemaphorePermit;
@@ -60,7 +60,7 @@ impl Call {
     }
 
     /// The next event. None after the last one and after a failure.
-    pub(crate) async fn next(&mut self) -> Option<Result<Event, Failure>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<ReplyEvent, Failure>> {
         loop {
             if let Some(event) = self.decoder.answer().next() {
                 return Some(Ok(event));

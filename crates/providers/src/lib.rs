@@ -1,7 +1,7 @@
 //! Language models behind their wire protocols.
 //!
 //! Turns an [`llm::Request`] into Anthropic Messages, OpenAI Responses, OpenAI chat completions or
-//! Gemini, and the stream that comes back into [`llm::Event`]s. Each protocol is a pair of pure
+//! Gemini, and the stream that comes back into [`llm::ReplyEvent`]s. Each protocol is a pair of pure
 //! conversions (`request`, `stream`) that know nothing of HTTP; one adapter sends and reads for all.
 //!
 //! The client is our own and thin: model libraries hide facts that the loop needs (the original stop
@@ -11,7 +11,7 @@
 mod limits;
 
 mod settings;
-pub use settings::{Kind, Settings};
+pub use settings::{Kind, ProviderSettings};
 
 mod error;
 pub use error::Error;

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::adapter::{Adapter, Parts};
 use crate::client::{Clients, Route, Via};
-use crate::settings::{Kind, Settings, base_url};
+use crate::settings::{Kind, ProviderSettings, base_url};
 use crate::{Error, anthropic, local};
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ impl Providers {
     /// The providers of the settings, and the [usual](Self::usual) ones whose key is there and whose
     /// name the settings leave free.
     pub fn build(
-        settings: BTreeMap<String, Settings>,
+        settings: BTreeMap<String, ProviderSettings>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, Error> {
         // An empty variable counts as unset.
@@ -121,7 +121,7 @@ impl Providers {
             if providers.entries.contains_key(name) || environment(key).is_none() {
                 continue;
             }
-            let mut settings = Settings::new(kind);
+            let mut settings = ProviderSettings::new(kind);
             settings.api_key_env = Some(key.to_owned());
             if let Some(variable) = url_variable {
                 settings.base_url = environment(variable);
@@ -145,7 +145,7 @@ impl Providers {
             if self.entries.contains_key(name) {
                 continue;
             }
-            let mut settings = Settings::new(Kind::OpenaiChat);
+            let mut settings = ProviderSettings::new(Kind::OpenaiChat);
             settings.base_url = Some(url.to_string());
             if let Err(error) = self.add(name.to_owned(), &settings, Origin::Local, &|_| None) {
                 tracing::warn!(%error, "a local model cannot be used");
@@ -170,7 +170,7 @@ impl Providers {
     fn add(
         &mut self,
         name: String,
-        settings: &Settings,
+        settings: &ProviderSettings,
         from: Origin,
         environment: Environment<'_>,
     ) -> Result<(), Error> {
@@ -228,7 +228,7 @@ struct Credentials {
 }
 
 impl Credentials {
-    fn of(settings: &Settings, environment: Environment<'_>) -> Self {
+    fn of(settings: &ProviderSettings, environment: Environment<'_>) -> Self {
         let mut credentials = Self {
             headers: HeaderMap::new(),
             secrets: Vec::new(),

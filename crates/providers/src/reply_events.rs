@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use llm::{CallBlock, Event, ProviderState, StopReason, ToolCall, ToolInput, Usage};
+use llm::{CallBlock, ProviderState, ReplyEvent, StopReason, ToolCall, ToolInput, Usage};
 use serde_json::Value;
 
-/// The events of one answer, in the order and form that [`llm::Event`] promises.
+/// The events of one answer, in the order and form that [`llm::ReplyEvent`] promises.
 #[derive(Debug)]
 pub(crate) struct ReplyEvents {
     provider: String,
-    events: VecDeque<Event>,
+    events: VecDeque<ReplyEvent>,
     text_bytes: usize,
     calls: usize,
     finished: bool,
@@ -27,7 +27,7 @@ impl ReplyEvents {
         }
     }
 
-    pub(crate) fn next(&mut self) -> Option<Event> {
+    pub(crate) fn next(&mut self) -> Option<ReplyEvent> {
         self.events.pop_front()
     }
 
@@ -41,7 +41,7 @@ impl ReplyEvents {
     }
 
     pub(crate) fn started(&mut self, request_id: Option<String>) {
-        self.events.push_back(Event::Started { request_id });
+        self.events.push_back(ReplyEvent::Started { request_id });
     }
 
     /// Pieces that arrive together are one delta.
@@ -49,16 +49,16 @@ impl ReplyEvents {
         self.text_bytes += text.as_ref().len();
         match self.events.back_mut() {
             _ if text.as_ref().is_empty() => {}
-            Some(Event::TextDelta(delta)) => delta.push_str(text.as_ref()),
-            _ => self.events.push_back(Event::TextDelta(text.into())),
+            Some(ReplyEvent::TextDelta(delta)) => delta.push_str(text.as_ref()),
+            _ => self.events.push_back(ReplyEvent::TextDelta(text.into())),
         }
     }
 
     pub(crate) fn reasoning(&mut self, text: impl Into<String> + AsRef<str>) {
         match self.events.back_mut() {
             _ if text.as_ref().is_empty() => {}
-            Some(Event::ReasoningDelta(delta)) => delta.push_str(text.as_ref()),
-            _ => self.events.push_back(Event::ReasoningDelta(text.into())),
+            Some(ReplyEvent::ReasoningDelta(delta)) => delta.push_str(text.as_ref()),
+            _ => self.events.push_back(ReplyEvent::ReasoningDelta(text.into())),
         }
     }
 
@@ -67,7 +67,7 @@ impl ReplyEvents {
         if self.text_bytes > 0 || state.is_some() {
             self.text_bytes = 0;
             let state = self.state(state);
-            self.events.push_back(Event::TextEnd { state });
+            self.events.push_back(ReplyEvent::TextEnd { state });
         }
     }
 
@@ -76,12 +76,12 @@ impl ReplyEvents {
         let state = self.state(state);
         let (input, malformed) = input.into_parts();
         let call = ToolCall { id, name, input };
-        self.events.push_back(Event::ToolCall(CallBlock { call, malformed, state }));
+        self.events.push_back(ReplyEvent::ToolCall(CallBlock { call, malformed, state }));
     }
 
     pub(crate) fn finish(&mut self, stop: StopReason, usage: Usage) {
         self.finished = true;
-        self.events.push_back(Event::Finished { stop, usage });
+        self.events.push_back(ReplyEvent::Finished { stop, usage });
     }
 
     /// The stop reason of an answer that was neither cut nor refused. The calls decide, whatever the

@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Kind {
 /// The value of `[providers.NAME]`. Only `kind` is needed.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct ProviderSettings {
     pub kind: Kind,
     /// The base URL; by default that of the protocol's inventor.
     #[serde(default)]
@@ -123,9 +123,9 @@ pub struct Settings {
 }
 
 /// Header values and the proxy may hold secrets: only the headers' names are shown.
-impl fmt::Debug for Settings {
+impl fmt::Debug for ProviderSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("ProviderSettings")
             .field("kind", &self.kind)
             .field("api_key_env", &self.api_key_env)
             .field("headers", &self.headers.keys())
@@ -134,7 +134,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-impl Settings {
+impl ProviderSettings {
     /// Settings with everything else as it is without a line in the configuration.
     pub fn new(kind: Kind) -> Self {
         Self {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm::{
-    Block, CallBlock, Event, Failure, FailureKind, Message, ProviderState, Request, Sampling, StopReason,
-    System, ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
+    Block, CallBlock, Failure, FailureKind, Message, ProviderState, ReplyEvent, Request, Sampling,
+    StopReason, System, ToolCall, ToolInput, ToolResult, ToolSpec, Usage,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) fn target() -> Target<'static> {
 }
 
 /// The events of a body with exactly this text.
-pub(crate) fn play(mut decoder: impl Decode, body: &str) -> (Vec<Event>, Result<(), Failure>) {
+pub(crate) fn play(mut decoder: impl Decode, body: &str) -> (Vec<ReplyEvent>, Result<(), Failure>) {
     let result = feed(&mut decoder, body);
     let events = std::iter::from_fn(|| decoder.answer().next()).collect();
     (events, result)
@@ -41,17 +41,17 @@ fn feed(decoder: &mut impl Decode, body: &str) -> Result<(), Failure> {
 }
 
 /// The events of a body that is a whole answer.
-pub(crate) fn events(decoder: impl Decode, body: &str) -> Vec<Event> {
+pub(crate) fn events(decoder: impl Decode, body: &str) -> Vec<ReplyEvent> {
     let (events, result) = play(decoder, body);
     assert_eq!(result, Ok(()), "{body}");
-    assert!(matches!(events.last(), Some(Event::Finished { .. })), "{events:?}");
+    assert!(matches!(events.last(), Some(ReplyEvent::Finished { .. })), "{events:?}");
     events
 }
 
 /// How a body ends.
 pub(crate) fn end(decoder: impl Decode, body: &str) -> (StopReason, Usage) {
     match events(decoder, body).pop() {
-        Some(Event::Finished { stop, usage }) => (stop, usage),
+        Some(ReplyEvent::Finished { stop, usage }) => (stop, usage),
         other => panic!("{other:?}"),
     }
 }
@@ -71,13 +71,16 @@ pub(crate) fn check_cuts<D: Decode>(decoder: impl Fn() -> D, body: &str) {
         match result {
             Ok(()) => {
                 finished += 1;
-                assert!(matches!(events.pop(), Some(Event::Finished { .. })), "cut at {cut}");
+                assert!(matches!(events.pop(), Some(ReplyEvent::Finished { .. })), "cut at {cut}");
                 assert_eq!(events, whole, "cut at {cut}: {}", &body[..cut]);
             }
             Err(failure) => {
                 assert_eq!(failure.kind, FailureKind::Transport, "cut at {cut}");
                 assert!(failure.message.contains("the stream broke off"), "{failure}");
-                assert!(!events.iter().any(|event| matches!(event, Event::Finished { .. })), "cut at {cut}");
+                assert!(
+                    !events.iter().any(|event| matches!(event, ReplyEvent::Finished { .. })),
+                    "cut at {cut}"
+                );
             }
         }
     }
@@ -85,18 +88,20 @@ pub(crate) fn check_cuts<D: Decode>(decoder: impl Fn() -> D, body: &str) {
 }
 
 /// The blocks that the loop keeps of an answer.
-pub(crate) fn blocks(events: Vec<Event>) -> Vec<Block> {
+pub(crate) fn blocks(events: Vec<ReplyEvent>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut text = String::new();
     for event in events {
         match event {
-            Event::TextDelta(delta) => text.push_str(&delta),
-            Event::TextEnd { state } => blocks.push(Block::Text { text: std::mem::take(&mut text), state }),
-            Event::ToolCall(call) => {
+            ReplyEvent::TextDelta(delta) => text.push_str(&delta),
+            ReplyEvent::TextEnd { state } => {
+                blocks.push(Block::Text { text: std::mem::take(&mut text), state })
+            }
+            ReplyEvent::ToolCall(call) => {
                 assert_eq!(text, "", "a text was not ended before a call");
                 blocks.push(Block::ToolCall(call));
             }
-            Event::Started { .. } | Event::ReasoningDelta(_) | Event::Finished { .. } => {}
+            ReplyEvent::Started { .. } | ReplyEvent::ReasoningDelta(_) | ReplyEvent::Finished { .. } => {}
         }
     }
     assert_eq!(text, "", "a text was not ended");

@@ -15,7 +15,7 @@ pub(crate) struct RenderedReply {
     /// Seconds since 1970.
     pub(crate) created: u64,
     pub(crate) model: String,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<ReplyPiece>,
     pub(crate) stop: StopReason,
     pub(crate) usage: Usage,
     /// Of the output: tokens of reasoning.
@@ -25,7 +25,7 @@ pub(crate) struct RenderedReply {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum ReplyPiece {
     Reasoning(String),
     Text(String),
     /// The input is JSON text, unless it is meant to be malformed.
@@ -36,7 +36,7 @@ pub(crate) enum Piece {
     },
 }
 
-impl Piece {
+impl ReplyPiece {
     /// The pieces to send token by token.
     pub(crate) fn text(&self) -> &str {
         match self {
@@ -64,9 +64,9 @@ impl RenderedReply {
             call: received.call,
         };
         let malformed = reply.fault.as_ref().is_some_and(|fault| fault.malformed_tool_json);
-        let pieces: Vec<Piece> =
+        let pieces: Vec<ReplyPiece> =
             reply.pieces.iter().map(|scripted| piece(scripted, &words, malformed)).collect();
-        let calls = pieces.iter().any(|piece| matches!(piece, Piece::Tool { .. }));
+        let calls = pieces.iter().any(|piece| matches!(piece, ReplyPiece::Tool { .. }));
         let usual = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
         let (usage, reasoning_tokens) = usage(reply.usage, body_bytes, &pieces);
         Self {
@@ -96,20 +96,20 @@ impl RenderedReply {
     }
 
     pub(crate) fn has_reasoning(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Reasoning(_)))
+        self.pieces.iter().any(|piece| matches!(piece, ReplyPiece::Reasoning(_)))
     }
 }
 
-fn piece(scripted: &ScriptPiece, words: &TemplateValues<'_>, malformed: bool) -> Piece {
+fn piece(scripted: &ScriptPiece, words: &TemplateValues<'_>, malformed: bool) -> ReplyPiece {
     match scripted {
-        ScriptPiece::Reasoning(text) => Piece::Reasoning(text.render(words)),
-        ScriptPiece::Text(text) => Piece::Text(text.render(words)),
+        ScriptPiece::Reasoning(text) => ReplyPiece::Reasoning(text.render(words)),
+        ScriptPiece::Text(text) => ReplyPiece::Text(text.render(words)),
         ScriptPiece::Tool { name, id, input } => {
             let mut input = input.render(words);
             if malformed {
                 halve(&mut input);
             }
-            Piece::Tool { id: id.clone(), name: name.clone(), input }
+            ReplyPiece::Tool { id: id.clone(), name: name.clone(), input }
         }
     }
 }
@@ -123,13 +123,13 @@ fn halve(input: &mut String) {
     input.truncate(end);
 }
 
-fn usage(scripted: ScriptUsage, body_bytes: usize, pieces: &[Piece]) -> (Usage, u64) {
+fn usage(scripted: ScriptUsage, body_bytes: usize, pieces: &[ReplyPiece]) -> (Usage, u64) {
     let (mut output, mut reasoning) = (0, 0);
     for piece in pieces {
         match piece {
-            Piece::Reasoning(text) => reasoning += text.len() as u64,
-            Piece::Text(text) => output += text.len() as u64,
-            Piece::Tool { name, input, .. } => output += (name.len() + input.len()) as u64,
+            ReplyPiece::Reasoning(text) => reasoning += text.len() as u64,
+            ReplyPiece::Text(text) => output += text.len() as u64,
+            ReplyPiece::Tool { name, input, .. } => output += (name.len() + input.len()) as u64,
         }
     }
     let estimate = (body_bytes as u64).div_ceil(BYTES_PER_TOKEN).max(1);

@@ -184,7 +184,7 @@ impl Scopes {
     }
 
     /// The way in which the files are followed. `None` if they are not.
-    pub fn watching(&self) -> Option<files::Mode> {
+    pub fn watching(&self) -> Option<files::WatchMode> {
         self.0.watcher.get().map(Watcher::mode)
     }
 

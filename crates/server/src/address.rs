@@ -7,9 +7,9 @@ use app::{AsReport, Code, Remedy};
 /// An address on which the server must not listen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0} can be reached from other machines, and this release has no keys to keep them out")]
-pub struct AddressError(SocketAddr);
+pub struct ListenAddressError(SocketAddr);
 
-impl AsReport for AddressError {
+impl AsReport for ListenAddressError {
     fn code(&self) -> Code {
         Code::AddressNotLocal
     }
@@ -20,8 +20,8 @@ impl AsReport for AddressError {
 }
 
 /// Only loopback addresses are safe without keys.
-pub fn check_address(address: SocketAddr) -> Result<(), AddressError> {
-    if is_loopback(address.ip()) { Ok(()) } else { Err(AddressError(address)) }
+pub fn check_address(address: SocketAddr) -> Result<(), ListenAddressError> {
+    if is_loopback(address.ip()) { Ok(()) } else { Err(ListenAddressError(address)) }
 }
 
 /// True if only this machine can reach an address.

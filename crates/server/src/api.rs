@@ -15,9 +15,9 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use mcp::http::Stopping;
-use operations::schema::Field;
+use operations::schema::InputField;
 use operations::{
-    BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, Route, Run, RunCall,
+    BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, OperationFn, Route, RunCall,
     RunStream, schema,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -54,7 +54,7 @@ struct Endpoint {
     operation: &'static Operation,
     route: Route,
     /// The fields of the input, made by the first request.
-    known: OnceLock<Vec<Field>>,
+    known: OnceLock<Vec<InputField>>,
 }
 
 /// Routes for every operation that HTTP offers. Changes are recorded under `user`, or under the
@@ -110,7 +110,7 @@ fn filter(method: Method) -> MethodFilter {
 }
 
 impl Endpoint {
-    fn known(&self) -> &[Field] {
+    fn known(&self) -> &[InputField] {
         self.known.get_or_init(|| schema::fields(&schema::input(self.operation.input)))
     }
 
@@ -152,14 +152,14 @@ async fn respond(
     let stopping =
         parts.extensions.get::<Stopping>().map(|Stopping(token)| token.clone()).unwrap_or_default();
     match endpoint.operation.run {
-        Run::Call(run) => {
+        OperationFn::Call(run) => {
             let conditions = Conditions::read(&parts.headers)?;
             conditions.apply(endpoint.operation, |field| endpoint.takes(field), &mut fields)?;
             let answer = answer(&state, endpoint.operation.effect, run, fields).await;
             let answer = answer.map_err(|refused| conditions.problem(refused))?;
             finish(endpoint.operation, &answer, &conditions)
         }
-        Run::Stream(run) => {
+        OperationFn::Stream(run) => {
             if let (true, Some(id)) = (endpoint.takes("after"), last_event_id(parts)) {
                 // A client that reconnects sends a newer id than its address has.
                 fields.insert("after".to_owned(), id.into());
@@ -170,7 +170,7 @@ async fn respond(
             let subscription = run_to_completion(subscribe(state, run, fields)).await?;
             Ok(session_stream::answer(subscription, stopping, slot, opening))
         }
-        Run::LibraryEvents => Ok(state.events.open(last_event_id(parts).as_deref(), stopping)),
+        OperationFn::LibraryEvents => Ok(state.events.open(last_event_id(parts).as_deref(), stopping)),
     }
 }
 

@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderMap, Uri};
 use hyper::body::Body as _;
 use mcp::http::read_body;
-use operations::schema::{Field, FieldType};
+use operations::schema::{FieldType, InputField};
 use operations::{Operation, Route};
 use persona::{Kind, ParseKindError};
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub(crate) type Fields = Map<String, Value>;
 pub(crate) async fn fields(
     operation: &Operation,
     route: Route,
-    known: &[Field],
+    known: &[InputField],
     parts: &mut Parts,
     body: Body,
 ) -> Result<Fields, Problem> {
@@ -92,7 +92,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Reads a query by the input's schema. Lists repeat their name; other fields appear once.
-fn query(uri: &Uri, known: &[Field]) -> Result<Fields, RequestError> {
+fn query(uri: &Uri, known: &[InputField]) -> Result<Fields, RequestError> {
     let pairs: Query<Vec<(String, String)>> =
         Query::try_from_uri(uri).map_err(|error| RequestError::Address(error.to_string()))?;
     let mut fields = Map::new();

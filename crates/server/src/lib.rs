@@ -7,7 +7,7 @@
 mod limits;
 
 mod address;
-pub use address::{AddressError, check_address};
+pub use address::{ListenAddressError, check_address};
 
 mod routes;
 pub use routes::{ServerOptions, router};

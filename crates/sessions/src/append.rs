@@ -8,7 +8,7 @@ use crate::log::insert;
 use crate::runs::{Changed, changed};
 use crate::{BuiltStatement, CALL_TOKENS, Row, Statement, Work, approvals, plan_word, status_word};
 use crate::{Error, Result, Sessions};
-use database::{Dialect, Value, now};
+use database::{Dialect, Parameter, now};
 
 /// Changes that come with new entries of a run's log. Usage is not among them: it is the sum of the usage
 /// notes of the entries.
@@ -87,25 +87,25 @@ impl Sessions {
             Some((model, since)) => (Some(checked(model)?.to_owned()), Some(*since)),
             None => (None, None),
         };
-        let [input, output, cache_read, cache_write] = used(entries).map(Value::Int);
+        let [input, output, cache_read, cache_write] = used(entries).map(Parameter::Int);
         let mut values = vec![
-            Value::Int(count.saturating_add(asked)),
+            Parameter::Int(count.saturating_add(asked)),
             input,
             output,
             cache_read,
             cache_write,
-            Value::MaybeText(model),
-            Value::MaybeTime(since),
+            Parameter::MaybeText(model),
+            Parameter::MaybeTime(since),
         ];
         values.extend(change.then.into_iter().flat_map(end));
-        values.extend([Value::Uuid(id), Value::from(node)]);
+        values.extend([Parameter::Uuid(id), Parameter::from(node)]);
         let statement = if change.then.is_some() { &APPEND_LAST } else { &APPEND };
         let mut work = Work::begin(self).await?;
         let row = work.text(statement, &values).await?.ok_or(Error::LeaseLost { id })?;
         let row: Changed = serde_json::from_str(&row)?;
         if let Some(from) = change.discard_from {
             let sql = "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2 AND kind = 'turn'";
-            work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
+            work.run(sql, &[Parameter::Uuid(id), Parameter::Int(from)]).await?;
         }
         // Requests come after the entries.
         let seq = row.seq - asked;
@@ -120,20 +120,20 @@ impl Sessions {
 }
 
 /// The values of a row after a run: the state, whether a request to cancel still counts, and the time.
-fn end(then: AfterRun) -> [Value; 3] {
+fn end(then: AfterRun) -> [Parameter; 3] {
     let (status, keeps_wish) = match then {
         AfterRun::Idle => (SessionStatus::Idle, 0),
         AfterRun::Waiting => (SessionStatus::Waiting, 1),
     };
-    [Value::from(status_word(status)), Value::Int(keeps_wish), Value::Time(now())]
+    [Parameter::from(status_word(status)), Parameter::Int(keeps_wish), Parameter::Time(now())]
 }
 
 async fn keep_plan(work: &mut Work, id: Uuid, plan: &Plan) -> Result<()> {
     let values = [
-        Value::Uuid(id),
-        Value::Text(serde_json::to_string(&plan.content)?),
-        Value::from(plan_word(plan.status)),
-        Value::Time(plan.created_at),
+        Parameter::Uuid(id),
+        Parameter::Text(serde_json::to_string(&plan.content)?),
+        Parameter::from(plan_word(plan.status)),
+        Parameter::Time(plan.created_at),
     ];
     let sql = "INSERT INTO session_plans (session_id, content, status, created_at) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (session_id) DO UPDATE SET content = excluded.content, status = excluded.status, \

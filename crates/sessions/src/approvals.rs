@@ -8,7 +8,7 @@ use crate::log::{Inserts, insert, inserts};
 use crate::runs::lock;
 use crate::{BuiltStatement, ROWS, Row, Statement, Work};
 use crate::{Result, Sessions};
-use database::{Column, Dialect, Value, now};
+use database::{Column, Dialect, Parameter, now};
 
 /// The outcome of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +30,16 @@ pub(super) async fn ask(work: &mut Work, session: Uuid, first: i64, requests: &[
     });
     let mut seq = first;
     for requests in requests.chunks(ROWS) {
-        let mut values = vec![Value::Uuid(session)];
+        let mut values = vec![Parameter::Uuid(session)];
         for request in requests {
             let answer = request.answer.as_ref().map(serde_json::to_string).transpose()?;
             values.extend([
-                Value::Int(seq),
-                Value::from(request.call.id.as_str()),
-                Value::from(request.call.name.as_str()),
-                Value::Text(serde_json::to_string(&request.call.input)?),
-                Value::Time(request.asked_at),
-                Value::MaybeText(answer),
+                Parameter::Int(seq),
+                Parameter::from(request.call.id.as_str()),
+                Parameter::from(request.call.name.as_str()),
+                Parameter::Text(serde_json::to_string(&request.call.input)?),
+                Parameter::Time(request.asked_at),
+                Parameter::MaybeText(answer),
             ]);
             seq += 1;
         }
@@ -57,7 +57,7 @@ static PENDING: BuiltStatement = BuiltStatement::new(|| {
 
 /// The number of open requests of a session.
 pub(super) async fn pending(work: &mut Work, session: Uuid) -> Result<usize> {
-    let count = work.text(&PENDING, &[Value::Uuid(session)]).await?;
+    let count = work.text(&PENDING, &[Parameter::Uuid(session)]).await?;
     Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
@@ -110,7 +110,7 @@ impl Sessions {
     /// The requests of a session, in order.
     pub async fn approvals(&self, session: Uuid, pending_only: bool) -> Result<Vec<Approval>> {
         let statement = if pending_only { &ONLY_PENDING } else { &ALL };
-        let found = self.session_texts(statement, &[Value::Uuid(session)]).await?;
+        let found = self.session_texts(statement, &[Parameter::Uuid(session)]).await?;
         Ok(found.iter().map(|text| serde_json::from_str(text)).collect::<std::result::Result<_, _>>()?)
     }
 
@@ -130,18 +130,18 @@ impl Sessions {
         let note = Row::of(note)?;
         let mut work = Work::begin(self).await?;
         let Some(locked) = lock(&mut work, session).await? else { return Ok(AnswerOutcome::Missing) };
-        let found = work.text(&OF_CALL, &[Value::Uuid(session), Value::from(call_id)]).await?;
+        let found = work.text(&OF_CALL, &[Parameter::Uuid(session), Parameter::from(call_id)]).await?;
         let Some(found) = found else { return Ok(AnswerOutcome::Missing) };
         let found: Found = serde_json::from_str(&found)?;
         if let Some(answer) = found.answer {
             return Ok(AnswerOutcome::AlreadyAnswered(answer));
         }
-        let text = Value::Text(serde_json::to_string(answer)?);
+        let text = Parameter::Text(serde_json::to_string(answer)?);
         let sql = "UPDATE session_approvals SET answer = $1 WHERE session_id = $2 AND seq = $3";
-        work.run(sql, &[text, Value::Uuid(session), Value::Int(found.seq)]).await?;
+        work.run(sql, &[text, Parameter::Uuid(session), Parameter::Int(found.seq)]).await?;
         let seq = locked.seq + 1;
         let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
-        work.run(sql, &[Value::Int(seq), Value::Time(now()), Value::Uuid(session)]).await?;
+        work.run(sql, &[Parameter::Int(seq), Parameter::Time(now()), Parameter::Uuid(session)]).await?;
         insert(&mut work, session, seq, vec![note]).await?;
         let pending = pending(&mut work, session).await?;
         work.commit().await?;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::work::Work;
 use crate::{ENTRY_BYTES, LOG_PAGE, ROWS};
 use crate::{Error, Result, Sessions};
-use database::{Engine, Value, postgres_arguments};
+use database::{Engine, Parameter, postgres_arguments};
 
 const TURN: &str = "turn";
 const NOTE: &str = "note";
@@ -71,14 +71,14 @@ pub(super) async fn insert(work: &mut Work, session: Uuid, first: i64, rows: Vec
     let mut seq = first;
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
-        let mut values = vec![Value::Uuid(session)];
+        let mut values = vec![Parameter::Uuid(session)];
         for row in rows.by_ref().take(ROWS) {
             values.extend([
-                Value::Int(seq),
-                Value::from(row.kind),
-                Value::Text(row.body),
-                Value::MaybeText(row.provider_state),
-                Value::Time(row.created_at),
+                Parameter::Int(seq),
+                Parameter::from(row.kind),
+                Parameter::Text(row.body),
+                Parameter::MaybeText(row.provider_state),
+                Parameter::Time(row.created_at),
             ]);
             seq += 1;
         }
@@ -143,17 +143,17 @@ impl Sessions {
     /// Entries of a session's log after a place, in order, at most 1,000.
     pub async fn log(&self, session: Uuid, after: i64, limit: usize) -> Result<Vec<LogEntry>> {
         let limit = i64::try_from(limit.min(LOG_PAGE)).unwrap_or(i64::MAX);
-        let values = [Value::Uuid(session), Value::Int(after), Value::Int(limit)];
+        let values = [Parameter::Uuid(session), Parameter::Int(after), Parameter::Int(limit)];
         self.log_rows(LOG, &values).await?.into_iter().map(Read::entry).collect()
     }
 
     /// All turns of a session, with the state of their providers.
     pub async fn turns(&self, session: Uuid) -> Result<Vec<Turn>> {
-        let rows = self.log_rows(TURNS, &[Value::Uuid(session)]).await?;
+        let rows = self.log_rows(TURNS, &[Parameter::Uuid(session)]).await?;
         rows.into_iter().map(Read::turn).collect()
     }
 
-    async fn log_rows(&self, sql: &'static str, values: &[Value]) -> Result<Vec<Read>> {
+    async fn log_rows(&self, sql: &'static str, values: &[Parameter]) -> Result<Vec<Read>> {
         match self.engine() {
             Engine::Sqlite(sqlite) => {
                 let rows = sqlite.rows_now(sql, values, |row| {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{BuiltStatement, Statement};
 use crate::{Result, Sessions};
-use database::Value;
+use database::Parameter;
 
 /// The number of digits of an id.
 const DIGITS: usize = 32;
@@ -61,7 +61,7 @@ impl Sessions {
     /// time.
     pub async fn sessions_beginning(&self, prefix: &IdPrefix, limit: usize) -> Result<Vec<Uuid>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = [Value::Uuid(prefix.first), Value::Uuid(prefix.last), Value::Int(limit)];
+        let values = [Parameter::Uuid(prefix.first), Parameter::Uuid(prefix.last), Parameter::Int(limit)];
         let found = self.session_texts(&BEGINNING, &values).await?;
         Ok(found.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
     }

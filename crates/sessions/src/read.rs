@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{BuiltStatement, Statement, status_word};
 use crate::{Error, Result, Sessions};
-use database::{Column, Dialect, Value};
+use database::{Column, Dialect, Parameter};
 
 /// The filter of a list of sessions.
 #[derive(Debug, Clone, Default)]
@@ -104,7 +104,7 @@ impl Sessions {
     }
 
     pub async fn session(&self, id: Uuid) -> Result<Option<Session>> {
-        let found = self.session_texts(&SESSION, &[Value::Uuid(id)]).await?;
+        let found = self.session_texts(&SESSION, &[Parameter::Uuid(id)]).await?;
         Ok(found.first().map(|text| serde_json::from_str(text)).transpose()?)
     }
 
@@ -114,24 +114,24 @@ impl Sessions {
         let limit = filter.limit.unwrap_or(limits::DEFAULT_PAGE).clamp(1, limits::PAGE);
         let mut values = Vec::new();
         let mut conditions = vec!["TRUE".to_owned()];
-        let mut bind = |value: Value| {
+        let mut bind = |value: Parameter| {
             values.push(value);
             format!("${}", values.len())
         };
         if let Some(persona) = &filter.persona {
-            conditions.push(format!("a.persona = {}", bind(Value::from(persona))));
+            conditions.push(format!("a.persona = {}", bind(Parameter::from(persona))));
         }
         match filter.parent {
             Parent::Top => conditions.push("a.parent_id IS NULL".to_owned()),
             Parent::Any => {}
-            Parent::Of(parent) => conditions.push(format!("a.parent_id = {}", bind(Value::Uuid(parent)))),
+            Parent::Of(parent) => conditions.push(format!("a.parent_id = {}", bind(Parameter::Uuid(parent)))),
         }
         if let Some(status) = filter.status {
-            conditions.push(format!("a.status = {}", bind(Value::from(status_word(status)))));
+            conditions.push(format!("a.status = {}", bind(Parameter::from(status_word(status)))));
         }
         if let Some(cursor) = &filter.cursor {
             let (at, id) = parse_cursor(cursor).ok_or_else(|| Error::Cursor { cursor: cursor.to_owned() })?;
-            let (at, id) = (bind(Value::Time(at)), bind(Value::Uuid(id)));
+            let (at, id) = (bind(Parameter::Time(at)), bind(Parameter::Uuid(id)));
             conditions.push(format!("(a.updated_at, a.id) < ({at}, {id})"));
         }
         let conditions = conditions.join(" AND ");

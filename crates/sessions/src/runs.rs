@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::log::insert;
 use crate::{BuiltStatement, Row, Statement, Work, approvals, status_word};
 use crate::{Result, Sessions};
-use database::{Dialect, Value, now};
+use database::{Dialect, Parameter, now};
 
 /// The hold of a node on a session, and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,7 @@ static LOCK: BuiltStatement = BuiltStatement::new(|| {
 
 /// Locks a session's row until the change ends.
 pub(super) async fn lock(work: &mut Work, id: Uuid) -> Result<Option<Locked>> {
-    let row = work.text(&LOCK, &[Value::Uuid(id)]).await?;
+    let row = work.text(&LOCK, &[Parameter::Uuid(id)]).await?;
     Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
 }
 
@@ -211,16 +211,16 @@ impl Sessions {
         let rows = Row::all(entries)?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let mut values = [
-            Value::from(lease.node.as_str()),
-            Value::Time(lease.until),
-            Value::Int(count),
+            Parameter::from(lease.node.as_str()),
+            Parameter::Time(lease.until),
+            Parameter::Int(count),
             // PostgreSQL has no NUL in a text that is not JSON.
-            Value::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
-            Value::MaybeInt(options.max_tool_rounds.map(i64::from)),
-            Value::from(options.policy.as_str()),
-            Value::Uuid(id),
-            Value::from(status_word(SessionStatus::Idle)),
-            Value::Int(after),
+            Parameter::MaybeText(title.map(|title| title.replace('\0', "\u{fffd}"))),
+            Parameter::MaybeInt(options.max_tool_rounds.map(i64::from)),
+            Parameter::from(options.policy.as_str()),
+            Parameter::Uuid(id),
+            Parameter::from(status_word(SessionStatus::Idle)),
+            Parameter::Int(after),
         ];
         let mut work = Work::begin(self).await?;
         let mut taken = work.text(&BEGIN, &values).await?;
@@ -237,7 +237,7 @@ impl Sessions {
                 return Ok(BeginOutcome::Moved { seq: row.seq });
             }
             recovered = row.status == SessionStatus::Running;
-            values[7] = Value::from(status_word(row.status));
+            values[7] = Parameter::from(status_word(row.status));
             taken = work.text(&BEGIN, &values).await?;
         }
         let Some(taken) = taken else { return Ok(BeginOutcome::Missing) };
@@ -288,9 +288,9 @@ impl Sessions {
         sessions: &[Uuid],
         until: DateTime<Utc>,
     ) -> Result<Vec<Control>> {
-        let sessions = Value::Json(serde_json::to_string(sessions)?);
+        let sessions = Parameter::Json(serde_json::to_string(sessions)?);
         let mut work = Work::begin(self).await?;
-        let rows = work.texts(&RENEW, &[Value::Time(until), Value::from(node), sessions]).await?;
+        let rows = work.texts(&RENEW, &[Parameter::Time(until), Parameter::from(node), sessions]).await?;
         work.commit().await?;
         Ok(rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?)
     }
@@ -301,7 +301,8 @@ impl Sessions {
         let mut work = Work::begin(self).await?;
         let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
         if row.status != SessionStatus::Idle {
-            work.run("UPDATE sessions SET cancel_requested = 1 WHERE id = $1", &[Value::Uuid(id)]).await?;
+            work.run("UPDATE sessions SET cancel_requested = 1 WHERE id = $1", &[Parameter::Uuid(id)])
+                .await?;
             work.commit().await?;
         }
         Ok(Some(row.status))
@@ -309,8 +310,8 @@ impl Sessions {
 
     /// The sessions whose process died: they run, but their lease has expired.
     pub async fn expired_runs(&self, sessions: &[Uuid], now: DateTime<Utc>) -> Result<Vec<Uuid>> {
-        let sessions = Value::Json(serde_json::to_string(sessions)?);
-        let found = self.session_texts(&EXPIRED, &[Value::Time(now), sessions]).await?;
+        let sessions = Parameter::Json(serde_json::to_string(sessions)?);
+        let found = self.session_texts(&EXPIRED, &[Parameter::Time(now), sessions]).await?;
         Ok(found.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
     }
 }
@@ -323,8 +324,8 @@ async fn resume(
     lease: &Lease,
     now: DateTime<Utc>,
 ) -> Result<BeginOutcome> {
-    let node = Value::from(lease.node.as_str());
-    let values = [node, Value::Time(lease.until), Value::Time(now), Value::Uuid(id)];
+    let node = Parameter::from(lease.node.as_str());
+    let values = [node, Parameter::Time(lease.until), Parameter::Time(now), Parameter::Uuid(id)];
     let resumed = work.text(&RESUME, &values).await?;
     let resumed = resumed.map(|resumed| serde_json::from_str(&resumed)).transpose()?;
     let Resumed { max_tool_rounds, policy } = resumed.unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::{Result, Sessions};
-use database::{Dialect, Engine, Transaction, Value};
+use database::{Dialect, Engine, Parameter, Transaction};
 
 /// A statement in the dialect of each engine.
 pub(super) struct Statement {
@@ -41,24 +41,32 @@ impl Work {
     }
 
     /// Runs a statement and returns the number of rows.
-    pub(super) async fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64> {
+    pub(super) async fn run(&mut self, sql: &str, values: &[Parameter]) -> Result<u64> {
         Ok(self.0.run(sql, values).await?)
     }
 
     /// The first column of every row.
-    pub(super) async fn texts(&mut self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
+    pub(super) async fn texts(&mut self, statement: &Statement, values: &[Parameter]) -> Result<Vec<String>> {
         Ok(self.0.texts(statement.on(self.0.dialect()), values).await?)
     }
 
     /// The first column of the first row.
-    pub(super) async fn text(&mut self, statement: &Statement, values: &[Value]) -> Result<Option<String>> {
+    pub(super) async fn text(
+        &mut self,
+        statement: &Statement,
+        values: &[Parameter],
+    ) -> Result<Option<String>> {
         Ok(self.texts(statement, values).await?.into_iter().next())
     }
 }
 
 impl Sessions {
     /// The first column of every row, outside of a change. SQLite is read on the caller's thread.
-    pub(super) async fn session_texts(&self, statement: &Statement, values: &[Value]) -> Result<Vec<String>> {
+    pub(super) async fn session_texts(
+        &self,
+        statement: &Statement,
+        values: &[Parameter],
+    ) -> Result<Vec<String>> {
         Ok(match self.engine() {
             Engine::Sqlite(sqlite) => {
                 let rows = sqlite.sessions.rows_if_free(&statement.sqlite, values, |row| row.get(0));

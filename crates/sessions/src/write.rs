@@ -8,7 +8,7 @@ use crate::read::document;
 use crate::runs::{Locked, lock, locked};
 use crate::{BuiltStatement, Row, Statement, Work, plan_word};
 use crate::{Error, Result, Sessions};
-use database::{Dialect, Value, now};
+use database::{Dialect, Parameter, now};
 
 const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
                       parent_id, parent_call, depth, title, last_seq, created_at, updated_at) \
@@ -50,20 +50,20 @@ impl Sessions {
             return Err(Error::UnknownParent { id: parent });
         }
         let values = [
-            Value::Uuid(new.id),
-            Value::from(&new.persona),
-            Value::MaybeText(new.scope.map(|scope| scope.as_str().to_owned())),
-            Value::from(new.mode.as_str()),
-            Value::MaybeText(new.model.as_ref().map(ToString::to_string)),
-            Value::Json(serde_json::to_string(&new.overrides)?),
-            Value::MaybeText(new.root.clone()),
-            Value::MaybeUuid(new.parent),
-            Value::MaybeText(new.parent_call.clone()),
-            Value::Int(i64::from(new.depth)),
-            Value::MaybeText(new.title.clone()),
-            Value::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
-            Value::Time(new.created_at),
-            Value::Time(new.updated_at),
+            Parameter::Uuid(new.id),
+            Parameter::from(&new.persona),
+            Parameter::MaybeText(new.scope.map(|scope| scope.as_str().to_owned())),
+            Parameter::from(new.mode.as_str()),
+            Parameter::MaybeText(new.model.as_ref().map(ToString::to_string)),
+            Parameter::Json(serde_json::to_string(&new.overrides)?),
+            Parameter::MaybeText(new.root.clone()),
+            Parameter::MaybeUuid(new.parent),
+            Parameter::MaybeText(new.parent_call.clone()),
+            Parameter::Int(i64::from(new.depth)),
+            Parameter::MaybeText(new.title.clone()),
+            Parameter::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
+            Parameter::Time(new.created_at),
+            Parameter::Time(new.updated_at),
         ];
         if work.run(CREATE, &values).await? == 0 {
             return Err(Error::SessionExists { id: new.id });
@@ -79,21 +79,21 @@ impl Sessions {
         if hold_idle(&mut work, id).await?.is_none() {
             return Ok(None);
         }
-        let Some(text) = work.text(&WHOLE, &[Value::Uuid(id)]).await? else { return Ok(None) };
+        let Some(text) = work.text(&WHOLE, &[Parameter::Uuid(id)]).await? else { return Ok(None) };
         let mut session: Session = serde_json::from_str(&text)?;
         edit(&mut session);
         let values = [
-            Value::from(&session.persona),
-            Value::MaybeText(session.scope.map(|scope| scope.as_str().to_owned())),
-            Value::MaybeText(session.model.as_ref().map(ToString::to_string)),
-            Value::Json(serde_json::to_string(&session.overrides)?),
-            Value::MaybeText(session.root.clone()),
-            Value::MaybeText(session.title.clone()),
-            Value::Time(now()),
-            Value::Uuid(id),
+            Parameter::from(&session.persona),
+            Parameter::MaybeText(session.scope.map(|scope| scope.as_str().to_owned())),
+            Parameter::MaybeText(session.model.as_ref().map(ToString::to_string)),
+            Parameter::Json(serde_json::to_string(&session.overrides)?),
+            Parameter::MaybeText(session.root.clone()),
+            Parameter::MaybeText(session.title.clone()),
+            Parameter::Time(now()),
+            Parameter::Uuid(id),
         ];
         work.run(EDIT, &values).await?;
-        let text = work.text(&WHOLE, &[Value::Uuid(id)]).await?;
+        let text = work.text(&WHOLE, &[Parameter::Uuid(id)]).await?;
         work.commit().await?;
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
     }
@@ -106,7 +106,12 @@ impl Sessions {
         let Some(row) = lock(&mut work, id).await? else { return Ok(None) };
         let seq = row.seq + 1;
         let sql = "UPDATE sessions SET mode = $1, last_seq = $2, updated_at = $3 WHERE id = $4";
-        let values = [Value::from(mode.as_str()), Value::Int(seq), Value::Time(now()), Value::Uuid(id)];
+        let values = [
+            Parameter::from(mode.as_str()),
+            Parameter::Int(seq),
+            Parameter::Time(now()),
+            Parameter::Uuid(id),
+        ];
         work.run(sql, &values).await?;
         insert(&mut work, id, seq, vec![note]).await?;
         work.commit().await?;
@@ -124,15 +129,15 @@ impl Sessions {
         if lock(&mut work, id).await?.is_none() {
             return Ok(None);
         }
-        let Some(text) = work.text(&WHOLE, &[Value::Uuid(id)]).await? else { return Ok(None) };
+        let Some(text) = work.text(&WHOLE, &[Parameter::Uuid(id)]).await? else { return Ok(None) };
         let Some(plan) = serde_json::from_str::<Session>(&text)?.plan else { return Ok(None) };
         if let Err(refusal) = check(&plan) {
             return Ok(Some(Err(refusal)));
         }
         let sql = "UPDATE session_plans SET status = $1 WHERE session_id = $2";
-        work.run(sql, &[Value::from(plan_word(status)), Value::Uuid(id)]).await?;
+        work.run(sql, &[Parameter::from(plan_word(status)), Parameter::Uuid(id)]).await?;
         let sql = "UPDATE sessions SET updated_at = $1 WHERE id = $2";
-        work.run(sql, &[Value::Time(now()), Value::Uuid(id)]).await?;
+        work.run(sql, &[Parameter::Time(now()), Parameter::Uuid(id)]).await?;
         work.commit().await?;
         Ok(Some(Ok(())))
     }
@@ -150,10 +155,10 @@ impl Sessions {
             "DELETE FROM session_log WHERE session_id = $1 AND seq >= $2",
             "DELETE FROM session_approvals WHERE session_id = $1 AND seq >= $2",
         ] {
-            work.run(sql, &[Value::Uuid(id), Value::Int(from)]).await?;
+            work.run(sql, &[Parameter::Uuid(id), Parameter::Int(from)]).await?;
         }
         let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
-        work.run(sql, &[Value::Int(seq), Value::Time(now()), Value::Uuid(id)]).await?;
+        work.run(sql, &[Parameter::Int(seq), Parameter::Time(now()), Parameter::Uuid(id)]).await?;
         insert(&mut work, id, seq, vec![note]).await?;
         work.commit().await?;
         Ok(Some(seq))
@@ -164,13 +169,13 @@ impl Sessions {
     pub async fn delete(&self, id: Uuid) -> Result<bool> {
         let mut work = Work::begin(self).await?;
         let now = now();
-        for row in work.texts(&WITH_ALL_BELOW, &[Value::Uuid(id)]).await? {
+        for row in work.texts(&WITH_ALL_BELOW, &[Parameter::Uuid(id)]).await? {
             let row: Locked = serde_json::from_str(&row)?;
             if row.held_until(now).is_some() {
                 return Err(Error::SessionBusy { id, status: row.status });
             }
         }
-        let deleted = work.run("DELETE FROM sessions WHERE id = $1", &[Value::Uuid(id)]).await?;
+        let deleted = work.run("DELETE FROM sessions WHERE id = $1", &[Parameter::Uuid(id)]).await?;
         work.commit().await?;
         Ok(deleted > 0)
     }

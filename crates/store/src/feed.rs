@@ -16,7 +16,7 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast};
 
 use crate::{Error, Result};
-use database::{Engine, Sqlite, Value};
+use database::{Engine, Parameter, Sqlite};
 
 /// The number of changes that a slow subscriber may lag before it gets "everything" instead.
 const BACKLOG: usize = 1_024;
@@ -212,7 +212,7 @@ async fn announce_new(feed: &Feed, engine: &Engine) -> Result<()> {
         listed: bool,
         old_name: Option<Name>,
     }
-    let rows = engine.texts(sql.to_owned(), &[Value::Int(last)]).await?;
+    let rows = engine.texts(sql.to_owned(), &[Parameter::Int(last)]).await?;
     for row in rows {
         let Row { id, kind, name, listed, old_name } = serde_json::from_str(&row)?;
         feed.announced.store(id, Ordering::SeqCst);

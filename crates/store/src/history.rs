@@ -9,7 +9,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{Result, Store};
-use database::{Column, Value};
+use database::{Column, Parameter};
 
 mod refs;
 pub use refs::Ref;
@@ -191,10 +191,10 @@ impl Store {
             self.engine().dialect().text("r.guid")
         );
         let values = [
-            Value::from(history_key.scope.as_str()),
-            Value::from(history_key.origin),
-            Value::from(kind.as_str()),
-            Value::from(name),
+            Parameter::from(history_key.scope.as_str()),
+            Parameter::from(history_key.origin),
+            Parameter::from(kind.as_str()),
+            Parameter::from(name),
         ];
         let guid = self.engine().texts(sql, &values).await?.into_iter().next();
         Ok(guid.and_then(|guid| Uuid::parse_str(&guid).ok()))
@@ -203,7 +203,7 @@ impl Store {
     /// The name of an entity in its newest revision.
     pub async fn newest_name(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT name FROM agent_revisions WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
-        let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
+        let name = self.engine().text(sql, &[Parameter::Uuid(guid)]).await?;
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
@@ -211,7 +211,7 @@ impl Store {
     pub async fn name_now(&self, guid: Uuid) -> Result<Option<Name>> {
         let sql = "SELECT CASE WHEN action = 'delete' THEN '' ELSE name END FROM agent_revisions \
                    WHERE guid = $1 ORDER BY revision DESC LIMIT 1";
-        let name = self.engine().text(sql, &[Value::Uuid(guid)]).await?;
+        let name = self.engine().text(sql, &[Parameter::Uuid(guid)]).await?;
         Ok(name.and_then(|name| Name::parse(&name).ok()))
     }
 
@@ -241,11 +241,11 @@ impl Store {
             dialect.text(&row)
         );
         let values = [
-            Value::from(history_key.scope.as_str()),
-            Value::from(history_key.origin),
-            Value::from(kind.as_str()),
-            Value::from(name),
-            Value::Uuid(guid),
+            Parameter::from(history_key.scope.as_str()),
+            Parameter::from(history_key.origin),
+            Parameter::from(kind.as_str()),
+            Parameter::from(name),
+            Parameter::Uuid(guid),
         ];
         #[derive(Deserialize)]
         struct Row {
@@ -288,8 +288,8 @@ impl Store {
                             "r.revision = $2 AND {ending} LIKE $3 AND (r.guid, r.revision) IN \
                              (SELECT t.revision_guid, t.revision FROM agent_revision_tags t WHERE t.guid = $1)"
                         );
-                        let ending = Value::Text(format!("%{entity}"));
-                        let values = [Value::Uuid(guid), Value::Int(*number), ending];
+                        let ending = Parameter::Text(format!("%{entity}"));
+                        let values = [Parameter::Uuid(guid), Parameter::Int(*number), ending];
                         self.full_revision(&condition, kind, &values).await?
                     }
                 }
@@ -298,7 +298,7 @@ impl Store {
                 let tagged = format!(
                     "EXISTS (SELECT 1 FROM agent_revision_tags t WHERE t.guid = $1 AND t.tag = $2 AND {NAMED})"
                 );
-                let values = [Value::Uuid(guid), Value::from(tag.as_str())];
+                let values = [Parameter::Uuid(guid), Parameter::from(tag.as_str())];
                 self.full_revision(&tagged, kind, &values).await?
             }
         };
@@ -310,13 +310,13 @@ impl Store {
     }
 
     async fn own_revision(&self, guid: Uuid, kind: Kind, number: i64) -> Result<Option<FullRevision>> {
-        let values = [Value::Uuid(guid), Value::Int(number)];
+        let values = [Parameter::Uuid(guid), Parameter::Int(number)];
         self.full_revision("r.guid = $1 AND r.revision = $2", kind, &values).await
     }
 
     async fn has_revision(&self, guid: Uuid, number: i64) -> Result<bool> {
         let sql = "SELECT count(*) FROM agent_revisions WHERE guid = $1 AND revision = $2";
-        let values = [Value::Uuid(guid), Value::Int(number)];
+        let values = [Parameter::Uuid(guid), Parameter::Int(number)];
         Ok(self.engine().number(sql.to_owned(), &values).await?.is_some_and(|count| count > 0))
     }
 
@@ -331,10 +331,10 @@ impl Store {
     ) -> Result<Option<FullRevision>> {
         let named = "r.scope = $1 AND r.origin = $2 AND r.name = $3 AND r.revision = $4";
         let values = [
-            Value::from(history_key.scope.as_str()),
-            Value::from(history_key.origin),
-            Value::from(name),
-            Value::Int(number),
+            Parameter::from(history_key.scope.as_str()),
+            Parameter::from(history_key.origin),
+            Parameter::from(name),
+            Parameter::Int(number),
         ];
         let found = self.full_revision(named, kind, &values).await?;
         Ok(found.filter(|found| ending(found.about.guid).ends_with(entity)))
@@ -344,7 +344,7 @@ impl Store {
     pub async fn refs(&self, about: &Revision) -> Result<Vec<Ref>> {
         let refs = self.engine().dialect().text("refs");
         let sql = format!("SELECT {refs} FROM agent_revisions WHERE guid = $1 AND revision = $2");
-        let values = [Value::Uuid(about.guid), Value::Int(about.revision)];
+        let values = [Parameter::Uuid(about.guid), Parameter::Int(about.revision)];
         let refs = self.engine().texts(sql, &values).await?.into_iter().next();
         Ok(refs.map(|refs| serde_json::from_str(&refs)).transpose()?.unwrap_or_default())
     }
@@ -353,7 +353,7 @@ impl Store {
         &self,
         condition: &str,
         kind: Kind,
-        values: &[Value],
+        values: &[Parameter],
     ) -> Result<Option<FullRevision>> {
         #[derive(Deserialize)]
         struct Row {

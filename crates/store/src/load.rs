@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::cache::Rendered;
 use crate::{Error, Result, Store, documents};
 use builtins::Builtins;
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 use persona::catalog::{self, PersonaState};
 
 static LOAD_SQLITE: LazyLock<String> = LazyLock::new(|| documents::load(Dialect::Sqlite));
@@ -159,7 +159,8 @@ impl Store {
             Dialect::Sqlite => &LOAD_SQLITE,
             Dialect::Postgres => &LOAD_POSTGRES,
         };
-        let text = self.engine().short_text(sql, &[Value::from(name), Value::Json(overrides)]).await?;
+        let text =
+            self.engine().short_text(sql, &[Parameter::from(name), Parameter::Json(overrides)]).await?;
         let Some(text) = text else { return Ok(None) };
         let Row { bundle, states, parts } = serde_json::from_str(&text)?;
         let state = |scope: Scope| {
@@ -188,9 +189,9 @@ impl Store {
             return Ok(Gathered::default());
         }
         let base = lookup.base.as_ref().map(Name::as_str).unwrap_or_default();
-        let mut values = vec![Value::from(base)];
+        let mut values = vec![Parameter::from(base)];
         for names in [&lookup.parts, &lookup.traits, &lookup.skills, &lookup.guardrails, &lookup.arcs] {
-            values.push(Value::Json(serde_json::to_string(names)?));
+            values.push(Parameter::Json(serde_json::to_string(names)?));
         }
         let sql = match self.engine().dialect() {
             Dialect::Sqlite => &GATHER_SQLITE,

@@ -18,7 +18,7 @@ use crate::documents::{
 use crate::words;
 use crate::write::Keep;
 use crate::{FilterError, Result, Store};
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 
 mod listing;
 pub use listing::{Listed, Listings};
@@ -140,7 +140,7 @@ impl Store {
     #[boxed]
     pub async fn get_shared(&self, kind: Kind, name: &Name) -> Result<Option<Stored<AnyEntity>>> {
         let sql = documents::select_by_name(self.engine().dialect(), kind);
-        let rows = self.engine().texts(sql, &[Value::from(name)]).await?;
+        let rows = self.engine().texts(sql, &[Parameter::from(name)]).await?;
         rows.first().map(|row| Ok(documents::parse(kind, row)?.stored)).transpose()
     }
 
@@ -155,7 +155,7 @@ impl Store {
         let select = documents::select(self.engine().dialect(), kind);
         let sql = format!("{select} WHERE a.name > $1 ORDER BY a.name LIMIT {limit}");
         let after = after.map(Name::as_str).unwrap_or_default();
-        let rows = self.engine().texts(sql, &[Value::from(after)]).await?;
+        let rows = self.engine().texts(sql, &[Parameter::from(after)]).await?;
         rows.iter().map(|row| Ok(documents::parse(kind, row)?.stored)).collect()
     }
 
@@ -166,7 +166,7 @@ impl Store {
         let Some(condition) = naming_condition(dialect, kind, "$1") else { return Ok(Vec::new()) };
         let definition = dialect.text(&definition(dialect, Kind::Persona, "p"));
         let sql = format!("SELECT {definition} FROM agent_personas p WHERE {condition} ORDER BY p.name");
-        let rows = self.engine().texts(sql, &[Value::from(name)]).await?;
+        let rows = self.engine().texts(sql, &[Parameter::from(name)]).await?;
         rows.iter().map(|row| Ok(serde_json::from_str::<Persona>(row)?.into())).collect()
     }
 
@@ -177,7 +177,7 @@ impl Store {
         }
         let dialect = self.engine().dialect();
         let sql = format!("SELECT a.name FROM {} a WHERE {}", table(kind), dialect.in_list("a.name", "$1"));
-        let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
+        let rows = self.engine().texts(sql, &[Parameter::Json(serde_json::to_string(&names)?)]).await?;
         Ok(rows.iter().filter_map(|name| Name::parse(name).ok()).collect())
     }
 
@@ -251,27 +251,27 @@ impl Store {
         let dialect = self.engine().dialect();
         let mut values = Vec::new();
         let mut conditions = vec!["TRUE".to_owned()];
-        let mut bind = |value: Value| {
+        let mut bind = |value: Parameter| {
             values.push(value);
             format!("${}", values.len())
         };
         if let Some(after) = after {
-            conditions.push(format!("a.name > {}", bind(Value::from(after))));
+            conditions.push(format!("a.name > {}", bind(Parameter::from(after))));
         }
         if let Some(part_type) = filter.part_type {
-            conditions.push(format!("a.part_type = {}", bind(Value::from(part_type.as_str()))));
+            conditions.push(format!("a.part_type = {}", bind(Parameter::from(part_type.as_str()))));
         }
         if let Some(trait_type) = filter.trait_type {
-            conditions.push(format!("a.trait_type = {}", bind(Value::from(trait_type.as_str()))));
+            conditions.push(format!("a.trait_type = {}", bind(Parameter::from(trait_type.as_str()))));
         }
         for tag in &filter.tags {
             conditions.push(match dialect {
                 Dialect::Sqlite => format!(
                     "a.id IN (SELECT entity_id FROM agent_tags WHERE kind = '{}' AND tag = {})",
                     table(kind),
-                    bind(Value::from(tag.as_str()))
+                    bind(Parameter::from(tag.as_str()))
                 ),
-                Dialect::Postgres => format!("a.tags @> {}", bind(Value::Tags(vec![tag.clone()]))),
+                Dialect::Postgres => format!("a.tags @> {}", bind(Parameter::Tags(vec![tag.clone()]))),
             });
         }
         if let Some(words) = words {
@@ -279,11 +279,11 @@ impl Store {
             conditions.push(match dialect {
                 Dialect::Sqlite => format!(
                     "a.id IN (SELECT {ENTITY_OF_ROW} FROM library_search WHERE library_search MATCH {} AND {KIND_OF_ROW} = {number})",
-                    bind(Value::Text(words::fts5(words)))
+                    bind(Parameter::Text(words::fts5(words)))
                 ),
                 Dialect::Postgres => format!(
                     "a.id IN (SELECT entity_id FROM library_search WHERE kind = {number} AND words @@ {}::tsquery)",
-                    bind(Value::Text(words::tsquery(words)))
+                    bind(Parameter::Text(words::tsquery(words)))
                 ),
             });
         }

@@ -4,7 +4,7 @@
 use persona::{CharacterArc, Compiled, CompiledText, Name, Persona, Scope};
 
 use crate::write::{DatabaseWrite, Held};
-use database::{Transaction, Value, now};
+use database::{Parameter, Transaction, now};
 
 use crate::{Attribution, Result, Store};
 
@@ -18,13 +18,13 @@ pub struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    fn values(&self) -> [Value; 3] {
-        [Value::from(self.scope.as_str()), Value::from(self.origin), Value::from(self.name)]
+    fn values(&self) -> [Parameter; 3] {
+        [Parameter::from(self.scope.as_str()), Parameter::from(self.origin), Parameter::from(self.name)]
     }
 
-    fn values_in(&self, arc: &Name) -> [Value; 4] {
+    fn values_in(&self, arc: &Name) -> [Parameter; 4] {
         let [scope, origin, name] = self.values();
-        [scope, origin, name, Value::from(arc)]
+        [scope, origin, name, Parameter::from(arc)]
     }
 }
 
@@ -36,7 +36,7 @@ pub async fn put_stage(
     stage: &Name,
 ) -> Result<()> {
     let mut values = owner.values().to_vec();
-    values.extend([Value::from(arc), Value::from(stage), Value::Time(now())]);
+    values.extend([Parameter::from(arc), Parameter::from(stage), Parameter::Time(now())]);
     transaction
         .run(
             "INSERT INTO persona_state (scope, origin, name, arc, stage, updated_at) \
@@ -68,7 +68,12 @@ impl DatabaseWrite {
                 "UPDATE persona_arc SET updated_at = $4, current_stage_id = \
                  (SELECT s.id FROM arc_stages s WHERE s.arc_id = persona_arc.arc_id AND s.name = $2) \
                  WHERE persona_id = $1 AND arc_id = (SELECT c.id FROM character_arcs c WHERE c.name = $3)",
-                &[Value::Int(persona.id), Value::from(stage), Value::from(arc), Value::Time(now())],
+                &[
+                    Parameter::Int(persona.id),
+                    Parameter::from(stage),
+                    Parameter::from(arc),
+                    Parameter::Time(now()),
+                ],
             )
             .await?;
         if changed == 0 {
@@ -110,7 +115,7 @@ impl DatabaseWrite {
             return Ok(kept.map(|(_, stage)| stage));
         }
         let sql = "SELECT s.name FROM persona_arc pa JOIN arc_stages s ON s.id = pa.current_stage_id WHERE pa.persona_id = $1";
-        let stage = self.transaction().text(sql, &[Value::Int(persona.id)]).await?;
+        let stage = self.transaction().text(sql, &[Parameter::Int(persona.id)]).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
@@ -122,7 +127,7 @@ impl DatabaseWrite {
         let heirs = "SELECT p.name FROM persona_state z JOIN agent_personas p ON p.name = z.name \
                      WHERE z.scope = 'shared' AND z.origin = '' AND z.arc = $1 AND z.stage = $2 \
                      AND NOT EXISTS (SELECT 1 FROM persona_arc pa WHERE pa.persona_id = p.id) ORDER BY p.name";
-        let values = [Value::from(arc), Value::from(stage)];
+        let values = [Parameter::from(arc), Parameter::from(stage)];
         let names = self.transaction().texts(sql, &values).await?;
         let mut standing: Vec<Name> = names.iter().filter_map(|name| Name::parse(name).ok()).collect();
         let names = self.transaction().texts(heirs, &values).await?;
@@ -154,7 +159,7 @@ impl Store {
         let sql = "SELECT coalesce((SELECT s.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
                    JOIN arc_stages s ON s.id = pa.current_stage_id WHERE p.name = $1), \
                    (SELECT z.stage FROM persona_state z WHERE z.scope = 'shared' AND z.origin = '' AND z.name = $1))";
-        let stage = self.engine().text(sql, &[Value::from(name)]).await?;
+        let stage = self.engine().text(sql, &[Parameter::from(name)]).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
     }
 
@@ -164,13 +169,13 @@ impl Store {
         let attribution = Attribution { who: String::new(), front: String::new(), message: None };
         let mut write = self.write(attribution).await?;
         let compiled = [
-            Value::Text(text.summary.clone()),
-            Value::Text(text.detail.clone()),
-            Value::Time(at),
-            Value::Text(text.fingerprint.clone()),
+            Parameter::Text(text.summary.clone()),
+            Parameter::Text(text.detail.clone()),
+            Parameter::Time(at),
+            Parameter::Text(text.fingerprint.clone()),
         ];
         if owner.scope == Scope::Shared {
-            let values = [vec![Value::from(owner.name)], compiled.to_vec()].concat();
+            let values = [vec![Parameter::from(owner.name)], compiled.to_vec()].concat();
             let sql = "UPDATE agent_personas SET compiled_summary = $2, compiled_detail = $3, compiled_at = $4, \
                        compiled_fingerprint = $5 WHERE name = $1";
             write.transaction().run(sql, &values).await?;

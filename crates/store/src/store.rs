@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 
 use crate::cache::Cache;
 use crate::feed::{self, Change, Feed};
-use crate::usage::{self, Usage};
+use crate::usage::{self, RecentUses};
 use database::{Engine, Location};
 
 use crate::{Result, documents};
@@ -23,7 +23,7 @@ struct Inner {
     engine: Engine,
     feed: Arc<Feed>,
     cache: Cache,
-    usage: Arc<Usage>,
+    usage: Arc<RecentUses>,
 }
 
 /// Facts about a database.
@@ -75,7 +75,7 @@ impl Store {
         &self.0.location
     }
 
-    pub fn usage(&self) -> &Usage {
+    pub fn usage(&self) -> &RecentUses {
         &self.0.usage
     }
 

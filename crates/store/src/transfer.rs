@@ -8,7 +8,7 @@ use persona::Kind;
 
 use crate::schema::{TABLES, Table};
 use database::{Column, Dialect, Location};
-use database::{Transaction, Value};
+use database::{Parameter, Transaction};
 
 use crate::{Attribution, Error, Result, Store, documents};
 
@@ -256,7 +256,7 @@ async fn copy_table(
         }
         if batch.len() >= BATCH || bytes >= BATCH_BYTES || (ended && !batch.is_empty()) {
             done += batch.len() as u64;
-            target.run(&insert, &[Value::Json(format!("[{}]", batch.join(",")))]).await?;
+            target.run(&insert, &[Parameter::Json(format!("[{}]", batch.join(",")))]).await?;
             batch.clear();
             bytes = 0;
             progress(Progress { step: "copy", table: table.name, done, total });
@@ -319,7 +319,7 @@ async fn reindex(write: &mut crate::DatabaseWrite, kind: Kind) -> Result<()> {
     let sql = format!("{select} WHERE a.id > $1 ORDER BY a.id LIMIT {BATCH}");
     let mut last = 0;
     loop {
-        let rows = write.transaction().texts(&sql, &[Value::Int(last)]).await?;
+        let rows = write.transaction().texts(&sql, &[Parameter::Int(last)]).await?;
         if rows.is_empty() {
             return Ok(());
         }

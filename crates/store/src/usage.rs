@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use persona::Name;
 
 use crate::Result;
-use database::{Engine, Value};
+use database::{Engine, Parameter};
 
 /// The interval between writes.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -19,9 +19,9 @@ const WRITTEN: usize = 100;
 const HELD: usize = 4 * WRITTEN;
 
 #[derive(Debug, Default)]
-pub struct Usage(Mutex<HashMap<Name, DateTime<Utc>>>);
+pub struct RecentUses(Mutex<HashMap<Name, DateTime<Utc>>>);
 
-impl Usage {
+impl RecentUses {
     /// Records the use of a persona.
     pub fn note(&self, name: &Name) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Usage {
                 .run(
                     "INSERT INTO agent_persona_usage (name, last_used_at) VALUES ($1, $2) \
                      ON CONFLICT (name) DO UPDATE SET last_used_at = excluded.last_used_at",
-                    &[Value::from(&name), Value::Time(at)],
+                    &[Parameter::from(&name), Parameter::Time(at)],
                 )
                 .await?;
         }
@@ -64,8 +64,8 @@ fn newest(used: HashMap<Name, DateTime<Utc>>) -> Vec<(Name, DateTime<Utc>)> {
 }
 
 /// Starts writing usage now and then; it ends when the store is dropped.
-pub(crate) fn start(engine: &Engine) -> Arc<Usage> {
-    let usage = Arc::new(Usage::default());
+pub(crate) fn start(engine: &Engine) -> Arc<RecentUses> {
+    let usage = Arc::new(RecentUses::default());
     let weak = Arc::downgrade(&usage);
     let engine = engine.clone();
     tokio::spawn(async move {

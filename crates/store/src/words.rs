@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use persona::AnyEntity;
-use persona::field::{Search, View};
+use persona::field::{Search, ValueView};
 
 /// The number of indexed words of one entity.
 const WORDS: usize = 4_096;
@@ -94,10 +94,10 @@ impl Words {
                 _ => return,
             };
             match value {
-                View::Text(text) => found.push(Some(*text)),
-                View::Word(word) => found.push(Some(*word)),
-                View::Name(name) => found.push(Some(name.as_str())),
-                View::Map(entries) => found.extend(entries.iter().map(|(key, _)| Some(*key))),
+                ValueView::Text(text) => found.push(Some(*text)),
+                ValueView::Word(word) => found.push(Some(*word)),
+                ValueView::Name(name) => found.push(Some(name.as_str())),
+                ValueView::Map(entries) => found.extend(entries.iter().map(|(key, _)| Some(*key))),
                 _ => {}
             }
         });

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crate::Database;
 use database::Location;
 use persona::{
-    Aggregation, Approval, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry, ContextPreset,
-    ContextView, Example, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona, PlanPersona,
-    PreferredModel, PresetTool, Request, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait,
+    Aggregation, Approval, AssemblyRequest, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry,
+    ContextPreset, ContextView, Example, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona,
+    PlanPersona, PreferredModel, PresetTool, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait,
     TraitType, View,
 };
 use store::{Action, Attribution, DatabaseWrite, Held, Keep, Store};
@@ -322,5 +322,5 @@ pub fn prompt(bundle: &Bundle) -> String {
 
 /// Renders a plain answer, as `app` does.
 pub fn render(bundle: &Bundle, view: View) -> String {
-    serde_json::to_string(&persona::view(&bundle.assembled(), &Request::plain(view), "")).unwrap()
+    serde_json::to_string(&persona::view(&bundle.assembled(), &AssemblyRequest::plain(view), "")).unwrap()
 }

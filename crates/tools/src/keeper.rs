@@ -19,7 +19,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, wait,
 };
 
-use crate::process::Report;
+use crate::process::KeeperReport;
 
 /// The first argument of a program that is to be a keeper; the second is the command line.
 const KEEP: &str = "__keep";
@@ -92,7 +92,8 @@ fn bury() {
 fn report(status: i32, left_over: bool) {
     let stdin = io::stdin();
     let Ok(socket) = rustix::io::dup(&stdin) else { return };
-    let _ = std::os::unix::net::UnixStream::from(socket).write_all(&Report { status, left_over }.to_bytes());
+    let _ = std::os::unix::net::UnixStream::from(socket)
+        .write_all(&KeeperReport { status, left_over }.to_bytes());
 }
 
 /// Waits for the command itself, and reaps orphans that die before it.

@@ -9,7 +9,7 @@
 pub mod limits;
 
 mod outcome;
-pub use outcome::{Consent, Effect, EventSender, Handler, Invocation, Outcome, ToolEvent};
+pub use outcome::{Consent, EventSender, Handler, Invocation, Outcome, RunEffect, ToolEvent};
 
 mod registered;
 pub use registered::Registered;

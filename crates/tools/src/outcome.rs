@@ -19,12 +19,12 @@ pub struct Outcome {
     pub refusal: Option<Refusal>,
     /// Events beside the text. They are stored with the result.
     pub events: Vec<Value>,
-    pub effect: Option<Effect>,
+    pub effect: Option<RunEffect>,
 }
 
 /// The effect of a call on its run besides its result.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum RunEffect {
     /// Hands a plan to the user. The run ends after the calls of the same reply.
     HandOver { plan: String },
     /// The call has no result yet. The run waits, shows these requests, and makes the call again when
@@ -46,7 +46,7 @@ impl Outcome {
     }
 
     pub fn wait(requests: Vec<Note>) -> Self {
-        Self { effect: Some(Effect::Wait(requests)), ..Self::default() }
+        Self { effect: Some(RunEffect::Wait(requests)), ..Self::default() }
     }
 }
 

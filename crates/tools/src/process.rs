@@ -26,14 +26,14 @@ pub(crate) struct Family {
 
 /// A keeper's report, when everything has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Report {
+pub(crate) struct KeeperReport {
     /// The command's exit status.
     pub(crate) status: i32,
     /// True if the keeper had to kill processes after the command had ended.
     pub(crate) left_over: bool,
 }
 
-impl Report {
+impl KeeperReport {
     const BYTES: usize = 5;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -71,16 +71,16 @@ impl Family {
 
     /// Has the keeper end everything, and returns its report. None if there is no keeper, or if it was
     /// killed.
-    pub(crate) async fn let_go(&mut self, child: &mut dyn ChildWrapper) -> Option<Report> {
+    pub(crate) async fn let_go(&mut self, child: &mut dyn ChildWrapper) -> Option<KeeperReport> {
         let mut keeper = self.keeper.take()?;
-        let mut bytes = [0; Report::BYTES];
+        let mut bytes = [0; KeeperReport::BYTES];
         let ended = async {
             keeper.shutdown().await.ok()?;
             keeper.read_exact(&mut bytes).await.ok()?;
             child.wait().await.ok()
         };
         tokio::time::timeout(limits::KEEPER_TIME, ended).await.ok()??;
-        Some(Report::of_bytes(bytes))
+        Some(KeeperReport::of_bytes(bytes))
     }
 
     /// Kills all remaining processes. Returns true if there were any.

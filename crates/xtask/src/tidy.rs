@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the house rules that a compiler does not know.
 //!
-//! A rule reads the [`Tree`], which is loaded once, and tells the [`Report`] about each violation: the place,
+//! A rule reads the [`Tree`], which is loaded once, and tells the [`TidyReport`] about each violation: the place,
 //! what is wrong and what to do about it. Directories called `fixtures` hold data for tests, even where the
 //! data looks like code, and no rule reads them.
 
@@ -24,7 +24,7 @@ use anyhow::{Result, bail};
 use crate::workspace::Workspace;
 use tree::Tree;
 
-const RULES: [fn(&Tree, &mut Report); 8] = [
+const RULES: [fn(&Tree, &mut TidyReport); 8] = [
     imports::check,
     sizes::check,
     functions::check,
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         bail!("tidy takes no arguments, not {argument:?}");
     }
     let workspace = Workspace::locate()?;
-    let mut report = Report::default();
+    let mut report = TidyReport::default();
     let tree = Tree::load(&workspace.root, &mut report)?;
     for rule in RULES {
         rule(&tree, &mut report);
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 /// Violations found by the rules.
 #[derive(Default)]
-struct Report {
+struct TidyReport {
     violations: Vec<Finding>,
     warnings: Vec<Finding>,
 }
@@ -62,7 +62,7 @@ struct Finding {
     message: String,
 }
 
-impl Report {
+impl TidyReport {
     /// `file` is relative to the workspace; a finding about a whole file has the line 1.
     fn violation(&mut self, file: &Path, line: usize, message: impl Into<String>) {
         self.violations.push(Finding::new(file, line, message));

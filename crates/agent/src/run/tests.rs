@@ -29,26 +29,26 @@ impl Driver {
         }
     }
 
-    fn event(&mut self, event: llm::Event) {
+    fn event(&mut self, event: llm::ReplyEvent) {
         let turns = self.run.on_event(event);
         self.keep(turns);
     }
 
     fn text(&mut self, text: &str) {
         for piece in text.split_inclusive('l') {
-            self.event(llm::Event::TextDelta(piece.to_owned()));
+            self.event(llm::ReplyEvent::TextDelta(piece.to_owned()));
         }
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: &str) {
         let (input, malformed) = ToolInput::parse(arguments).into_parts();
         let call = ToolCall { id: id.to_owned(), name: name.to_owned(), input };
-        self.event(llm::Event::ToolCall(CallBlock { call, malformed, state: None }));
+        self.event(llm::ReplyEvent::ToolCall(CallBlock { call, malformed, state: None }));
     }
 
     fn finish(&mut self, stop: StopReason) {
         let rounds = self.run.rounds;
-        self.event(llm::Event::Finished { stop, usage: Usage::default() });
+        self.event(llm::ReplyEvent::Finished { stop, usage: Usage::default() });
         self.pauses += u32::from(self.run.rounds > rounds && self.run.pending.is_empty());
         self.reply = self.kept.len();
     }
@@ -96,10 +96,10 @@ impl Driver {
             // A whole text, as adapters say it that know where it ends.
             "text." => {
                 self.text("hello");
-                self.event(llm::Event::TextEnd { state: None });
+                self.event(llm::ReplyEvent::TextEnd { state: None });
             }
-            "state" => self.event(llm::Event::TextEnd { state: state() }),
-            "think" => self.event(llm::Event::ReasoningDelta("hm".into())),
+            "state" => self.event(llm::ReplyEvent::TextEnd { state: state() }),
+            "think" => self.event(llm::ReplyEvent::ReasoningDelta("hm".into())),
             "end" => self.finish(StopReason::EndTurn),
             "calls" => self.finish(StopReason::ToolUse),
             "limit" => self.finish(StopReason::MaxTokens),
@@ -372,12 +372,12 @@ fn the_stored_text_is_the_streamed_text() {
     driver.text("hello world");
     assert_eq!(driver.run.text_bytes(), 11);
     let state = ProviderState { provider: "x".into(), data: json!({"signature": "s"}) };
-    driver.event(llm::Event::TextEnd { state: Some(state.clone()) });
+    driver.event(llm::ReplyEvent::TextEnd { state: Some(state.clone()) });
     assert_eq!(driver.run.text_bytes(), 0);
     let input: Map<String, Value> = [("path".to_owned(), json!("a.md"))].into_iter().collect();
     let call = ToolCall { id: "toolu_1".into(), name: "read".into(), input };
     let block = CallBlock { call: call.clone(), malformed: None, state: Some(state.clone()) };
-    driver.event(llm::Event::ToolCall(block));
+    driver.event(llm::ReplyEvent::ToolCall(block));
     driver.finish(StopReason::ToolUse);
     let kept: Vec<_> =
         driver.kept[1..].iter().map(|turn| (turn.body.clone(), turn.provider_state.clone())).collect();

@@ -63,7 +63,7 @@ impl Library {
         let from = outcome.from;
         let mut write = self.scopes.write(from, author.because(Some(message.to_owned()))?).await?;
         for Stored { entity, meta } in cargo.iter().rev().filter(|stored| stored.meta.scope == from) {
-            let piece = super::piece(entity);
+            let piece = super::entity_ref(entity);
             let stays = self.is_needed(entity, outcome).await?
                 || !remove_unused(&mut write, entity.kind(), entity.name(), meta.revision).await?;
             if stays { outcome.kept.push(piece) } else { outcome.removed.push(piece) }

@@ -10,7 +10,7 @@ use store::Action;
 use super::in_place_of;
 use crate::diff::{changes, same};
 use crate::documents::{TomlText, as_error};
-use crate::outputs::{ImportChange, ImportItem, ImportPlan, Piece};
+use crate::outputs::{EntityRef, ImportChange, ImportItem, ImportPlan};
 use crate::{Author, DocumentError, Library, Problem, Result, ScopeError};
 
 impl Library {
@@ -102,7 +102,7 @@ impl Library {
         write: &mut Write,
         entities: Vec<AnyEntity>,
         made: Action,
-        copied: &mut Vec<Piece>,
+        copied: &mut Vec<EntityRef>,
     ) -> Result<()> {
         let scope = write.scope();
         let mut waiting = entities;

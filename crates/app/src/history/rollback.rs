@@ -6,7 +6,7 @@ use store::{Action, Forgotten, FullRevision, Referred, RevisionRef};
 
 use crate::diff::same;
 use crate::inputs::Rollback;
-use crate::outputs::{Piece, PieceThen, Place, RenamedPiece, RolledBack, Written};
+use crate::outputs::{EntityRef, PieceThen, RenamedPiece, RolledBack, ScopedEntityRef, Written};
 use crate::{Author, Error, HistoryError, Library, Result};
 
 /// A prefix of names that no entity has, for pieces that swapped names.
@@ -17,7 +17,7 @@ struct PastState {
     entity: AnyEntity,
     pieces: Vec<PieceThere>,
     renamed: Vec<RenamedPiece>,
-    forgotten: Vec<Place>,
+    forgotten: Vec<ScopedEntityRef>,
 }
 
 struct PieceThere {
@@ -59,7 +59,7 @@ impl Library {
         let mut restored = Vec::new();
         let mut entities = Vec::new();
         for PieceThere { entity, known, .. } in back {
-            restored.push(Piece { kind: known.kind, name: known.name });
+            restored.push(EntityRef { kind: known.kind, name: known.name });
             entities.push(entity);
         }
         let differing: Vec<PieceThen> = differing.into_iter().map(|piece| piece.known).collect();
@@ -80,7 +80,7 @@ impl Library {
     /// An earlier revision with its pieces. Renamed pieces have their current names.
     async fn as_it_was(&self, name: &Name, scope: Scope, revision: FullRevision) -> Result<PastState> {
         let (referred, forgotten) = self.scopes.referred(&revision).await?;
-        let place = |Forgotten { scope, kind, name }| Place { scope, kind, name };
+        let place = |Forgotten { scope, kind, name }| ScopedEntityRef { scope, kind, name };
         let forgotten = forgotten.into_iter().map(place).collect();
         let rename = |Referred { scope, then, name_now }: &Referred| {
             let (kind, old) = (then.entity.kind(), then.entity.name());

@@ -16,15 +16,15 @@ use super::settable::declare;
 
 /// A name, or a definition to create.
 #[derive(Debug, Clone)]
-pub enum Reference<T> {
+pub enum NameOrDefinition<T> {
     Name(Name),
     Definition(T),
 }
 
-pub type PartRef = Reference<PartDefinition>;
-pub type TraitRef = Reference<TraitDefinition>;
-pub type SkillRef = Reference<SkillDefinition>;
-pub type GuardrailRef = Reference<GuardrailDefinition>;
+pub type PartRef = NameOrDefinition<PartDefinition>;
+pub type TraitRef = NameOrDefinition<TraitDefinition>;
+pub type SkillRef = NameOrDefinition<SkillDefinition>;
+pub type GuardrailRef = NameOrDefinition<GuardrailDefinition>;
 
 /// Declares the definition of a piece that is created with a persona.
 macro_rules! definition {
@@ -46,32 +46,32 @@ trait_fields!(declare, { create definition TraitDefinition {} {} });
 skill_fields!(declare, { create definition SkillDefinition {} {} });
 guardrail_fields!(declare, { create definition GuardrailDefinition {} {} });
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Reference<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOrDefinition<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NameOrDefinition(PhantomData))
+        deserializer.deserialize_any(NameOrDefinitionVisitor(PhantomData))
     }
 }
 
 /// Unlike an untagged enum, keeps the error inside a definition.
-struct NameOrDefinition<T>(PhantomData<T>);
+struct NameOrDefinitionVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for NameOrDefinition<T> {
-    type Value = Reference<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for NameOrDefinitionVisitor<T> {
+    type Value = NameOrDefinition<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name or a definition")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Name::parse(text).map(Reference::Name).map_err(E::custom)
+        Name::parse(text).map(NameOrDefinition::Name).map_err(E::custom)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Reference::Definition)
+        T::deserialize(MapAccessDeserializer::new(map)).map(NameOrDefinition::Definition)
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Reference<T> {
+impl<T: JsonSchema> JsonSchema for NameOrDefinition<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("{}Ref", T::schema_name()).into()
     }

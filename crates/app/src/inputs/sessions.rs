@@ -118,7 +118,7 @@ pub struct DecideCall {
     pub id: Uuid,
     pub call_id: String,
     #[serde(default)]
-    pub decision: Option<Verdict>,
+    pub decision: Option<DecisionWord>,
     #[serde(default)]
     pub approve: Option<bool>,
     #[serde(default)]
@@ -134,7 +134,7 @@ pub struct DecideCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub enum Verdict {
+pub enum DecisionWord {
     Approve,
     Reject,
 }
@@ -142,7 +142,7 @@ pub enum Verdict {
 impl DecideCall {
     /// Fails unless exactly one spelling of the decision is given.
     pub fn decision(&self) -> Result<Decision> {
-        let decision = self.decision.map(|verdict| verdict == Verdict::Approve);
+        let decision = self.decision.map(|verdict| verdict == DecisionWord::Approve);
         let given: Vec<bool> =
             [decision, self.approve, self.reject.map(|reject| !reject)].into_iter().flatten().collect();
         match given[..] {

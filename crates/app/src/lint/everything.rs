@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use persona::catalog::{reach, reaches};
-use persona::lint::{OtherDefinitions, Subject};
+use persona::lint::{LintTarget, OtherDefinitions};
 use persona::{AnyEntity, Kind, Name, Reference, Scope};
 
 use super::unread::Unread;
@@ -68,12 +68,12 @@ impl Everything {
     }
 
     /// The definitions to check. A definition whose text cannot be read is not checked.
-    pub(super) fn subjects(&self) -> Vec<Subject<'_>> {
-        let subjects = self.entities.iter().filter(|(key, _)| self.is_subject(key));
-        subjects.map(|((scope, _, _), entity)| Subject { scope: *scope, entity }).collect()
+    pub(super) fn targets(&self) -> Vec<LintTarget<'_>> {
+        let targets = self.entities.iter().filter(|(key, _)| self.is_target(key));
+        targets.map(|((scope, _, _), entity)| LintTarget { scope: *scope, entity }).collect()
     }
 
-    fn is_subject(&self, (scope, kind, name): &(Scope, Kind, Name)) -> bool {
+    fn is_target(&self, (scope, kind, name): &(Scope, Kind, Name)) -> bool {
         self.wanted.contains(scope) && !self.unread.has(*scope, *kind, name)
     }
 
@@ -84,7 +84,7 @@ impl Everything {
     }
 
     fn note_uses(&mut self) {
-        let others = self.entities.iter().filter(|(key, _)| !self.is_subject(key));
+        let others = self.entities.iter().filter(|(key, _)| !self.is_target(key));
         let meant = others.flat_map(|((from, _, _), entity)| {
             let references = entity.references().into_iter();
             references.filter_map(|reference| self.meant(*from, &reference))
@@ -103,7 +103,7 @@ impl Everything {
     /// names.
     async fn ask_near(&mut self, library: &Library) -> Result<()> {
         let mut nowhere: BTreeSet<(Kind, Name)> = BTreeSet::new();
-        for (key, entity) in self.entities.iter().filter(|(key, _)| self.is_subject(key)) {
+        for (key, entity) in self.entities.iter().filter(|(key, _)| self.is_target(key)) {
             let missing = entity.references().into_iter().filter(|it| self.meant(key.0, it).is_none());
             nowhere.extend(missing.map(|reference| (reference.kind, reference.name)));
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use files::{Level, Problem};
+use files::{Problem, ProblemLevel};
 use persona::{Kind, Name, Scope};
 
 #[derive(Debug, Default)]
@@ -17,7 +17,9 @@ impl Unread {
     /// Collects errors with the scopes of their files.
     pub(super) fn of(problems: impl IntoIterator<Item = (Scope, Problem)>) -> Self {
         let mut unread = Self::default();
-        for (scope, problem) in problems.into_iter().filter(|(_, problem)| problem.level == Level::Error) {
+        for (scope, problem) in
+            problems.into_iter().filter(|(_, problem)| problem.level == ProblemLevel::Error)
+        {
             match problem.entry {
                 Some((kind, name)) => unread.entries.extend([(scope, kind, name)]),
                 // A file whose history failed is readable.

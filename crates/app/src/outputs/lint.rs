@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use files::{Level as ProblemLevel, Problem};
+use files::{Problem, ProblemLevel};
 use persona::env::Place;
 use persona::lint::{Finding, Level, Rule};
 use persona::{Kind, Scope};

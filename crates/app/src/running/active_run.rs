@@ -62,7 +62,7 @@ impl ActiveRun {
     ) -> Result<(), NotStored> {
         reply.report_text(&self.record);
         let ReplyBuffer { mut entries, request_id, .. } = reply;
-        let turns = self.machine.on_event(llm::Event::Finished { stop, usage });
+        let turns = self.machine.on_event(llm::ReplyEvent::Finished { stop, usage });
         entries.extend(turns.into_iter().map(entry));
         entries.push(noted(Note::Usage { model: model.clone(), usage, request_id }));
         let mut change = RunChange::default();

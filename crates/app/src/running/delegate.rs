@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent::{Approval, ApprovalPolicy, End, Note, Refusal, RunOptions, Session, ToolCall, Turn, TurnBody};
 use futures::future::BoxFuture;
-use persona::{Name, Request, View};
+use persona::{AssemblyRequest, Name, View};
 use tokio_util::sync::CancellationToken;
 use tools::{Handler, Invocation, Outcome};
 
@@ -61,7 +61,7 @@ impl Delegate {
             }
         };
         // An unknown persona leaves no session behind.
-        self.runner.library.load(&persona, None, &Request::plain(View::Detail)).await?;
+        self.runner.library.load(&persona, None, &AssemblyRequest::plain(View::Detail)).await?;
         let below = Session {
             mode: self.live.mode(),
             root: self.session.root.clone(),

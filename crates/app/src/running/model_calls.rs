@@ -142,10 +142,10 @@ impl ModelCaller {
                 }
             };
             match event {
-                Some(Ok(llm::Event::Started { request_id })) => {
+                Some(Ok(llm::ReplyEvent::Started { request_id })) => {
                     reply.request_id = reply.request_id.or(request_id);
                 }
-                Some(Ok(llm::Event::TextDelta(text))) => {
+                Some(Ok(llm::ReplyEvent::TextDelta(text))) => {
                     run.machine.on_text(&text);
                     reply.push(&mut run.record, Passing::Text, text).await?;
                     if run.machine.text_bytes() > limits::REPLY_BYTES {
@@ -154,15 +154,15 @@ impl ModelCaller {
                         return Ok(Attempt::Finished);
                     }
                 }
-                Some(Ok(llm::Event::ReasoningDelta(text))) => {
+                Some(Ok(llm::ReplyEvent::ReasoningDelta(text))) => {
                     reply.push(&mut run.record, Passing::Reasoning, text).await?;
                 }
-                Some(Ok(llm::Event::Finished { stop, usage })) => {
+                Some(Ok(llm::ReplyEvent::Finished { stop, usage })) => {
                     run.complete_reply(reply, candidate.model.clone(), (stop, usage)).await?;
                     return Ok(Attempt::Finished);
                 }
                 Some(Ok(mut event)) => {
-                    if let llm::Event::ToolCall(CallBlock { call, .. }) = &mut event {
+                    if let llm::ReplyEvent::ToolCall(CallBlock { call, .. }) = &mut event {
                         run.record.make_unique(call, &reply.entries);
                     }
                     reply.entries.extend(run.machine.on_event(event).into_iter().map(entry));

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use llm::Schema;
 use persona::Name;
 use serde_json::{Map, Value, json};
-use tools::{Effect, Handler, Invocation, Outcome, Registered};
+use tools::{Handler, Invocation, Outcome, Registered, RunEffect};
 
 pub(super) const LOAD_SKILL: &str = "load_skill";
 pub const DELEGATE: &str = "delegate";
@@ -78,7 +78,7 @@ impl Handler for PlanExit {
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         let outcome = match text(&invocation.call.input, "plan") {
             Ok(plan) if plan.len() <= limits::PLAN_BYTES => Outcome {
-                effect: Some(Effect::HandOver { plan: plan.to_owned() }),
+                effect: Some(RunEffect::HandOver { plan: plan.to_owned() }),
                 ..Outcome::text("The plan was handed to the user, who decides what happens with it.")
             },
             Ok(_) => {

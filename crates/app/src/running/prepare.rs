@@ -8,8 +8,8 @@ use agent::{ErrorCode, Granted, Mode, Session, needs_confirmation, preset_hash};
 use llm::{Failure, Message};
 use persona::env::Values;
 use persona::{
-    BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Kind, Name, Persona, PreferredModel,
-    PromptProblem, Request, Scope, Skill, ToolPreset, View,
+    AssemblyRequest, BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Kind, Name, Persona,
+    PreferredModel, PromptProblem, Scope, Skill, ToolPreset, View,
 };
 use store::Keep;
 
@@ -140,7 +140,8 @@ impl Personas {
         scope: Option<Scope>,
         overrides: &BTreeMap<persona::PartType, Name>,
     ) -> Result<Prepared> {
-        let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
+        let request =
+            AssemblyRequest { overrides: overrides.clone(), ..AssemblyRequest::plain(View::Detail) };
         let loaded = self.library.load(name, scope, &request).await?;
         let mut bundle = loaded.bundle.clone();
         let environment = Environment { allowed: &self.env_allow, lookup: self.environment.as_ref() };

@@ -84,9 +84,9 @@ async fn summarize(
         };
         match event.transpose()? {
             None => return Ok(None),
-            Some(llm::Event::Started { request_id: id }) => request_id = request_id.or(id),
-            Some(llm::Event::TextDelta(delta)) => content.push_str(&delta),
-            Some(llm::Event::Finished { usage, .. }) => {
+            Some(llm::ReplyEvent::Started { request_id: id }) => request_id = request_id.or(id),
+            Some(llm::ReplyEvent::TextDelta(delta)) => content.push_str(&delta),
+            Some(llm::ReplyEvent::Finished { usage, .. }) => {
                 return Ok(Some(Summary { content, usage, request_id }));
             }
             Some(_) => {}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use agent::{Approval, Entry, Mode, Session, SessionStatus, Turn, TurnBody};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use llm::{ModelRef, Usage};
-use persona::{Name, PartType, Persona, Request, Scope, View};
+use persona::{AssemblyRequest, Name, PartType, Persona, Scope, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sessions::{IdPrefix, Parent, SessionFilter};
@@ -122,7 +122,8 @@ impl Runtime {
             self.runner.starter.models.provider(&model.provider).await?;
         }
         // Fails early for a missing persona or a wrong override.
-        let request = Request { overrides: overrides.clone(), ..Request::plain(View::Detail) };
+        let request =
+            AssemblyRequest { overrides: overrides.clone(), ..AssemblyRequest::plain(View::Detail) };
         let loaded = self.library().load(&persona, scope, &request).await?;
         let assembled = self.library().assemble(&loaded.bundle, &request).await?;
         let greeting = greeting.map(|greeting| greeting.choose(&assembled.persona)).transpose()?.flatten();

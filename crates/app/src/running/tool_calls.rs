@@ -9,7 +9,7 @@ use agent::{
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use tools::{Consent, Effect, EventSender, Invocation, Outcome, ToolEvent};
+use tools::{Consent, EventSender, Invocation, Outcome, RunEffect, ToolEvent};
 
 use super::active_run::ActiveRun;
 use super::record::{NotStored, Record};
@@ -107,8 +107,8 @@ impl ToolCaller {
                 let Some((call_id, mut outcome)) = next else { break };
                 match outcome.effect.take() {
                     None => run.record_outcome(&call_id, outcome).await?,
-                    Some(Effect::HandOver { plan }) => run.record_plan(&call_id, outcome, plan).await?,
-                    Some(Effect::Wait(below)) => requests.get_or_insert_default().extend(below),
+                    Some(RunEffect::HandOver { plan }) => run.record_plan(&call_id, outcome, plan).await?,
+                    Some(RunEffect::Wait(below)) => requests.get_or_insert_default().extend(below),
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use agent::{Mode, Session};
 use llm::ModelRef;
-use persona::{Name, Request, Scope, View};
+use persona::{AssemblyRequest, Name, Scope, View};
 use uuid::Uuid;
 
 use super::leases::missing;
@@ -23,7 +23,7 @@ impl Runtime {
             return Err(ValueError::NoneGiven { fields: &["persona", "model"] }.into());
         }
         if let Some(persona) = &persona {
-            self.library().load(persona, None, &Request::plain(View::Detail)).await?;
+            self.library().load(persona, None, &AssemblyRequest::plain(View::Detail)).await?;
         }
         if let Some(Some(model)) = &model {
             self.runner.starter.models.provider(&model.provider).await?;
@@ -56,7 +56,7 @@ impl Runtime {
     /// Gives a session another persona.
     #[boxed]
     pub async fn set_persona(&self, id: Uuid, persona: Name, scope: Option<Scope>) -> Result<Session> {
-        self.library().load(&persona, scope, &Request::plain(View::Detail)).await?;
+        self.library().load(&persona, scope, &AssemblyRequest::plain(View::Detail)).await?;
         self.runner.at_rest(id).await?;
         let edited = self.runner.sessions.edit(id, |session| {
             session.persona = persona;

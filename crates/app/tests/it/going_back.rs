@@ -1,7 +1,7 @@
 //! Rollbacks, and the pieces that an earlier revision knew.
 
 use app::inputs::Rollback;
-use app::outputs::{PieceThen, Place, RolledBack};
+use app::outputs::{PieceThen, RolledBack, ScopedEntityRef};
 use app::{Code, Remedy, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ async fn pieces_that_the_history_has_forgotten_are_listed() {
             assert_eq!((whole.code, whole.remedies), (Code::ForgottenRevision, vec![Remedy::WithoutPieces]));
             let done = back(world, scope, json!({ "revision": 1 })).await.unwrap();
             assert!(done.written.changed && done.differing.is_empty(), "{done:?}");
-            let forgotten = Place { scope, kind: Kind::Part, name: name("calm") };
+            let forgotten = ScopedEntityRef { scope, kind: Kind::Part, name: name("calm") };
             assert_eq!(done.forgotten, [forgotten], "{scope}");
             assert_eq!(content(world, scope).await, "Be brisker.");
         }

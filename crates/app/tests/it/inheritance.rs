@@ -1,7 +1,7 @@
 //! Bases through the library: what is refused when it is written, what is explained, what is flat.
 
 use app::inputs::List;
-use app::outputs::Item;
+use app::outputs::ListItem;
 use app::{Code, Remedy, Report};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
@@ -244,7 +244,7 @@ async fn a_flat_persona_says_all_that_it_inherits() {
 }
 
 /// Each listed persona as `name | summary | description`, without the builtins.
-fn lines(items: &[Item]) -> Vec<String> {
+fn lines(items: &[ListItem]) -> Vec<String> {
     let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     items
         .iter()

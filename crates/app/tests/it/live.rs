@@ -13,7 +13,7 @@ use agent::{End, Event, Turn, TurnBody};
 use app::running::{ApprovalPolicy, CreateSession, SendOptions, SessionView};
 use app::{Runtime, RuntimeOptions};
 use persona::{Kind as EntityKind, Scope};
-use providers::{Kind, Providers, Settings};
+use providers::{Kind, ProviderSettings, Providers};
 use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ struct Live {
 impl Live {
     async fn open(kind: Kind, url: &str) -> Self {
         let url = url.trim_end_matches('/').to_owned();
-        let mut settings = Settings::new(kind);
+        let mut settings = ProviderSettings::new(kind);
         settings.base_url = Some(match kind {
             Kind::Anthropic => url.clone(),
             _ => format!("{url}/v1"),

@@ -1,7 +1,7 @@
 //! Renaming: what refers to an entity follows, wherever that can be written to.
 
 use app::Code;
-use app::outputs::{LeftBehind, Place, Written};
+use app::outputs::{LeftBehind, ScopedEntityRef, Written};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn rename(world: &World, kind: Kind, old: &str, new: &str, scope: Option<S
     renamed.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn places(listed: &[Place]) -> Vec<String> {
+fn places(listed: &[ScopedEntityRef]) -> Vec<String> {
     listed.iter().map(|place| format!("{}:{}", place.scope, place.name)).collect()
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn stale(actual: i64) -> (Code, Option<String>) {
 }
 
 /// Kinds and names, for comparing with what an answer lists.
-pub(crate) fn pieces(listed: &[app::outputs::Piece]) -> Vec<(Kind, &str)> {
+pub(crate) fn pieces(listed: &[app::outputs::EntityRef]) -> Vec<(Kind, &str)> {
     listed.iter().map(|piece| (piece.kind, piece.name.as_str())).collect()
 }
 

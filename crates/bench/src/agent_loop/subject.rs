@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use app::running::{CreateSession, SendOptions};
 use app::{Author, Library, OpenOptions, Runtime, RuntimeOptions};
 use persona::Name;
-use providers::{Kind, Providers, Settings};
+use providers::{Kind, ProviderSettings, Providers};
 use rehearsal::{Rehearsal, Script};
 use serde_json::json;
 use uuid::Uuid;
@@ -28,7 +28,7 @@ pub(super) async fn runtime(url: &str, directory: &Path) -> Result<Runtime> {
         "preferred_models": [{ "provider": "stage", "model": "actor" }],
     });
     library.create_persona(&Author::new("bench", "bench"), serde_json::from_value(persona)?).await?;
-    let mut settings = Settings::new(Kind::OpenaiChat);
+    let mut settings = ProviderSettings::new(Kind::OpenaiChat);
     settings.base_url = Some(format!("{}/v1", url.trim_end_matches('/')));
     settings.proxy = Some("none".to_owned());
     let providers = Providers::build(BTreeMap::from([("stage".to_owned(), settings)]), &|_| None)?;

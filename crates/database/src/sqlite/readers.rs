@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use super::{connect, on_blocking_thread};
-use crate::engine::{BUSY_TIMEOUT, Value};
+use crate::engine::{BUSY_TIMEOUT, Parameter};
 use crate::{Error, Result};
 
 const CONNECTIONS: usize = 4;
@@ -61,8 +61,8 @@ impl Readers {
     pub(super) async fn later<T: Send + 'static>(
         &self,
         sql: String,
-        values: &[Value],
-        read: fn(&Connection, &str, &[Value]) -> Result<T>,
+        values: &[Parameter],
+        read: fn(&Connection, &str, &[Parameter]) -> Result<T>,
     ) -> Result<T> {
         let permit = Arc::clone(&self.long_reads).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (slots, values) = (Arc::clone(&self.slots), values.to_vec());

@@ -5,14 +5,14 @@ use rusqlite::types::{FromSql, Null, ToSqlOutput};
 use rusqlite::{CachedStatement, Connection, Row, ToSql};
 
 use crate::Result;
-use crate::engine::{Value, refuse_nul};
+use crate::engine::{Parameter, refuse_nul};
 
 /// A cached statement with its parameters bound. SQLite takes `$1` for a name, so parameters are bound by
 /// the numbers in their names, whatever their order in the text.
 pub(super) fn prepare<'connection>(
     connection: &'connection Connection,
     sql: &str,
-    values: &[Value],
+    values: &[Parameter],
 ) -> Result<CachedStatement<'connection>> {
     values.iter().try_for_each(refuse_nul)?;
     let mut statement = connection.prepare_cached(sql)?;
@@ -41,12 +41,16 @@ pub(super) fn collect<T>(
 }
 
 /// The first column of every row.
-pub(super) fn column<T: FromSql>(connection: &Connection, sql: &str, values: &[Value]) -> Result<Vec<T>> {
+pub(super) fn column<T: FromSql>(connection: &Connection, sql: &str, values: &[Parameter]) -> Result<Vec<T>> {
     collect(&mut prepare(connection, sql, values)?, |row| row.get(0))
 }
 
 /// The first column of the first row, unless it is null.
-pub(super) fn first<T: FromSql>(connection: &Connection, sql: &str, values: &[Value]) -> Result<Option<T>> {
+pub(super) fn first<T: FromSql>(
+    connection: &Connection,
+    sql: &str,
+    values: &[Parameter],
+) -> Result<Option<T>> {
     let mut statement = prepare(connection, sql, values)?;
     let mut rows = statement.raw_query();
     match rows.next()? {
@@ -59,7 +63,7 @@ fn time_text(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-impl ToSql for Value {
+impl ToSql for Parameter {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Int(value) => ToSqlOutput::from(*value),

@@ -14,7 +14,7 @@ async fn open(directory: &TempDir) -> Engine {
 }
 
 async fn add(write: &mut Transaction, word: &str) -> Result<u64> {
-    write.run("INSERT INTO words VALUES ($1)", &[Value::from(word)]).await
+    write.run("INSERT INTO words VALUES ($1)", &[Parameter::from(word)]).await
 }
 
 async fn words(engine: &Engine) -> Vec<String> {
@@ -25,7 +25,7 @@ async fn words(engine: &Engine) -> Vec<String> {
 async fn parameters_are_bound_by_number() {
     let directory = TempDir::new().expect("a directory");
     let engine = open(&directory).await;
-    let values = [Value::from("first"), Value::from("second")];
+    let values = [Parameter::from("first"), Parameter::from("second")];
     let text = engine.text("SELECT $2 || ' ' || $1 || ' ' || $2", &values).await.expect("a text");
     assert_eq!(text.as_deref(), Some("second first second"));
 }

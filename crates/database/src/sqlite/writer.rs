@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::statement::{collect, column, first, prepare};
 use super::{connect, on_blocking_thread};
-use crate::engine::{BUSY_TIMEOUT, Value};
+use crate::engine::{BUSY_TIMEOUT, Parameter};
 use crate::{Error, Result};
 
 /// The pause between attempts while another process writes: the first, and the longest.
@@ -76,7 +76,7 @@ impl Writer {
     pub fn rows_if_free<T>(
         &self,
         sql: &str,
-        values: &[Value],
+        values: &[Parameter],
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Option<Result<Vec<T>>> {
         let connection = self.connection.try_lock().ok()?;
@@ -146,7 +146,7 @@ impl OpenTransaction {
         self.0.as_ref().ok_or(Error::Closed)
     }
 
-    fn run(&self, sql: &str, values: &[Value]) -> Result<u64> {
+    fn run(&self, sql: &str, values: &[Parameter]) -> Result<u64> {
         let changed = prepare(self.connection()?, sql, values)?.raw_execute()?;
         Ok(changed as u64)
     }
@@ -199,15 +199,15 @@ impl SqliteTransaction {
     }
 
     /// Runs a statement and returns how many rows it changed.
-    pub fn run(&self, sql: &str, values: &[Value]) -> Result<u64> {
+    pub fn run(&self, sql: &str, values: &[Parameter]) -> Result<u64> {
         self.open()?.run(sql, values)
     }
 
-    pub fn texts(&self, sql: &str, values: &[Value]) -> Result<Vec<String>> {
+    pub fn texts(&self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
         column(self.open()?.connection()?, sql, values)
     }
 
-    pub(crate) fn first<T: FromSql>(&self, sql: &str, values: &[Value]) -> Result<Option<T>> {
+    pub(crate) fn first<T: FromSql>(&self, sql: &str, values: &[Parameter]) -> Result<Option<T>> {
         first(self.open()?.connection()?, sql, values)
     }
 

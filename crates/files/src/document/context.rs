@@ -8,7 +8,7 @@ use persona::{Code, Kind, nearest};
 use super::fault::Fault;
 use super::include::{Includes, Overlay};
 use super::value::long_fields;
-use crate::problem::{Finding, Level, Mistake};
+use crate::problem::{Finding, Mistake, ProblemLevel};
 
 /// The number of problems listed for one file.
 pub(crate) const PROBLEMS: usize = 1000;
@@ -32,7 +32,13 @@ impl Context {
     }
 
     /// Reports a mistake; `entry` is the one that it is in.
-    pub(crate) fn report(&self, level: Level, entry: Option<(Kind, &str)>, offset: usize, mistake: Mistake) {
+    pub(crate) fn report(
+        &self,
+        level: ProblemLevel,
+        entry: Option<(Kind, &str)>,
+        offset: usize,
+        mistake: Mistake,
+    ) {
         let mut findings = self.findings.borrow_mut();
         if findings.len() >= PROBLEMS {
             self.unlisted.set(self.unlisted.get() + 1);
@@ -55,7 +61,7 @@ impl Context {
         let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
         let (message, hint) = (format!("unknown key {key:?}"), near(key, words));
         let mistake = Mistake { cause: Code::UnknownField, message, hint };
-        self.report(Level::Warning, Some(entry), offset, mistake);
+        self.report(ProblemLevel::Warning, Some(entry), offset, mistake);
     }
 
     pub(crate) fn included(&self, path: &str) -> Result<String, Fault> {

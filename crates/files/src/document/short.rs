@@ -1,20 +1,20 @@
 //! Short forms that a file may use, and their meaning.
 
-use persona::field::{Item, Shape};
+use persona::field::{Shape, TableType};
 use persona::{Field, Kind};
 use serde_json::{Map, Value, json};
 
 /// True if an element of a list may be its bare name.
 pub(super) fn may_be_a_bare_name(type_name: &str) -> bool {
-    Item::of_type(type_name).is_some_and(|item| item.may_be_bare)
+    TableType::of_type(type_name).is_some_and(|item| item.may_be_bare)
 }
 
 /// The order that an element of a list has where it gives none: its position.
 pub(super) fn implied_order(type_name: &str, position: usize) -> Option<i32> {
-    Item::of_type(type_name).and_then(|item| order_at(item, position))
+    TableType::of_type(type_name).and_then(|item| order_at(item, position))
 }
 
-fn order_at(item: &Item, position: usize) -> Option<i32> {
+fn order_at(item: &TableType, position: usize) -> Option<i32> {
     let position = i32::try_from(position).unwrap_or(i32::MAX);
     item.first_order.map(|first| first.saturating_add(position))
 }
@@ -39,7 +39,7 @@ fn spell_out_field(field: &Field, value: &mut Value) {
     }
 }
 
-fn spell_out_list(item: &Item, list: &mut [Value]) {
+fn spell_out_list(item: &TableType, list: &mut [Value]) {
     for (position, element) in list.iter_mut().enumerate() {
         if element.is_string() && item.may_be_bare {
             *element = json!({ "name": element.take() });

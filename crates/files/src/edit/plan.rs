@@ -16,7 +16,7 @@ use super::splice::{Splice, splice};
 use super::syntax::Shape;
 use super::tree::{self, Shared, Written, gather};
 use super::{Batch, Edit, EditError, Id, Now, Result};
-use crate::document::{self, Entry, Overlay};
+use crate::document::{self, FileEntry, Overlay};
 
 /// The effect of a group of edits on the text.
 #[derive(Default)]
@@ -114,7 +114,7 @@ impl Planner<'_> {
             return Ok(());
         }
         let new = fields_of(entity).map_err(|_| by_hand())?;
-        let entry = Arc::new(Entry::new(entity.clone()));
+        let entry = Arc::new(FileEntry::new(entity.clone()));
         if self.batch.has(kind, name) {
             let old = old.map(|old| fields_of(&old.entity)).transpose().map_err(|_| by_hand())?;
             let known = if old.is_some() { &[][..] } else { field_names(kind) };
@@ -139,7 +139,7 @@ impl Planner<'_> {
         written: &tree::Entry,
         before: Before<'_>,
         new: &Fields,
-        entry: &Entry,
+        entry: &FileEntry,
         coarse: bool,
     ) -> bool {
         let (kind, name) = (entry.entity.kind(), entry.entity.name());
@@ -171,7 +171,7 @@ impl Planner<'_> {
 
     /// Plans to write an entry again if nothing is left of its old form: a table that exists only through
     /// its content is gone with the last of it. False if more would be lost.
-    fn write_again(&mut self, written: &tree::Entry, new: &Fields, entry: &Entry) -> bool {
+    fn write_again(&mut self, written: &tree::Entry, new: &Fields, entry: &FileEntry) -> bool {
         let (kind, name) = (entry.entity.kind(), entry.entity.name());
         let known = field_names(kind);
         let Written::Table(table) = &written.written else { return false };
@@ -213,7 +213,7 @@ impl Planner<'_> {
     }
 
     /// Plans a new entry.
-    fn add(&mut self, kind: Kind, name: &Name, new: &Fields, entry: &Entry) -> Result<()> {
+    fn add(&mut self, kind: Kind, name: &Name, new: &Fields, entry: &FileEntry) -> Result<()> {
         let by_hand = || EditError::ByHand { kind, name: name.clone() };
         let newline = Newline::of(self.outline.text);
         let listed = |section: &Section| {
@@ -287,7 +287,7 @@ impl Planner<'_> {
         let renamed = self.batch.entry(kind, old).map_or(Now::Broken, |entry| {
             let mut entity = entry.entity.clone();
             entity.set_name(new.clone());
-            Now::Is(Arc::new(Entry { entity, hash: entry.hash.clone() }))
+            Now::Is(Arc::new(FileEntry { entity, hash: entry.hash.clone() }))
         });
         self.plan.changed.push(((kind, old.clone()), Now::Gone));
         self.plan.changed.push(((kind, new.clone()), renamed));
@@ -296,7 +296,7 @@ impl Planner<'_> {
 }
 
 /// True if a text has exactly this entry.
-fn is_only(path: &Path, text: &str, overlay: Overlay, entry: &Entry) -> bool {
+fn is_only(path: &Path, text: &str, overlay: Overlay, entry: &FileEntry) -> bool {
     let Ok(read) = document::read_over(path, text, overlay) else { return false };
     let mut all = read.all();
     all.next().is_some_and(|found| **found == *entry) && all.next().is_none() && read.broken.is_empty()

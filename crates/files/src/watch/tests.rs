@@ -66,7 +66,7 @@ fn write(path: &Path, text: &str) {
 #[test]
 fn every_way_to_save_is_told_once() {
     let followed = Followed::new("a.toml", |directory| write(&directory.join("a.toml"), "one"));
-    assert_eq!(followed.watcher.mode(), Mode::Native);
+    assert_eq!(followed.watcher.mode(), WatchMode::Native);
     let path = followed.path("a.toml");
     followed.once("truncating and writing", || write(&path, "two"));
     followed.once("renaming over", || {
@@ -164,11 +164,11 @@ fn polling_finds_changes_that_are_not_reported() {
     write(&path, "one");
     let reports = Arc::new(AtomicUsize::new(0));
     let (commands, messages) = mpsc::channel();
-    let mode = Arc::new(Mutex::new(Mode::Native));
+    let mode = Arc::new(Mutex::new(WatchMode::Native));
     let mut follower = Follower::new(vec![path.clone()], commands.clone(), mode.clone());
     follower.poll("a test asks for it".to_owned());
     assert!(
-        matches!(&*mode.lock().expect("unpoisoned"), Mode::Polling { reason } if reason.contains("test"))
+        matches!(&*mode.lock().expect("unpoisoned"), WatchMode::Polling { reason } if reason.contains("test"))
     );
     let count = reports.clone();
     let looking = std::thread::spawn(move || {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use files::document::{self, Document};
 use files::edit::{Edit, EditError, Edited, apply};
-use persona::{AnyEntity, Invalid, Kind, Name, Rule};
+use persona::{AnyEntity, BrokenRule, Invalid, Kind, Name};
 use serde_json::{Value, json};
 
 mod fields;
@@ -251,7 +251,7 @@ fn an_unwritable_entity_is_refused() {
     assert_eq!(stale.map(|edited| edited.text), Err(EditError::Stale));
     let invalid = entity(Kind::Skill, json!({ "name": "a", "content": "a\0b" }));
     let refused = edit("", &[Edit::Put { entity: &invalid }]).expect_err("refused");
-    let invalid = Invalid { field: "content".to_owned(), rule: Rule::Nul };
+    let invalid = Invalid { field: "content".to_owned(), rule: BrokenRule::Nul };
     assert_eq!(refused, EditError::Invalid { kind: Kind::Skill, name: name("a"), invalid });
     for odd in ["[[skills]]\nx = 1\n", "skills = 3\n", "skills = { a.content = 'y' }\n", "[[skills.a]]\n"] {
         let refused = edit(odd, &put).expect_err("refused");

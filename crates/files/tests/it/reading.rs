@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::document::{self, Document, Locator, TextPlace, entity_hash, locate};
-use files::{Level, Problem};
+use files::{Problem, ProblemLevel};
 use persona::env::Place as TextPosition;
 use persona::{Code, Kind, limits};
 use serde_json::{Value, json};
@@ -240,7 +240,7 @@ fn one_bad_entry_does_not_hide_its_neighbours() {
     assert!(document.has(Kind::Part, "bad") && document.is_broken(Kind::Part, "bad"));
     let lines: Vec<usize> = document.problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [4, 5, 10], "problems stand in the order of their places");
-    assert!(document.problems.iter().all(|problem| problem.level == Level::Error));
+    assert!(document.problems.iter().all(|problem| problem.level == ProblemLevel::Error));
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn an_unknown_key_is_a_warning_with_a_near_name() {
     let text = "[personas.x]\nsumary = 's'\nzzz = 1\npreferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n[persona.y]\n[env]\nallow = ['HOME']\n[qqq]\n";
     let document = read(text);
     assert!(document.get(Kind::Persona, "x").is_some(), "the entry loads");
-    assert!(document.problems.iter().all(|problem| problem.level == Level::Warning));
+    assert!(document.problems.iter().all(|problem| problem.level == ProblemLevel::Warning));
     assert!(document.problems.iter().all(|problem| problem.cause == Code::UnknownField));
     let shown: Vec<String> = document.problems.iter().map(Problem::to_string).collect();
     assert_eq!(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use files::{Level, document, json_schema};
+use files::{ProblemLevel, document, json_schema};
 use jsonschema::Validator;
 use persona::{Approval, limits};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn marked(text: &str) -> Vec<String> {
 }
 
 /// The problems that Masque reports for a file in this directory.
-fn reported(directory: &Path, text: &str) -> Vec<(Level, String)> {
+fn reported(directory: &Path, text: &str) -> Vec<(ProblemLevel, String)> {
     let document = document::read(&directory.join("personas.toml"), text).unwrap();
     document.problems.into_iter().map(|problem| (problem.level, problem.to_string())).collect()
 }

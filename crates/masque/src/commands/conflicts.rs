@@ -1,6 +1,6 @@
 //! `masque conflicts`: lists and resolves names that several scopes define.
 
-use app::outputs::{Conflict, Place};
+use app::outputs::{Conflict, ScopedEntityRef};
 use persona::Kind;
 use serde::Serialize;
 
@@ -17,8 +17,8 @@ mod text;
 struct ConflictsOutput<'a> {
     items: &'a [Conflict],
     /// Definitions that override a builtin.
-    #[serde(skip_serializing_if = "<[Place]>::is_empty")]
-    overrides: &'a [Place],
+    #[serde(skip_serializing_if = "<[ScopedEntityRef]>::is_empty")]
+    overrides: &'a [ScopedEntityRef],
 }
 
 pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut
 }
 
 /// Explains that overriding a builtin is no conflict.
-fn no_conflict(over: &Place) -> String {
-    let Place { scope, kind, name } = over;
+fn no_conflict(over: &ScopedEntityRef) -> String {
+    let ScopedEntityRef { scope, kind, name } = over;
     format!("{} {name} in {scope} overrides the builtin, which is not a conflict", kind.spoken())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::outputs::Piece;
+use app::outputs::EntityRef;
 use persona::{Kind, Name};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ struct ExportOutput {
     bundle: Option<String>,
     /// Missing references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    missing: Vec<Piece>,
+    missing: Vec<EntityRef>,
 }
 
 pub(crate) async fn run(args: ExportArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {

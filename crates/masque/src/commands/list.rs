@@ -1,7 +1,7 @@
 //! `masque list`.
 
 use app::inputs::{List, ListParts, ListTraits};
-use app::outputs::Item;
+use app::outputs::ListItem;
 use app::{AsReport as _, ListQuery, Subject};
 use persona::{Kind, ParseKindError, PartType, TraitType};
 
@@ -24,7 +24,7 @@ pub(super) async fn run(args: ListArgs, workspace: &Workspace, output: &mut Outp
     };
     // The scope is shown only if several are listed.
     let columns = columns(kind);
-    let cells = |item: &Item| cells(kind, item, scope.is_none());
+    let cells = |item: &ListItem| cells(kind, item, scope.is_none());
     let written = pages::print(paging, &columns, cells, fetch, output).await?;
     if written == 0 {
         let spoken = kind.spoken();
@@ -84,7 +84,7 @@ fn columns(kind: Kind) -> Vec<Column> {
     columns
 }
 
-fn cells(kind: Kind, item: &Item, with_scope: bool) -> Vec<String> {
+fn cells(kind: Kind, item: &ListItem, with_scope: bool) -> Vec<String> {
     let mut cells = vec![item.name.to_string()];
     let of_type = [
         item.part_type.map(|word| word.to_string()),
@@ -99,7 +99,7 @@ fn cells(kind: Kind, item: &Item, with_scope: bool) -> Vec<String> {
     cells
 }
 
-pub(super) fn summary(item: &Item) -> String {
+pub(super) fn summary(item: &ListItem) -> String {
     let summary = item.summary.as_deref().or(item.description.as_deref());
     one_line(summary.unwrap_or_default())
 }

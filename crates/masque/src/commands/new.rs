@@ -1,7 +1,7 @@
 //! `masque new`: creates a persona from a template or interactively.
 
 use app::inputs::List;
-use app::outputs::{Item, Written};
+use app::outputs::{ListItem, Written};
 use persona::{Kind, Scope, limits};
 
 use super::written;
@@ -41,7 +41,7 @@ fn print_created(written: &Written, output: &mut Output) -> Result<()> {
 }
 
 /// The builtin personas.
-async fn templates(workspace: &Workspace) -> Result<Vec<Item>> {
+async fn templates(workspace: &Workspace) -> Result<Vec<ListItem>> {
     let limit = u32::try_from(limits::PAGE).ok();
     let list = List { tags: None, query: None, limit, cursor: None, scope: Some(Scope::Builtin) };
     Ok(workspace.library.list(Kind::Persona, list).await?.items)

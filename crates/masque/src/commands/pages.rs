@@ -1,6 +1,6 @@
 //! Prints lists page by page, in bounded memory.
 
-use app::outputs::{Item, Page};
+use app::outputs::{ListItem, Page};
 use persona::limits;
 
 use crate::cli::Paging;
@@ -12,7 +12,7 @@ use crate::output::{Column, Counter, Output, Table};
 pub(super) async fn print(
     paging: Paging,
     columns: &[Column],
-    cells: impl Fn(&Item) -> Vec<String>,
+    cells: impl Fn(&ListItem) -> Vec<String>,
     mut fetch: impl AsyncFnMut(u32, Option<String>) -> Result<Page>,
     output: &mut Output,
 ) -> Result<usize> {
@@ -47,8 +47,8 @@ struct Writer<'a, F> {
     written: usize,
 }
 
-impl<F: Fn(&Item) -> Vec<String>> Writer<'_, F> {
-    fn page(&mut self, items: &[Item], output: &mut Output) -> Result<()> {
+impl<F: Fn(&ListItem) -> Vec<String>> Writer<'_, F> {
+    fn page(&mut self, items: &[ListItem], output: &mut Output) -> Result<()> {
         if output.is_json() {
             for item in items {
                 let item = serde_json::to_string(item).map_err(|error| Failure::json(&error))?;

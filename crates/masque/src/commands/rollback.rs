@@ -1,7 +1,7 @@
 //! `masque rollback`: restores an earlier revision as the newest.
 
 use app::inputs::{RevisionText, Rollback};
-use app::outputs::{Piece, PieceThen, RenamedPiece, RolledBack};
+use app::outputs::{EntityRef, PieceThen, RenamedPiece, RolledBack};
 use persona::{Kind, Name, Scope};
 
 use super::lookup::{CommandSubject, Lookup};
@@ -71,9 +71,9 @@ async fn print_differing(
             .line(format!("{state}: {} {name} in {scope}; roll it back with `{command}`", kind.spoken()))?;
     }
     if differing.len() > written::MOST_NAMED {
-        let more: Vec<Piece> = differing[written::MOST_NAMED..]
+        let more: Vec<EntityRef> = differing[written::MOST_NAMED..]
             .iter()
-            .map(|piece| Piece { kind: piece.kind, name: piece.name.clone() })
+            .map(|piece| EntityRef { kind: piece.kind, name: piece.name.clone() })
             .collect();
         output.line(format!("also changed or deleted since: {}", written::list(&more)))?;
     }

@@ -25,7 +25,7 @@ pub(super) async fn run(args: SearchArgs, workspace: &Workspace, output: &mut Ou
         };
         Ok(workspace.library.search(input).await?)
     };
-    let cells = |item: &app::outputs::Item| {
+    let cells = |item: &app::outputs::ListItem| {
         vec![item.name.to_string(), item.kind.to_string(), list::summary(item), item.scope.to_string()]
     };
     let written = pages::print(args.paging, &COLUMNS, cells, fetch, output).await?;

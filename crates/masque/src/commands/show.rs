@@ -1,7 +1,7 @@
 //! `masque show`: prints a persona or a piece.
 
 use app::inputs::{ByName, GetEntity, GetPersona, RevisionText};
-use app::outputs::{PersonaView, Settings};
+use app::outputs::{PersonaSettings, PersonaView};
 use persona::explain::WrittenOut;
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Serialize;
@@ -110,7 +110,7 @@ async fn show_persona(
     }
     // A budget counts the answer of agents, which has no settings of runs.
     let settings = match input.max_tokens {
-        Some(_) => Settings::default(),
+        Some(_) => PersonaSettings::default(),
         None => workspace.library.settings(&input).await?,
     };
     if output.is_json() {
@@ -125,7 +125,7 @@ struct PersonaOutput<'a> {
     #[serde(flatten)]
     view: &'a PersonaView,
     #[serde(flatten)]
-    settings: &'a Settings,
+    settings: &'a PersonaSettings,
 }
 
 fn input(args: ShowArgs, name: Name) -> Result<GetPersona> {

@@ -1,6 +1,6 @@
 //! Prints the outcome of a write.
 
-use app::outputs::{LeftBehind, Piece, Place, StageState, Written};
+use app::outputs::{EntityRef, LeftBehind, ScopedEntityRef, StageState, Written};
 use persona::Scope;
 
 use crate::failure::Result;
@@ -56,7 +56,7 @@ fn print_with(
     done: &str,
     idle: &str,
     revision: &str,
-    copies: fn(&[Piece], &mut Output) -> Result<()>,
+    copies: fn(&[EntityRef], &mut Output) -> Result<()>,
     output: &mut Output,
 ) -> Result<()> {
     if output.is_json() {
@@ -85,8 +85,8 @@ fn print_with(
 }
 
 /// An entity with its scope, as text.
-pub(super) fn place_text(place: &Place) -> String {
-    let Place { scope, kind, name } = place;
+pub(super) fn place_text(place: &ScopedEntityRef) -> String {
+    let ScopedEntityRef { scope, kind, name } = place;
     format!("{} {name} ({scope})", kind.spoken())
 }
 
@@ -107,7 +107,7 @@ pub(super) fn print_stage(state: &StageState, output: &mut Output) -> Result<()>
 }
 
 /// Prints the copies that a change of a builtin made first.
-fn print_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
+fn print_copied(copied: &[EntityRef], output: &mut Output) -> Result<()> {
     match copied {
         [] => Ok(()),
         [.., last] if copied.len() > FEW => {
@@ -121,7 +121,7 @@ fn print_copied(copied: &[Piece], output: &mut Output) -> Result<()> {
     }
 }
 
-fn print_came_along(copied: &[Piece], output: &mut Output) -> Result<()> {
+fn print_came_along(copied: &[EntityRef], output: &mut Output) -> Result<()> {
     if copied.is_empty() {
         return Ok(());
     }
@@ -129,7 +129,7 @@ fn print_came_along(copied: &[Piece], output: &mut Output) -> Result<()> {
 }
 
 /// Lists pieces by name, up to a limit.
-pub(super) fn list(pieces: &[Piece]) -> String {
+pub(super) fn list(pieces: &[EntityRef]) -> String {
     let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind.spoken(), piece.name));
     let named = named.collect::<Vec<_>>().join(", ");
     match pieces.len().saturating_sub(MOST_NAMED) {

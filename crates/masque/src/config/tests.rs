@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use providers::{Kind, Settings};
+use providers::{Kind, ProviderSettings};
 use serde::de::DeserializeOwned;
 use tools::ServerSettings;
 
@@ -34,7 +34,7 @@ fn settings_are_read() {
     );
     assert_eq!(config.env_allow.iter().collect::<Vec<_>>(), ["TEAM", "USER"]);
     assert_eq!(config.providers.keys().collect::<Vec<_>>(), ["anthropic", "local"]);
-    assert_eq!(config.providers["anthropic"], Settings::new(Kind::Anthropic));
+    assert_eq!(config.providers["anthropic"], ProviderSettings::new(Kind::Anthropic));
     assert_eq!(config.mcp_servers.keys().collect::<Vec<_>>(), ["git"]);
     assert_eq!((config.shell.timeout_s, config.fetch.map(|fetch| fetch.enabled)), (Some(9), Some(true)));
     assert_eq!((config.max_tool_rounds, config.escalation_cooldown), (Some(1_000), Some(Duration::ZERO)));
@@ -227,7 +227,7 @@ fn fields_of<T: DeserializeOwned>() -> BTreeSet<String> {
 fn the_documentation_and_the_schema_of_files_have_every_field() {
     let schema = app::json_schema();
     for (table, fields) in
-        [("providers", fields_of::<Settings>()), ("mcp_servers", fields_of::<ServerSettings>())]
+        [("providers", fields_of::<ProviderSettings>()), ("mcp_servers", fields_of::<ServerSettings>())]
     {
         let entry = &schema["properties"][table]["additionalProperties"]["properties"];
         let known: BTreeSet<String> = entry.as_object().expect("fields").keys().cloned().collect();

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use providers::{Providers, Settings};
+use providers::{ProviderSettings, Providers};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
@@ -16,7 +16,7 @@ use crate::config::{SettingError, key_offset, place};
 /// The connections of a project that can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Connections {
-    pub(crate) providers: BTreeMap<String, Settings>,
+    pub(crate) providers: BTreeMap<String, ProviderSettings>,
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     /// All names, including those of invalid entries.
     pub(crate) provider_names: Vec<String>,
@@ -44,7 +44,7 @@ impl Connections {
         let table = table.get_ref();
         let mut reader = Reader { file, text, table, fields, warnings: Vec::new() };
         (connections.providers, connections.provider_names) =
-            reader.entries("providers", |name, settings: &Settings| {
+            reader.entries("providers", |name, settings: &ProviderSettings| {
                 let one = BTreeMap::from([(name.to_owned(), settings.clone())]);
                 Providers::build(one, &|_| None).map(drop).map_err(|error| (error.place, error.problem))
             });

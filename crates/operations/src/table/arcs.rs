@@ -4,7 +4,7 @@ use app::inputs::{
     AddStage, AssignArc, ByName, CreateArc, Delete, List, OfPersona, RemoveStage, StagePart, UnassignArc,
     UpdateArc,
 };
-use app::outputs::{Deleted, Document, Page, StageState, Written};
+use app::outputs::{Deleted, FullEntity, Page, StageState, Written};
 use persona::{CharacterArc, Kind};
 
 use super::prelude::*;
@@ -15,7 +15,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         List => Page, |cx, input| cx.library.list(Kind::Arc, input)),
     op!(get_character_arc, Read, "An arc with its stages",
         tool(All), http_through("get_entity"), command("show arc"),
-        ByName => Document<CharacterArc>, |cx, input| cx.library.get::<CharacterArc>(&input)),
+        ByName => FullEntity<CharacterArc>, |cx, input| cx.library.get::<CharacterArc>(&input)),
     op!(create_character_arc, Create, "Create an arc: stages that a persona goes through",
         tool(All), http_through("save_entity"), command("create arc"),
         CreateArc => Written, |cx, input| cx.library.create::<CharacterArc>(&cx.author(), input)),

@@ -1,7 +1,7 @@
 //! Entities of any kind. Presets and test inputs have no other operations.
 
 use app::inputs::{AmendEntity, DeleteEntity, GetEntity, ListLibrary, SaveEntity};
-use app::outputs::{Deleted, Document, Page, Written};
+use app::outputs::{Deleted, FullEntity, Page, Written};
 use persona::{AnyEntity, Meta, Name};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         ListLibrary => Page, |cx, input| cx.library.list(input.kind, input)),
     op!(get_entity, Read, "An entity of any kind as it was written",
         tool(Author), get("/api/library/{kind}/{name}"), command("show"),
-        GetEntity => (AnyDocument) as (Document<AnyEntity>), |cx, input| cx.library.get_entity(&input)),
+        GetEntity => (AnyDocument) as (FullEntity<AnyEntity>), |cx, input| cx.library.get_entity(&input)),
     op!(save_entity, Overwrite, "Create an entity of any kind, or put it in place of the one of that name",
         tool(Author), put("/api/library/{kind}/{name}"), command("create"),
         SaveEntity => Written, |cx, input| cx.library.save_entity(&cx.author(), input)),

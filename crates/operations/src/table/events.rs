@@ -5,7 +5,7 @@ use persona::{Kind, Name};
 use schemars::JsonSchema;
 
 use super::prelude::*;
-use crate::{Effect, Media, Run};
+use crate::{Effect, Media, OperationFn};
 
 /// The data of a `change` event.
 #[derive(JsonSchema)]
@@ -27,5 +27,5 @@ pub(super) const OPERATIONS: &[Operation] = &[Operation {
     input: |generator| generator.subschema_for::<WatchLibrary>(),
     output: |generator| generator.subschema_for::<LibraryChange>(),
     media: Media::Events,
-    run: Run::LibraryEvents,
+    run: OperationFn::LibraryEvents,
 }];

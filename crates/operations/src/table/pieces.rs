@@ -4,7 +4,7 @@ use app::inputs::{
     ByName, CreateGuardrail, CreatePart, CreateSkill, CreateTrait, Delete, List, ListParts, ListTraits,
     UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait,
 };
-use app::outputs::{Deleted, Document, Page, Written};
+use app::outputs::{Deleted, FullEntity, Page, Written};
 use persona::{Guardrail, Kind, Part, Skill, Trait};
 
 use super::prelude::*;
@@ -15,7 +15,7 @@ pub(super) const PARTS: &[Operation] = &[
         ListParts => Page, |cx, input| cx.library.list(Kind::Part, input)),
     op!(get_agent_part, Read, "A part with its full content",
         tool(Load), http_through("get_entity"), command("show part"),
-        ByName => Document<Part>, |cx, input| cx.library.get::<Part>(&input)),
+        ByName => FullEntity<Part>, |cx, input| cx.library.get::<Part>(&input)),
     op!(create_agent_part, Create, "Create a reusable part; give content or summary",
         tool(Author), http_through("save_entity"), command("create part"),
         CreatePart => Written, |cx, input| cx.library.create::<Part>(&cx.author(), input)),
@@ -33,7 +33,7 @@ pub(super) const TRAITS: &[Operation] = &[
         ListTraits => Page, |cx, input| cx.library.list(Kind::Trait, input)),
     op!(get_agent_trait, Read, "A trait with its instruction",
         tool(Load), http_through("get_entity"), command("show trait"),
-        ByName => Document<Trait>, |cx, input| cx.library.get::<Trait>(&input)),
+        ByName => FullEntity<Trait>, |cx, input| cx.library.get::<Trait>(&input)),
     op!(create_agent_trait, Create, "Create a trait",
         tool(Author), http_through("save_entity"), command("create trait"),
         CreateTrait => Written, |cx, input| cx.library.create::<Trait>(&cx.author(), input)),
@@ -51,7 +51,7 @@ pub(super) const SKILLS: &[Operation] = &[
         List => Page, |cx, input| cx.library.list(Kind::Skill, input)),
     op!(get_agent_skill, Read, "A skill with its content",
         tool(Load), http_through("get_entity"), command("show skill"),
-        ByName => Document<Skill>, |cx, input| cx.library.get::<Skill>(&input)),
+        ByName => FullEntity<Skill>, |cx, input| cx.library.get::<Skill>(&input)),
     op!(create_agent_skill, Create, "Create a skill",
         tool(Author), http_through("save_entity"), command("create skill"),
         CreateSkill => Written, |cx, input| cx.library.create::<Skill>(&cx.author(), input)),
@@ -69,7 +69,7 @@ pub(super) const GUARDRAILS: &[Operation] = &[
         List => Page, |cx, input| cx.library.list(Kind::Guardrail, input)),
     op!(get_agent_guardrail, Read, "A guardrail with its content",
         tool(Load), http_through("get_entity"), command("show guardrail"),
-        ByName => Document<Guardrail>, |cx, input| cx.library.get::<Guardrail>(&input)),
+        ByName => FullEntity<Guardrail>, |cx, input| cx.library.get::<Guardrail>(&input)),
     op!(create_agent_guardrail, Create, "Create a guardrail",
         tool(Author), http_through("save_entity"), command("create guardrail"),
         CreateGuardrail => Written, |cx, input| cx.library.create::<Guardrail>(&cx.author(), input)),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::prelude::*;
-use crate::{BoxedOutcome, Media, Run};
+use crate::{BoxedOutcome, Media, OperationFn};
 
 const NO_SESSIONS: Mcp = no_tool("an MCP client is itself the agent that wears a persona");
 
@@ -51,7 +51,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         BySession => SessionView, |cx, input| cx.runtime()?.session(input.id)),
     // Null means something in this input: it leaves the choice of a model to the persona.
     Operation {
-        run: Run::Call(|cx, fields| {
+        run: OperationFn::Call(|cx, fields| {
             Box::pin(async move {
                 let input: UpdateSession = app::inputs::parse(&fields).map_err(crate::CallError::Input)?;
                 Ok(Box::new(cx.runtime()?.update_session(input).await?) as BoxedOutcome)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use operations::schema::{self, FieldType};
-use operations::{Absence, Cli, Effect, Http, Mcp, Media, Method, Run, all, find};
+use operations::{Absence, Cli, Effect, Http, Mcp, Media, Method, OperationFn, all, find};
 
 #[test]
 fn names_are_unique_and_summaries_are_one_line() {
@@ -59,7 +59,7 @@ fn the_operation_that_replaces_another_is_offered() {
 #[test]
 fn streams_are_marked() {
     for operation in all() {
-        let streams = !matches!(operation.run, Run::Call(_));
+        let streams = !matches!(operation.run, OperationFn::Call(_));
         assert_eq!(operation.media == Media::Events, streams, "{}", operation.name);
         assert!(!streams || !matches!(operation.mcp, Mcp::Tool(_)), "{}", operation.name);
     }

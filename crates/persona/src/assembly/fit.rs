@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Assembled, LeftOut, LeftOutKind, LeftOutReason, Request};
+use super::{Assembled, AssemblyRequest, LeftOut, LeftOutKind, LeftOutReason};
 use crate::entity::Texts;
 use crate::view::{self, View};
 use crate::{LayerOrigin, Name, TokenCounter};
@@ -44,7 +44,7 @@ enum Listing {
 struct Fit<'c, 'a> {
     all: &'c Assembled<'a>,
     candidates: Vec<Candidate<'c>>,
-    request: &'c Request,
+    request: &'c AssemblyRequest,
     max_tokens: usize,
     counter: &'c dyn TokenCounter,
 }
@@ -55,7 +55,7 @@ struct Fit<'c, 'a> {
 /// and guardrails stay.
 pub(super) fn fit<'a>(
     all: &Assembled<'a>,
-    request: &Request,
+    request: &AssemblyRequest,
     max_tokens: usize,
     counter: &dyn TokenCounter,
 ) -> Assembled<'a> {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Field, Holders, Item, Removed, Rung};
-use crate::field::{self, Described as _, Inherit, Shape, View};
+use super::{ExplainedField, ExplainedItem, Holders, Removed, Rung};
+use crate::field::{self, Described as _, Inherit, Shape, ValueView};
 use crate::inherit::is_blank;
 use crate::{Bundle, Kind, MergeMode, Persona};
 
@@ -38,12 +38,12 @@ pub(super) fn kind_of(field: &str) -> Option<Kind> {
 }
 
 /// The fields of a layer that the strongest layer decides, by path. Tables are listed field by field.
-fn decided(persona: &Persona) -> Vec<(String, View<'_>)> {
+fn decided(persona: &Persona) -> Vec<(String, ValueView<'_>)> {
     let mut decided = Vec::new();
     for (field, value) in persona.values() {
         match value.view() {
             _ if field.inherit != Inherit::Strongest => {}
-            View::Table(fields) => decided.extend(
+            ValueView::Table(fields) => decided.extend(
                 fields.into_iter().map(|(inner, value)| (format!("{}.{}", field.name, inner.name), value)),
             ),
             value => decided.push((field.name.to_owned(), value)),
@@ -66,15 +66,15 @@ fn paths() -> impl Iterator<Item = String> {
     })
 }
 
-pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<Field> {
+pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<ExplainedField> {
     let layers: Vec<_> = rungs.iter().map(|rung| (rung, decided(rung.persona))).collect();
-    let mut fields: Vec<Field> = Vec::new();
+    let mut fields: Vec<ExplainedField> = Vec::new();
     for path in paths() {
         if path == SYSTEM_PROMPT {
             fields.extend(system_prompt(rungs));
             continue;
         }
-        let set_by = |(rung, set): &(&'_ Rung<'_>, Vec<(String, View<'_>)>)| {
+        let set_by = |(rung, set): &(&'_ Rung<'_>, Vec<(String, ValueView<'_>)>)| {
             let (_, value) = set.iter().find(|(field, _)| *field == path)?;
             Some((rung.label.clone(), rung.found.scope, value.to_json()))
         };
@@ -82,7 +82,7 @@ pub(super) fn explain(rungs: &[Rung<'_>], holders: &Holders) -> Vec<Field> {
         let Some((from, scope, value)) = set.pop() else { continue };
         let named = kind_of(&path).zip(value.as_str());
         let piece_scope = named.and_then(|(kind, name)| holders.meant(kind, name, scope));
-        fields.push(Field {
+        fields.push(ExplainedField {
             from,
             not_found: named.is_some() && piece_scope.is_none(),
             piece_scope,
@@ -119,10 +119,10 @@ pub(super) fn speakers<'r, 'a>(rungs: &'r [Rung<'a>]) -> Speakers<'r, 'a> {
     Speakers { heard, unheard }
 }
 
-fn system_prompt(rungs: &[Rung<'_>]) -> Option<Field> {
+fn system_prompt(rungs: &[Rung<'_>]) -> Option<ExplainedField> {
     let Speakers { mut heard, unheard } = speakers(rungs);
     let (rung, prompt) = heard.pop()?;
-    Some(Field {
+    Some(ExplainedField {
         field: SYSTEM_PROMPT.to_owned(),
         from: rung.label.clone(),
         value: cut(prompt).into(),
@@ -147,7 +147,7 @@ pub(super) fn items(
     rungs: &[Rung<'_>],
     holders: &Holders,
     removed: &mut Vec<Removed>,
-) -> Vec<Item> {
+) -> Vec<ExplainedItem> {
     let mut items = Vec::new();
     for field in Kind::Persona.fields() {
         let Inherit::Union(removed_by) = field.inherit else { continue };
@@ -169,10 +169,10 @@ fn entries<'a>(persona: &'a Persona, list: &str) -> Vec<&'a str> {
     let Some((_, value)) = values.into_iter().find(|(field, _)| field.name == list) else {
         return Vec::new();
     };
-    let View::List(entries) = value.view() else { return Vec::new() };
-    let text = |entry: View<'a>| match entry {
-        View::Text(text) => Some(text),
-        View::Name(name) => Some(name.as_str()),
+    let ValueView::List(entries) = value.view() else { return Vec::new() };
+    let text = |entry: ValueView<'a>| match entry {
+        ValueView::Text(text) => Some(text),
+        ValueView::Name(name) => Some(name.as_str()),
         _ => None,
     };
     entries.into_iter().filter_map(text).collect()
@@ -202,8 +202,8 @@ fn union(
     layers: Vec<Listed<'_>>,
     holders: &Holders,
     removed: &mut Vec<Removed>,
-) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
+) -> Vec<ExplainedItem> {
+    let mut items: Vec<ExplainedItem> = Vec::new();
     for (rung, Listed { names, removes, found }) in rungs.iter().zip(layers) {
         for gone in items.extract_if(.., |item| removes.contains(&item.name.as_str())) {
             removed.push(Removed {
@@ -218,7 +218,7 @@ fn union(
                 Some(found) => found.contains(&name).then(|| rung.found.scope_of(kind, name)),
                 None => holders.meant(kind, name, rung.found.scope),
             });
-            let here = Item {
+            let here = ExplainedItem {
                 list: list.to_owned(),
                 name: name.to_owned(),
                 from: rung.label.clone(),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Part, Removed, Replaced, Rung};
+use super::{ExplainedPart, Removed, ReplacedPart, Rung};
 use crate::bundle::Found;
 use crate::layers;
 use crate::{
@@ -34,8 +34,8 @@ pub(super) fn explain(
     rungs: &[Rung<'_>],
     stage: Option<&StageLayer<'_>>,
     removed: &mut Vec<Removed>,
-) -> Vec<Part> {
-    let mut below: Vec<Part> = Vec::new();
+) -> Vec<ExplainedPart> {
+    let mut below: Vec<ExplainedPart> = Vec::new();
     for (at, rung) in rungs.iter().enumerate() {
         below = stacked(bundle, below, at, rung, removed);
     }
@@ -45,7 +45,7 @@ pub(super) fn explain(
         None => below,
     };
     for Lost { link, rung } in lost {
-        let after = |part: &Part| (part.order, &part.name) > (link.order, &link.name);
+        let after = |part: &ExplainedPart| (part.order, &part.name) > (link.order, &link.name);
         let at = parts.iter().position(after).unwrap_or(parts.len());
         parts.insert(at, not_found(link, rung));
     }
@@ -101,7 +101,7 @@ fn lost<'r, 'a>(
 }
 
 /// The parts while a stage is active.
-fn staged(bundle: &Bundle, below: Vec<Part>, stage: &StageLayer<'_>) -> Vec<Part> {
+fn staged(bundle: &Bundle, below: Vec<ExplainedPart>, stage: &StageLayer<'_>) -> Vec<ExplainedPart> {
     let Ok(placed) = layers::apply(bundle, &BTreeMap::new()) else { return below };
     let replaced_by_type =
         |part_type: PartType| replaced(below.iter().filter(|old| old.part_type == Some(part_type)));
@@ -121,22 +121,24 @@ fn staged(bundle: &Bundle, below: Vec<Part>, stage: &StageLayer<'_>) -> Vec<Part
 /// The parts after one more persona of the chain.
 fn stacked(
     bundle: &Bundle,
-    below: Vec<Part>,
+    below: Vec<ExplainedPart>,
     at: usize,
     rung: &Rung<'_>,
     removed: &mut Vec<Removed>,
-) -> Vec<Part> {
+) -> Vec<ExplainedPart> {
     let prefix = up_to(bundle, at);
     let after = layers::authored(&prefix);
     let is_own = |placed: &PlacedPart<'_>| placed.origin == LayerOrigin::Own;
-    let (kept, gone): (Vec<Part>, Vec<Part>) =
+    let (kept, gone): (Vec<ExplainedPart>, Vec<ExplainedPart>) =
         below.into_iter().partition(|old| after.iter().any(|new| !is_own(new) && is(old, new)));
-    let (gone_for_good, displaced): (Vec<Part>, Vec<Part>) = gone.into_iter().partition(|old| {
-        rung.persona.remove_parts.contains(&old.name) && !after.iter().any(|new| new.part.name == old.name)
-    });
+    let (gone_for_good, displaced): (Vec<ExplainedPart>, Vec<ExplainedPart>) =
+        gone.into_iter().partition(|old| {
+            rung.persona.remove_parts.contains(&old.name)
+                && !after.iter().any(|new| new.part.name == old.name)
+        });
     removed.extend(gone_for_good.into_iter().map(|old| taken(old.name.to_string(), old.from, rung)));
     let displaced_by = |new: &PlacedPart<'_>| {
-        let by = |old: &&Part| match rung.persona.parts_mode {
+        let by = |old: &&ExplainedPart| match rung.persona.parts_mode {
             MergeMode::Append => old.name == new.part.name,
             MergeMode::Replace => old.part_type == Some(new.part.part_type),
         };
@@ -174,12 +176,17 @@ fn up_to(bundle: &Bundle, at: usize) -> Bundle {
 }
 
 /// Type and name identify a part of an outcome.
-fn is(part: &Part, placed: &PlacedPart<'_>) -> bool {
+fn is(part: &ExplainedPart, placed: &PlacedPart<'_>) -> bool {
     part.name == placed.part.name && part.part_type == Some(placed.part.part_type)
 }
 
-fn described(placed: &PlacedPart<'_>, from: String, piece_scope: Scope, replaced: Vec<Replaced>) -> Part {
-    Part {
+fn described(
+    placed: &PlacedPart<'_>,
+    from: String,
+    piece_scope: Scope,
+    replaced: Vec<ReplacedPart>,
+) -> ExplainedPart {
+    ExplainedPart {
         name: placed.part.name.clone(),
         part_type: Some(placed.part.part_type),
         order: placed.order,
@@ -191,8 +198,8 @@ fn described(placed: &PlacedPart<'_>, from: String, piece_scope: Scope, replaced
     }
 }
 
-fn not_found(link: &PartLink, rung: &Rung<'_>) -> Part {
-    Part {
+fn not_found(link: &PartLink, rung: &Rung<'_>) -> ExplainedPart {
+    ExplainedPart {
         name: link.name.clone(),
         part_type: None,
         order: link.order,
@@ -209,10 +216,10 @@ fn taken(name: String, from: String, by: &Rung<'_>) -> Removed {
 }
 
 /// The replaced parts, and those that they had replaced; strongest first.
-fn replaced<'a>(old: impl Iterator<Item = &'a Part>) -> Vec<Replaced> {
-    let mut all: Vec<Replaced> = Vec::new();
-    let old: Vec<&Part> = old.collect();
-    let direct = old.iter().map(|old| Replaced { name: old.name.clone(), from: old.from.clone() });
+fn replaced<'a>(old: impl Iterator<Item = &'a ExplainedPart>) -> Vec<ReplacedPart> {
+    let mut all: Vec<ReplacedPart> = Vec::new();
+    let old: Vec<&ExplainedPart> = old.collect();
+    let direct = old.iter().map(|old| ReplacedPart { name: old.name.clone(), from: old.from.clone() });
     for one in direct.chain(old.iter().flat_map(|old| old.replaced.iter().cloned())) {
         if !all.contains(&one) {
             all.push(one);

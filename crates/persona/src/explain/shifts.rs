@@ -8,7 +8,7 @@ use std::fmt;
 use super::fields::{kind_of, speakers};
 use super::{Explanation, Holders, Rung, explain, rungs};
 use crate::env::placeholders;
-use crate::field::View;
+use crate::field::ValueView;
 use crate::{Bundle, Entity as _, Kind, Name, Scope};
 
 /// A difference between a flat persona and the original.
@@ -72,7 +72,7 @@ fn woken(rungs: &[Rung<'_>]) -> Vec<Shift> {
     for rung in rungs.iter().rev() {
         rung.persona.walk_values(&mut |path, field, value| {
             let is_known = path == "system_prompt" || texts.iter().any(|(known, ..)| known == path);
-            if let (View::Text(text), true, false) = (value, field.is_filled, is_known) {
+            if let (ValueView::Text(text), true, false) = (value, field.is_filled, is_known) {
                 texts.push((path.to_owned(), rung, *text));
             }
         });

@@ -1,6 +1,6 @@
 //! Building the description of a field: a shape, then what is special about it.
 
-use super::{Field, Flag, Inherit, Input, Item, Search, Shape, Word};
+use super::{Field, Flag, Inherit, Input, Search, Shape, TableType, Word};
 use crate::{Kind, limits};
 
 const fn field(shape: Shape, about: &'static str) -> Field {
@@ -83,7 +83,7 @@ pub(crate) const fn table(fields: &'static [Field], about: &'static str) -> Fiel
     field(Shape::Table(fields), about)
 }
 
-pub(crate) const fn list(most: usize, item: &'static Item, about: &'static str) -> Field {
+pub(crate) const fn list(most: usize, item: &'static TableType, about: &'static str) -> Field {
     field(Shape::List { most, item }, about)
 }
 

@@ -18,17 +18,17 @@ macro_rules! described {
             const TYPE_NAME: &'static str = stringify!($type);
             const FIELDS: &'static [$crate::Field] = &[$($described.named(stringify!($field))),+];
 
-            fn values(&self) -> Vec<(&'static $crate::Field, &dyn $crate::field::Value)> {
+            fn values(&self) -> Vec<(&'static $crate::Field, &dyn $crate::field::AnyValue)> {
                 let mut fields = Self::FIELDS.iter();
-                [$(&self.$field as &dyn $crate::field::Value),+]
+                [$(&self.$field as &dyn $crate::field::AnyValue),+]
                     .into_iter()
                     .filter_map(|value| Some((fields.next()?, value)))
                     .collect()
             }
 
-            fn values_mut(&mut self) -> Vec<(&'static $crate::Field, &mut dyn $crate::field::Value)> {
+            fn values_mut(&mut self) -> Vec<(&'static $crate::Field, &mut dyn $crate::field::AnyValue)> {
                 let mut fields = Self::FIELDS.iter();
-                [$(&mut self.$field as &mut dyn $crate::field::Value),+]
+                [$(&mut self.$field as &mut dyn $crate::field::AnyValue),+]
                     .into_iter()
                     .filter_map(|value| Some((fields.next()?, value)))
                     .collect()

@@ -9,7 +9,7 @@ use crate::{BaseRef, Kind, Name};
 
 /// A value as it can be read without knowing its type.
 #[derive(Debug, Clone)]
-pub enum View<'a> {
+pub enum ValueView<'a> {
     /// Not set.
     Absent,
     Text(&'a str),
@@ -18,9 +18,9 @@ pub enum View<'a> {
     Word(&'static str),
     Whole(i64),
     Number(f64),
-    List(Vec<View<'a>>),
-    Map(Vec<(&'a str, View<'a>)>),
-    Table(Vec<(&'static Field, View<'a>)>),
+    List(Vec<ValueView<'a>>),
+    Map(Vec<(&'a str, ValueView<'a>)>),
+    Table(Vec<(&'static Field, ValueView<'a>)>),
 }
 
 /// A part of a value that can be changed in place.
@@ -35,8 +35,8 @@ pub enum Leaf<'a> {
 pub type Visit<'v> = &'v mut dyn FnMut(&str, &'static Field, Leaf<'_>);
 
 /// The value of a field.
-pub trait Value: Any {
-    fn view(&self) -> View<'_>;
+pub trait AnyValue: Any {
+    fn view(&self) -> ValueView<'_>;
 
     /// Visits every text and name inside.
     fn visit_mut(&mut self, _: &str, _: &'static Field, _: Visit<'_>) {}
@@ -50,15 +50,15 @@ pub trait Value: Any {
     fn unlink(&mut self, _: &Shape, _: Kind, _: &Name) {}
 
     /// Takes the value of a weaker layer, where this one is not set.
-    fn inherit(&mut self, _: &dyn Value) {}
+    fn inherit(&mut self, _: &dyn AnyValue) {}
 
     /// Adds the entries of a weaker layer before its own, but for those that are removed.
-    fn unite(&mut self, _: &dyn Value, _: &dyn Value) {}
+    fn unite(&mut self, _: &dyn AnyValue, _: &dyn AnyValue) {}
 
     fn as_any(&self) -> &dyn Any;
 }
 
-impl View<'_> {
+impl ValueView<'_> {
     /// True if the field says nothing: it is absent, or an empty list or table.
     pub fn is_unset(&self) -> bool {
         match self {
@@ -80,12 +80,12 @@ impl View<'_> {
             Self::Word(word) => (*word).into(),
             Self::Whole(number) => (*number).into(),
             Self::Number(number) => (*number).into(),
-            Self::List(items) => items.iter().map(View::to_json).collect(),
+            Self::List(items) => items.iter().map(ValueView::to_json).collect(),
             Self::Map(entries) => Json::Object(
                 entries.iter().map(|(key, value)| ((*key).to_owned(), value.to_json())).collect(),
             ),
             Self::Table(fields) => {
-                let set = fields.iter().filter(|(_, value)| !matches!(value, View::Absent));
+                let set = fields.iter().filter(|(_, value)| !matches!(value, ValueView::Absent));
                 Json::Object(set.map(|(field, value)| (field.name.to_owned(), value.to_json())).collect())
             }
         }
@@ -97,17 +97,17 @@ impl View<'_> {
 pub fn walk<'a>(
     path: &mut String,
     field: &'static Field,
-    view: &View<'a>,
-    visit: &mut dyn FnMut(&str, &'static Field, &View<'a>),
+    view: &ValueView<'a>,
+    visit: &mut dyn FnMut(&str, &'static Field, &ValueView<'a>),
 ) {
     visit(path, field, view);
     let end = path.len();
     match view {
-        View::Table(fields) => walk_fields(path, fields, visit),
-        View::List(items) => {
+        ValueView::Table(fields) => walk_fields(path, fields, visit),
+        ValueView::List(items) => {
             for (at, item) in items.iter().enumerate() {
                 match (field.shape, item) {
-                    (Shape::List { item: described, .. }, View::Table(fields)) => {
+                    (Shape::List { item: described, .. }, ValueView::Table(fields)) => {
                         match name_of(fields).filter(|_| described.is_named) {
                             Some(name) => push(path, name),
                             None => drop(write!(path, "[{at}]")),
@@ -122,7 +122,7 @@ pub fn walk<'a>(
                 path.truncate(end);
             }
         }
-        View::Map(entries) => {
+        ValueView::Map(entries) => {
             let Shape::Map { of, .. } = field.shape else { return };
             for (key, value) in entries {
                 push(path, key);
@@ -137,8 +137,8 @@ pub fn walk<'a>(
 /// Visits every field of a table and everything inside.
 pub(crate) fn walk_fields<'a>(
     path: &mut String,
-    fields: &[(&'static Field, View<'a>)],
-    visit: &mut dyn FnMut(&str, &'static Field, &View<'a>),
+    fields: &[(&'static Field, ValueView<'a>)],
+    visit: &mut dyn FnMut(&str, &'static Field, &ValueView<'a>),
 ) {
     let end = path.len();
     for (field, value) in fields {
@@ -161,16 +161,16 @@ fn join(path: &str, step: &str) -> String {
     joined
 }
 
-fn name_of<'a>(fields: &[(&'static Field, View<'a>)]) -> Option<&'a str> {
+fn name_of<'a>(fields: &[(&'static Field, ValueView<'a>)]) -> Option<&'a str> {
     fields.iter().find_map(|(field, value)| match value {
-        View::Name(name) if field.name == "name" => Some(name.as_str()),
+        ValueView::Name(name) if field.name == "name" => Some(name.as_str()),
         _ => None,
     })
 }
 
-impl Value for String {
-    fn view(&self) -> View<'_> {
-        View::Text(self)
+impl AnyValue for String {
+    fn view(&self) -> ValueView<'_> {
+        ValueView::Text(self)
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -182,9 +182,9 @@ impl Value for String {
     }
 }
 
-impl Value for Name {
-    fn view(&self) -> View<'_> {
-        View::Name(self)
+impl AnyValue for Name {
+    fn view(&self) -> ValueView<'_> {
+        ValueView::Name(self)
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -200,9 +200,9 @@ impl Value for Name {
     }
 }
 
-impl Value for BaseRef {
-    fn view(&self) -> View<'_> {
-        View::Base(self)
+impl AnyValue for BaseRef {
+    fn view(&self) -> ValueView<'_> {
+        ValueView::Base(self)
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -220,8 +220,8 @@ impl Value for BaseRef {
 
 macro_rules! numbers {
     ($($type:ty => |$number:ident| $view:expr),+ $(,)?) => {
-        $(impl Value for $type {
-            fn view(&self) -> View<'_> {
+        $(impl AnyValue for $type {
+            fn view(&self) -> ValueView<'_> {
                 let $number = *self;
                 $view
             }
@@ -234,15 +234,15 @@ macro_rules! numbers {
 }
 
 numbers! {
-    u8 => |number| View::Whole(number.into()),
-    u32 => |number| View::Whole(number.into()),
-    i32 => |number| View::Whole(number.into()),
-    f64 => |number| View::Number(number),
+    u8 => |number| ValueView::Whole(number.into()),
+    u32 => |number| ValueView::Whole(number.into()),
+    i32 => |number| ValueView::Whole(number.into()),
+    f64 => |number| ValueView::Number(number),
 }
 
-impl<T: Value + Clone> Value for Option<T> {
-    fn view(&self) -> View<'_> {
-        self.as_ref().map_or(View::Absent, Value::view)
+impl<T: AnyValue + Clone> AnyValue for Option<T> {
+    fn view(&self) -> ValueView<'_> {
+        self.as_ref().map_or(ValueView::Absent, AnyValue::view)
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -260,7 +260,7 @@ impl<T: Value + Clone> Value for Option<T> {
         }
     }
 
-    fn inherit(&mut self, below: &dyn Value) {
+    fn inherit(&mut self, below: &dyn AnyValue) {
         let Some(below) = below.as_any().downcast_ref::<Self>() else { return };
         match (&mut *self, below) {
             (Some(value), Some(below)) => value.inherit(below),
@@ -274,9 +274,9 @@ impl<T: Value + Clone> Value for Option<T> {
     }
 }
 
-impl<T: Value + Clone + PartialEq> Value for Vec<T> {
-    fn view(&self) -> View<'_> {
-        View::List(self.iter().map(Value::view).collect())
+impl<T: AnyValue + Clone + PartialEq> AnyValue for Vec<T> {
+    fn view(&self) -> ValueView<'_> {
+        ValueView::List(self.iter().map(AnyValue::view).collect())
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -294,13 +294,13 @@ impl<T: Value + Clone + PartialEq> Value for Vec<T> {
         }
     }
 
-    fn inherit(&mut self, below: &dyn Value) {
+    fn inherit(&mut self, below: &dyn AnyValue) {
         if let (true, Some(below)) = (self.is_empty(), below.as_any().downcast_ref::<Self>()) {
             self.clone_from(below);
         }
     }
 
-    fn unite(&mut self, below: &dyn Value, removed: &dyn Value) {
+    fn unite(&mut self, below: &dyn AnyValue, removed: &dyn AnyValue) {
         let Some(below) = below.as_any().downcast_ref::<Self>() else { return };
         let none = Self::new();
         let removed = removed.as_any().downcast_ref::<Self>().unwrap_or(&none);
@@ -318,9 +318,9 @@ impl<T: Value + Clone + PartialEq> Value for Vec<T> {
     }
 }
 
-impl<T: Value + Clone + PartialEq> Value for BTreeMap<String, T> {
-    fn view(&self) -> View<'_> {
-        View::Map(self.iter().map(|(key, value)| (key.as_str(), value.view())).collect())
+impl<T: AnyValue + Clone + PartialEq> AnyValue for BTreeMap<String, T> {
+    fn view(&self) -> ValueView<'_> {
+        ValueView::Map(self.iter().map(|(key, value)| (key.as_str(), value.view())).collect())
     }
 
     fn visit_mut(&mut self, path: &str, field: &'static Field, visit: Visit<'_>) {
@@ -330,7 +330,7 @@ impl<T: Value + Clone + PartialEq> Value for BTreeMap<String, T> {
         }
     }
 
-    fn inherit(&mut self, below: &dyn Value) {
+    fn inherit(&mut self, below: &dyn AnyValue) {
         if let (true, Some(below)) = (self.is_empty(), below.as_any().downcast_ref::<Self>()) {
             self.clone_from(below);
         }
@@ -341,13 +341,13 @@ impl<T: Value + Clone + PartialEq> Value for BTreeMap<String, T> {
     }
 }
 
-/// Implements [`Value`] for a described type: a table of its fields.
+/// Implements [`AnyValue`] for a described type: a table of its fields.
 macro_rules! table {
     ($type:ident) => {
-        impl $crate::field::Value for $type {
-            fn view(&self) -> $crate::field::View<'_> {
+        impl $crate::field::AnyValue for $type {
+            fn view(&self) -> $crate::field::ValueView<'_> {
                 let fields = $crate::field::Described::values(self).into_iter();
-                $crate::field::View::Table(fields.map(|(field, value)| (field, value.view())).collect())
+                $crate::field::ValueView::Table(fields.map(|(field, value)| (field, value.view())).collect())
             }
 
             fn visit_mut(
@@ -370,7 +370,7 @@ macro_rules! table {
                 $crate::field::value::unlink_fields(self, kind, name);
             }
 
-            fn inherit(&mut self, below: &dyn $crate::field::Value) {
+            fn inherit(&mut self, below: &dyn $crate::field::AnyValue) {
                 if let Some(below) = below.as_any().downcast_ref::<Self>() {
                     $crate::field::value::inherit_fields(self, below);
                 }

@@ -1,6 +1,6 @@
 //! Arcs: the stages that a persona goes through.
 
-use crate::field::{self, Described, Item, described, kind};
+use crate::field::{self, Described, TableType, described, kind};
 use crate::limits::{STAGE_PARTS, STAGES};
 use crate::{Kind, Name, Tags};
 
@@ -55,7 +55,7 @@ described! {
 }
 
 impl Stage {
-    const ITEM: Item = Item::new("Stage", Self::FIELDS, "").ordered_from(1).named_once();
+    const ITEM: TableType = TableType::new("Stage", Self::FIELDS, "").ordered_from(1).named_once();
 }
 
 impl CharacterArc {

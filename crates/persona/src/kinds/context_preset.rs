@@ -1,7 +1,7 @@
 //! Context presets: which files reach the prompt, and how much of each.
 
-use crate::check::{Checked, Rule, invalid};
-use crate::field::{self, Described, Item, described, kind};
+use crate::check::{BrokenRule, Checked, invalid};
+use crate::field::{self, Described, TableType, described, kind};
 use crate::limits::CONTEXT_ENTRIES;
 use crate::{ContextView, Name, Tags};
 
@@ -51,14 +51,14 @@ described! {
 }
 
 impl ContextEntry {
-    const ITEM: Item = Item::new("ContextEntry", Self::FIELDS, "");
+    const ITEM: TableType = TableType::new("ContextEntry", Self::FIELDS, "");
 }
 
 impl ContextPreset {
     fn check_together(&self) -> Checked {
         let wrong = self.entries.iter().position(|entry| entry.glob.is_some() == entry.path.is_some());
         match wrong {
-            Some(at) => invalid(format!("entries[{at}]"), Rule::EitherOf("glob", "path")),
+            Some(at) => invalid(format!("entries[{at}]"), BrokenRule::EitherOf("glob", "path")),
             None => Ok(()),
         }
     }

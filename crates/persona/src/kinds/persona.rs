@@ -1,7 +1,7 @@
 //! A named, loadable agent configuration.
 
 use crate::entity::{Texts, said};
-use crate::field::{self, Described, Item, blank, described, kind};
+use crate::field::{self, Described, TableType, blank, described, kind};
 use crate::limits::{
     DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS,
 };
@@ -231,9 +231,10 @@ described! {
 }
 
 impl PartLink {
-    const ITEM: Item = Item::new("PartLink", Self::FIELDS, "A part: its name, or a table with its place.")
-        .bare()
-        .ordered_from(0);
+    const ITEM: TableType =
+        TableType::new("PartLink", Self::FIELDS, "A part: its name, or a table with its place.")
+            .bare()
+            .ordered_from(0);
 }
 
 described! {
@@ -248,7 +249,7 @@ described! {
 }
 
 impl Example {
-    const ITEM: Item = Item::new("Example", Self::FIELDS, "An exchange: a message and its answer.");
+    const ITEM: TableType = TableType::new("Example", Self::FIELDS, "An exchange: a message and its answer.");
 }
 
 described! {
@@ -285,7 +286,7 @@ described! {
 }
 
 impl PreferredModel {
-    const ITEM: Item = Item::new(
+    const ITEM: TableType = TableType::new(
         "PreferredModel",
         Self::FIELDS,
         "A model. Only the settings that are written here are sent to it.",

@@ -1,6 +1,6 @@
 //! Parts, traits, skills and guardrails: the texts that personas are composed of.
 
-use crate::check::{Checked, Rule, invalid};
+use crate::check::{BrokenRule, Checked, invalid};
 use crate::entity::{Texts, said};
 use crate::field::{self, blank, kind};
 use crate::limits::{DENY_TOOLS, TOOL_CHARS};
@@ -41,7 +41,7 @@ impl Part {
 
     fn check_together(&self) -> Checked {
         if self.whole().is_empty() {
-            return invalid("content", Rule::NoText);
+            return invalid("content", BrokenRule::NoText);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::{self, Described, Field, Item, described, kind};
+use crate::field::{self, Described, Field, TableType, described, kind};
 use crate::limits::{CATEGORIES, PARAMETERS, PRESET_TOOLS, TAG_CHARS, TOOL_CHARS};
 use crate::{Approval, Name, Tags};
 
@@ -73,8 +73,9 @@ described! {
 const HINT: Field = field::short("How to choose this parameter, in words for the model.").filled();
 
 impl PresetTool {
-    const ITEM: Item =
-        Item::new("PresetTool", Self::FIELDS, "A tool: its name, or a table with how it is used.").bare();
+    const ITEM: TableType =
+        TableType::new("PresetTool", Self::FIELDS, "A tool: its name, or a table with how it is used.")
+            .bare();
 
     /// The weight of a tool without one of its own.
     pub const DEFAULT_WEIGHT: u8 = 3;

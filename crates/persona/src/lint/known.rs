@@ -1,9 +1,9 @@
-//! Subjects and other definitions as one library, in which references are followed.
+//! Targets and other definitions as one library, in which references are followed.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::{OtherDefinitions, Subject};
+use super::{LintTarget, OtherDefinitions};
 use crate::catalog::{reaches, resolve};
 use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
 
@@ -12,7 +12,7 @@ use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, n
 const COMPARED_NAMES: usize = 100_000;
 
 pub(super) struct Known<'a> {
-    subjects: HashMap<(Scope, Kind, &'a str), &'a AnyEntity>,
+    targets: HashMap<(Scope, Kind, &'a str), &'a AnyEntity>,
     others: &'a dyn OtherDefinitions,
     compared: Cell<usize>,
 }
@@ -27,15 +27,15 @@ pub(super) struct Broken {
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn new(subjects: &[Subject<'a>], others: &'a dyn OtherDefinitions) -> Self {
-        let key = |it: &Subject<'a>| (it.scope, it.entity.kind(), it.entity.name().as_str());
-        let subjects = subjects.iter().map(|subject| (key(subject), subject.entity)).collect();
-        Self { subjects, others, compared: Cell::new(0) }
+    pub(super) fn new(targets: &[LintTarget<'a>], others: &'a dyn OtherDefinitions) -> Self {
+        let key = |it: &LintTarget<'a>| (it.scope, it.entity.kind(), it.entity.name().as_str());
+        let targets = targets.iter().map(|target| (key(target), target.entity)).collect();
+        Self { targets, others, compared: Cell::new(0) }
     }
 
     pub(super) fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&'a AnyEntity> {
-        let subject = self.subjects.get(&(scope, kind, name.as_str())).copied();
-        subject.or_else(|| self.others.get(scope, kind, name))
+        let target = self.targets.get(&(scope, kind, name.as_str())).copied();
+        target.or_else(|| self.others.get(scope, kind, name))
     }
 
     /// The entity that a definition in `from` means by a name.
@@ -51,11 +51,11 @@ impl<'a> Known<'a> {
         scopes.iter().find_map(find)
     }
 
-    pub(super) fn is_subject(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
-        self.subjects.contains_key(&(scope, kind, name.as_str()))
+    pub(super) fn is_target(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
+        self.targets.contains_key(&(scope, kind, name.as_str()))
     }
 
-    /// True if a definition besides the subjects uses this one.
+    /// True if a definition besides the targets uses this one.
     pub(super) fn is_used_elsewhere(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
         self.others.is_used(scope, kind, name)
     }
@@ -70,8 +70,7 @@ impl<'a> Known<'a> {
         if self.compared.get() >= COMPARED_NAMES {
             return Vec::new();
         }
-        let visible =
-            self.subjects.keys().filter(|(scope, known, _)| reaches(from, *scope) && *known == kind);
+        let visible = self.targets.keys().filter(|(scope, known, _)| reaches(from, *scope) && *known == kind);
         let mut known: Vec<Name> = self.others.names(from, kind, name);
         known.sort();
         let all: Vec<&str> =

@@ -1,7 +1,7 @@
 //! Placeholders `${env.NAME}` that will not be expanded.
 
 use super::texts::{Hit, tell};
-use super::{Report, Rule, Settings};
+use super::{Findings, LintSettings, Rule};
 use crate::Scope;
 use crate::env::{self, Place};
 
@@ -53,17 +53,17 @@ fn escaped(text: &str) -> String {
 }
 
 pub(super) fn check(
-    report: &mut Report<'_, '_>,
+    findings: &mut Findings<'_, '_>,
     field: &str,
     text: &str,
     is_filled: bool,
-    settings: &Settings,
+    settings: &LintSettings,
 ) {
     // Most texts have no placeholder.
     if !text.contains("${") {
         return;
     }
-    let scope = report.subject.scope;
+    let scope = findings.target.scope;
     let rule_of = |name: &str| match () {
         () if !scope.is_file() => Some(Rule::EnvInDatabase),
         () if !is_filled => Some(Rule::EnvNotFilled),
@@ -84,6 +84,6 @@ pub(super) fn check(
         [Rule::EnvNotAllowed, Rule::EnvUnset, Rule::EnvInDatabase, Rule::EnvNotFilled, Rule::EnvMalformed];
     for rule in rules {
         let of_rule: Vec<Literal<'_>> = literal.extract_if(.., |it| it.rule == rule).collect();
-        tell(report, rule, rule.level(), field, text, &of_rule);
+        tell(findings, rule, rule.level(), field, text, &of_rule);
     }
 }

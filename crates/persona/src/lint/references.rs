@@ -3,31 +3,31 @@
 use std::collections::HashSet;
 
 use super::known::Known;
-use super::{Finding, Report, Rule, Settings, Subject};
+use super::{Finding, Findings, LintSettings, LintTarget, Rule};
 use crate::catalog::reach;
 use crate::{AnyEntity, AsReport as _, ChainError, Kind, Name, Persona, Remedy, Scope, nearest};
 
-pub(super) fn check(report: &mut Report<'_, '_>, known: &Known<'_>, settings: &Settings) {
-    for reference in report.subject.entity.references() {
+pub(super) fn check(findings: &mut Findings<'_, '_>, known: &Known<'_>, settings: &LintSettings) {
+    for reference in findings.target.entity.references() {
         // Bases have further errors, checked below.
         if reference.kind != Kind::Persona {
-            find(report, known, reference.kind, &reference.name, &reference.field);
+            find(findings, known, reference.kind, &reference.name, &reference.field);
         }
     }
-    if let AnyEntity::Persona(persona) = report.subject.entity {
-        bases(report, known, persona);
-        providers(report, persona, settings);
+    if let AnyEntity::Persona(persona) = findings.target.entity {
+        bases(findings, known, persona);
+        providers(findings, persona, settings);
     }
 }
 
 /// Reports an error in a chain for the persona at fault, or for the one that extends it if the former is
 /// not checked.
-fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
-    let scope = report.subject.scope;
+fn bases(findings: &mut Findings<'_, '_>, known: &Known<'_>, persona: &Persona) {
+    let scope = findings.target.scope;
     let Err(broken) = known.chain(scope, persona) else { return };
     let (at_scope, at_name) = &broken.at;
     let is_at_fault = *at_scope == scope && *at_name == persona.name;
-    if broken.is_unread || !is_at_fault && known.is_subject(*at_scope, Kind::Persona, at_name) {
+    if broken.is_unread || !is_at_fault && known.is_target(*at_scope, Kind::Persona, at_name) {
         return;
     }
     let rule = match broken.error {
@@ -39,12 +39,12 @@ fn bases(report: &mut Report<'_, '_>, known: &Known<'_>, persona: &Persona) {
         Remedy::ListKind { .. } => None,
         remedy => Some(remedy.to_string()),
     });
-    report.add(rule, Some("extends"), broken.error.to_string(), advice);
-    report.with_candidates(broken.error.candidates());
+    findings.add(rule, Some("extends"), broken.error.to_string(), advice);
+    findings.with_candidates(broken.error.candidates());
 }
 
-fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
-    let from = report.subject.scope;
+fn find(findings: &mut Findings<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name, field: &str) {
+    let from = findings.target.scope;
     if known.find(from, kind, name).is_some() || known.is_unread(reach(from, None), kind, name) {
         return;
     }
@@ -53,23 +53,23 @@ fn find(report: &mut Report<'_, '_>, known: &Known<'_>, kind: Kind, name: &Name,
         let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
         let hint =
             format!("there is one in {stronger}, but a {from} definition sees {from} and weaker scopes only");
-        return report.add_named(Rule::UnknownReference, field, name.as_str(), (message, Some(hint)));
+        return findings.add_named(Rule::UnknownReference, field, name.as_str(), (message, Some(hint)));
     }
     let others = Kind::ALL.iter().filter(|other| **other != kind);
     let other =
         others.copied().find(|other| key(*other).is_some() && known.find(from, *other, name).is_some());
     if let Some(other) = other {
         let message = format!("{:?} is {}, not {}", name.as_str(), with_article(other), with_article(kind));
-        let hint = match (report.subject.entity, key(other)) {
+        let hint = match (findings.target.entity, key(other)) {
             (AnyEntity::Persona(_), Some(key)) => format!("name it under {key:?}"),
             _ => "a stage has parts only".to_owned(),
         };
-        return report.add_named(Rule::WrongKind, field, name.as_str(), (message, Some(hint)));
+        return findings.add_named(Rule::WrongKind, field, name.as_str(), (message, Some(hint)));
     }
     let near = known.near(from, kind, name);
     let message = format!("unknown {} {:?}", kind.spoken(), name.as_str());
-    report.add_named(Rule::UnknownReference, field, name.as_str(), (message, did_you_mean(&near)));
-    report.with_candidates(near);
+    findings.add_named(Rule::UnknownReference, field, name.as_str(), (message, did_you_mean(&near)));
+    findings.with_candidates(near);
 }
 
 fn did_you_mean(near: &[String]) -> Option<String> {
@@ -87,14 +87,14 @@ fn with_article(kind: Kind) -> String {
     format!("{article} {}", kind.spoken())
 }
 
-fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings) {
+fn providers(findings: &mut Findings<'_, '_>, persona: &Persona, settings: &LintSettings) {
     let plan = persona.plan_persona.as_ref().and_then(|plan| plan.model.as_deref());
     let named = plan.and_then(|model| model.split_once('/'));
     let named = named.filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     if let (Some(model), None) = (plan, named) {
         let hint = "write it as \"provider/model\"".to_owned();
         let message = format!("{model:?} is not a provider and a model, so that no plan can be made");
-        report.add(Rule::UnknownProvider, Some("plan_persona.model"), message, Some(hint));
+        findings.add(Rule::UnknownProvider, Some("plan_persona.model"), message, Some(hint));
     }
     let Some(configured) = &settings.providers else { return };
     let preferred = persona.preferred_models.iter().enumerate();
@@ -115,24 +115,24 @@ fn providers(report: &mut Report<'_, '_>, persona: &Persona, settings: &Settings
             }
         });
         let message = format!("the provider {provider:?} is not configured");
-        report.add(Rule::UnknownProvider, Some(&field), message, Some(hint));
-        report.with_candidates(near);
+        findings.add(Rule::UnknownProvider, Some(&field), message, Some(hint));
+        findings.with_candidates(near);
     }
 }
 
 /// Reports pieces and presets that nothing uses. Test inputs are also used by hand, and builtins by
 /// other libraries.
-pub(super) fn unused(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
+pub(super) fn unused(targets: &[LintTarget<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
     let mut used: HashSet<(Scope, Kind, Name)> = HashSet::new();
-    for subject in subjects {
-        for reference in subject.entity.references() {
-            if let Some((scope, _)) = known.find(subject.scope, reference.kind, &reference.name) {
+    for target in targets {
+        for reference in target.entity.references() {
+            if let Some((scope, _)) = known.find(target.scope, reference.kind, &reference.name) {
                 used.insert((scope, reference.kind, reference.name));
             }
         }
     }
-    for subject in subjects {
-        let (scope, kind, name) = (subject.scope, subject.entity.kind(), subject.entity.name());
+    for target in targets {
+        let (scope, kind, name) = (target.scope, target.entity.kind(), target.entity.name());
         let exempt = scope == Scope::Builtin || kind == Kind::TestInput || key(kind).is_none();
         if exempt || used.contains(&(scope, kind, name.clone())) || known.is_used_elsewhere(scope, kind, name)
         {
@@ -140,7 +140,7 @@ pub(super) fn unused(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Ve
         }
         let users = if kind == Kind::Part { "no persona and no arc uses" } else { "no persona uses" };
         let message = format!("{users} this {}", kind.spoken());
-        let mut report = Report { subject: *subject, found };
-        report.add(Rule::Unused, None, message, None);
+        let mut findings = Findings { target: *target, found };
+        findings.add(Rule::Unused, None, message, None);
     }
 }

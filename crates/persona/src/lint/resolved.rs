@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::known::Known;
-use super::{Finding, Level, Report, Rule, Subject};
+use super::{Finding, Findings, Level, LintTarget, Rule};
 use crate::entity::{Texts, said, shortened};
 use crate::{
     AnyEntity, Base, Bundle, CharacterArc, Kind, LayerOrigin, Meta, Name, Part, PartType, Persona, Scope,
@@ -17,43 +17,43 @@ const SINGLE: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Voi
 /// The part types that the personas with an arc have; `None` once one of them cannot be resolved.
 type TypesByArc = HashMap<(Scope, Name), Option<BTreeSet<PartType>>>;
 
-pub(super) fn check(subjects: &[Subject<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
+pub(super) fn check(targets: &[LintTarget<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
     let mut types_by_arc = TypesByArc::new();
-    for subject in subjects {
-        if let AnyEntity::Persona(own) = subject.entity {
-            persona(&mut Report { subject: *subject, found }, known, own, &mut types_by_arc);
+    for target in targets {
+        if let AnyEntity::Persona(own) = target.entity {
+            persona(&mut Findings { target: *target, found }, known, own, &mut types_by_arc);
         }
     }
-    for subject in subjects {
-        if let AnyEntity::Arc(own) = subject.entity {
-            arc(&mut Report { subject: *subject, found }, known, own, &types_by_arc);
+    for target in targets {
+        if let AnyEntity::Arc(own) = target.entity {
+            arc(&mut Findings { target: *target, found }, known, own, &types_by_arc);
         }
     }
 }
 
 fn persona<'a>(
-    report: &mut Report<'a, '_>,
+    findings: &mut Findings<'a, '_>,
     known: &Known<'a>,
     persona: &'a Persona,
     types_by_arc: &mut TypesByArc,
 ) {
-    let scope = report.subject.scope;
+    let scope = findings.target.scope;
     let Ok(chain) = known.chain(scope, persona) else {
         let arc =
             persona.arc.as_ref().and_then(|arc| Some((known.find(scope, Kind::Arc, arc)?.0, arc.clone())));
         types_by_arc.extend(arc.map(|arc| (arc, None)));
         return;
     };
-    useless_removals(report, known, persona, &chain[1..]);
-    no_prompt(report, &chain);
-    no_summary(report, known, &chain);
+    useless_removals(findings, known, persona, &chain[1..]);
+    no_prompt(findings, &chain);
+    no_summary(findings, known, &chain);
     let bundle = skeleton(known, (scope, persona), &chain[1..]);
     let placed = layers::authored(&bundle);
     for part_type in SINGLE {
         let of_type: Vec<_> = placed.iter().filter(|placed| placed.part.part_type == part_type).collect();
         // A conflict within a base is reported for the base.
         if of_type.iter().any(|placed| placed.origin == LayerOrigin::Own) {
-            conflict(report, "parts", part_type, of_type.iter().map(|placed| &placed.part.name));
+            conflict(findings, "parts", part_type, of_type.iter().map(|placed| &placed.part.name));
         }
     }
     let arc = chain.iter().find_map(|(scope, persona)| Some((*scope, persona.arc.as_ref()?)));
@@ -65,7 +65,7 @@ fn persona<'a>(
 }
 
 fn conflict<'n>(
-    report: &mut Report<'_, '_>,
+    findings: &mut Findings<'_, '_>,
     field: &str,
     part_type: PartType,
     names: impl Iterator<Item = &'n Name>,
@@ -74,12 +74,12 @@ fn conflict<'n>(
     if names.len() > 1 {
         let message = format!("{} {part_type} parts speak at once: {}", names.len(), names.join(", "));
         let hint = "keep one, or put them into one part".to_owned();
-        report.add(Rule::ConflictingParts, Some(field), message, Some(hint));
+        findings.add(Rule::ConflictingParts, Some(field), message, Some(hint));
     }
 }
 
 fn useless_removals(
-    report: &mut Report<'_, '_>,
+    findings: &mut Findings<'_, '_>,
     known: &Known<'_>,
     persona: &Persona,
     bases: &[(Scope, &Persona)],
@@ -87,7 +87,7 @@ fn useless_removals(
     let Some((nearest_base, further)) = bases.split_first() else {
         for (field, what, name) in removals(persona) {
             let message = format!("there is no {what} {name:?} to take away: the persona extends nothing");
-            report.add_named(Rule::UselessRemoval, field, name, (message, None));
+            findings.add_named(Rule::UselessRemoval, field, name, (message, None));
         }
         return;
     };
@@ -112,7 +112,7 @@ fn useless_removals(
         };
         if !has {
             let message = format!("no base has a {what} {name:?} to take away");
-            report.add_named(Rule::UselessRemoval, field, name, (message, None));
+            findings.add_named(Rule::UselessRemoval, field, name, (message, None));
         }
     }
 }
@@ -132,7 +132,7 @@ fn removals(persona: &Persona) -> impl Iterator<Item = (&'static str, &'static s
     names.chain(persona.remove_tags.iter().map(|tag| ("remove_tags", "tag", tag.as_str())))
 }
 
-fn no_prompt(report: &mut Report<'_, '_>, chain: &[(Scope, &Persona)]) {
+fn no_prompt(findings: &mut Findings<'_, '_>, chain: &[(Scope, &Persona)]) {
     let speaks = |persona: &Persona| {
         let Persona { description, summary, detail, system_prompt, .. } = persona;
         let texts =
@@ -146,13 +146,13 @@ fn no_prompt(report: &mut Report<'_, '_>, chain: &[(Scope, &Persona)]) {
     if !chain.iter().any(|(_, persona)| speaks(persona)) {
         let message = "the persona says nothing".to_owned();
         let hint = "give it a system_prompt, a summary or parts".to_owned();
-        report.add(Rule::NoPrompt, None, message, Some(hint));
+        findings.add(Rule::NoPrompt, None, message, Some(hint));
     }
 }
 
 /// Names the long pieces without a summary of a persona that has one. A base that has a summary is
 /// checked by itself.
-fn no_summary(report: &mut Report<'_, '_>, known: &Known<'_>, chain: &[(Scope, &Persona)]) {
+fn no_summary(findings: &mut Findings<'_, '_>, known: &Known<'_>, chain: &[(Scope, &Persona)]) {
     let has_summary =
         |chain: &[(Scope, &Persona)]| chain.iter().any(|(_, persona)| persona.own_summary().is_some());
     if !has_summary(chain) {
@@ -179,7 +179,7 @@ fn no_summary(report: &mut Report<'_, '_>, known: &Known<'_>, chain: &[(Scope, &
                 let message = format!("without a summary, and whole in short prompts: {}", long.join(", "));
                 let hint =
                     format!("give each a {}", if kind == Kind::Part { "summary" } else { "description" });
-                report.add(Rule::NoSummary, Some(field), message, Some(hint));
+                findings.add(Rule::NoSummary, Some(field), message, Some(hint));
             }
         }
     }
@@ -190,15 +190,15 @@ fn is_long(piece: &dyn Texts) -> bool {
     piece.own_summary().is_none() && shortened(piece.whole()) != piece.whole().trim()
 }
 
-fn arc(report: &mut Report<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types_by_arc: &TypesByArc) {
-    let scope = report.subject.scope;
+fn arc(findings: &mut Findings<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types_by_arc: &TypesByArc) {
+    let scope = findings.target.scope;
     for stage in &arc.stages {
         let field = format!("stages.{}.parts", stage.name);
         let parts: Vec<(&Name, PartType)> =
             stage.parts.iter().filter_map(|name| Some((name, part_type(known, scope, name)?))).collect();
         for single in SINGLE {
             let of_type = parts.iter().filter(|(_, part_type)| *part_type == single);
-            conflict(report, &field, single, of_type.map(|(name, _)| *name));
+            conflict(findings, &field, single, of_type.map(|(name, _)| *name));
         }
         // Personas that are not checked may have a part to replace.
         let types = types_by_arc.get(&(scope, arc.name.clone()));
@@ -220,7 +220,7 @@ fn arc(report: &mut Report<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types
                 name.as_str()
             );
             let hint = format!("they have parts of type {have}");
-            report.add_as(Rule::StagePartAdds, level, Some(&field), message, Some(hint));
+            findings.add_as(Rule::StagePartAdds, level, Some(&field), message, Some(hint));
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Pieces that are too long or empty.
 
-use super::{Report, Rule, Settings};
+use super::{Findings, LintSettings, Rule};
 use crate::entity::{Texts as _, said};
 use crate::{AnyEntity, TokenCounter};
 
-pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &dyn TokenCounter) {
-    if let AnyEntity::Part(part) = report.subject.entity
+pub(super) fn check(findings: &mut Findings<'_, '_>, settings: &LintSettings, counter: &dyn TokenCounter) {
+    if let AnyEntity::Part(part) = findings.target.entity
         && let Some(content) = &part.content
     {
-        long(report, content, settings.part_tokens, counter);
+        long(findings, content, settings.part_tokens, counter);
     }
-    let empty = match report.subject.entity {
+    let empty = match findings.target.entity {
         AnyEntity::Trait(it) if it.whole().is_empty() => {
             Some(("instruction", "the trait has neither an instruction nor a description"))
         }
@@ -27,11 +27,11 @@ pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings, counter: &
         _ => None,
     };
     if let Some((field, message)) = empty {
-        report.add(Rule::EmptyPiece, Some(field), message.to_owned(), None);
+        findings.add(Rule::EmptyPiece, Some(field), message.to_owned(), None);
     }
 }
 
-fn long(report: &mut Report<'_, '_>, content: &str, most: usize, counter: &dyn TokenCounter) {
+fn long(findings: &mut Findings<'_, '_>, content: &str, most: usize, counter: &dyn TokenCounter) {
     // No token is shorter than a byte, so most parts need no count.
     if content.len() <= most {
         return;
@@ -41,6 +41,6 @@ fn long(report: &mut Report<'_, '_>, content: &str, most: usize, counter: &dyn T
         let tokenizer = counter.tokenizer();
         let message = format!("the content has {tokens} tokens ({tokenizer}), more than {most}");
         let hint = "shorten it, split it, or make it a skill, which is loaded on demand";
-        report.add(Rule::LongPart, Some("content"), message, Some(hint.to_owned()));
+        findings.add(Rule::LongPart, Some("content"), message, Some(hint.to_owned()));
     }
 }

@@ -1,9 +1,9 @@
 //! The texts of a definition, and the rules for texts.
 
-use super::{Level, Report, Rule, Settings, hidden, lookalike, placeholders, secret};
+use super::{Findings, Level, LintSettings, Rule, hidden, lookalike, placeholders, secret};
 use crate::AnyEntity;
 use crate::env::{Place, Places};
-use crate::field::View;
+use crate::field::ValueView;
 
 /// The most findings of one rule in one field; the rest is counted.
 const TOLD_PER_FIELD: usize = 5;
@@ -17,24 +17,24 @@ pub(super) trait Hit {
     fn describe(&self, place: Place) -> (String, Option<String>);
 }
 
-pub(super) fn check(report: &mut Report<'_, '_>, settings: &Settings) {
-    let entity = report.subject.entity;
+pub(super) fn check(findings: &mut Findings<'_, '_>, settings: &LintSettings) {
+    let entity = findings.target.entity;
     // A test input may contain hidden characters on purpose.
     let hidden_level = match entity {
         AnyEntity::TestInput(_) => Level::Warning,
         _ => Rule::HiddenUnicode.level(),
     };
     for Text { field, text, is_filled } in texts(entity) {
-        tell(report, Rule::HiddenUnicode, hidden_level, &field, text, &hidden::find(text));
-        tell(report, Rule::LookAlike, Rule::LookAlike.level(), &field, text, &lookalike::find(text));
-        tell(report, Rule::Secret, Rule::Secret.level(), &field, text, &secret::find(text));
-        placeholders::check(report, &field, text, is_filled, settings);
+        tell(findings, Rule::HiddenUnicode, hidden_level, &field, text, &hidden::find(text));
+        tell(findings, Rule::LookAlike, Rule::LookAlike.level(), &field, text, &lookalike::find(text));
+        tell(findings, Rule::Secret, Rule::Secret.level(), &field, text, &secret::find(text));
+        placeholders::check(findings, &field, text, is_filled, settings);
     }
 }
 
 /// Reports the hits in a field, in the order of the text.
 pub(super) fn tell<T: Hit>(
-    report: &mut Report<'_, '_>,
+    findings: &mut Findings<'_, '_>,
     rule: Rule,
     level: Level,
     field: &str,
@@ -44,12 +44,12 @@ pub(super) fn tell<T: Hit>(
     let mut places = Places::new(text);
     for hit in hits.iter().take(TOLD_PER_FIELD) {
         let place = places.at(hit.at());
-        report.add_at(rule, level, field, place, hit.describe(place));
+        findings.add_at(rule, level, field, place, hit.describe(place));
     }
     if let Some(next) = hits.get(TOLD_PER_FIELD) {
         let more = hits.len() - TOLD_PER_FIELD;
         let message = format!("and {more} more of this in the same text");
-        report.add_at(rule, level, field, places.at(next.at()), (message, None));
+        findings.add_at(rule, level, field, places.at(next.at()), (message, None));
     }
 }
 
@@ -65,10 +65,10 @@ struct Text<'a> {
 fn texts(entity: &AnyEntity) -> Vec<Text<'_>> {
     let mut texts = Vec::new();
     entity.walk_values(&mut |path, field, value| match value {
-        View::Text(text) if !matches!(field.name, "tags" | "remove_tags") => {
+        ValueView::Text(text) if !matches!(field.name, "tags" | "remove_tags") => {
             texts.push(Text { field: shown(path), text, is_filled: field.is_filled });
         }
-        View::Map(entries) => {
+        ValueView::Map(entries) => {
             let keys = entries.iter().map(|(key, _)| *key);
             texts.extend(keys.map(|text| Text { field: shown(path), text, is_filled: false }));
         }

@@ -1,8 +1,8 @@
 //! The bounds of definitions: values up to a bound are valid, values beyond it are not.
 
 use persona::{
-    BiasProfile, CharacterArc, ContextPreset, Entity, Guardrail, Invalid, Name, Part, PartLink, Persona,
-    Rule, Skill, TestInput, ToolPreset, Trait, limits,
+    BiasProfile, BrokenRule, CharacterArc, ContextPreset, Entity, Guardrail, Invalid, Name, Part, PartLink,
+    Persona, Skill, TestInput, ToolPreset, Trait, limits,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -33,13 +33,13 @@ fn valid<T: Entity + DeserializeOwned>(edit: &Value) {
 }
 
 #[track_caller]
-fn check<T: Entity + DeserializeOwned>(edit: &Value, field: &str, rule: Rule) {
+fn check<T: Entity + DeserializeOwned>(edit: &Value, field: &str, rule: BrokenRule) {
     let field = field.to_owned();
     assert_eq!(error::<T>(edit), Some(Invalid { field, rule }), "{}", T::KIND);
 }
 
-fn outside(value: &str, least: &str, most: &str) -> Rule {
-    Rule::OutOfRange { value: value.to_owned(), least: least.to_owned(), most: most.to_owned() }
+fn outside(value: &str, least: &str, most: &str) -> BrokenRule {
+    BrokenRule::OutOfRange { value: value.to_owned(), least: least.to_owned(), most: most.to_owned() }
 }
 
 /// A text field keeps `most` bytes, not one more, and no NUL.
@@ -47,8 +47,12 @@ fn outside(value: &str, least: &str, most: &str) -> Rule {
 fn check_text<T: Entity + DeserializeOwned>(field: &str, most: usize) {
     valid::<T>(&json!({ field: "x".repeat(most) }));
     // Bytes count, not characters: that is what a database and a disk hold.
-    check::<T>(&json!({ field: "é".repeat(most / 2 + 1) }), field, Rule::TooLong { bytes: most + 2, most });
-    check::<T>(&json!({ field: "a\0b" }), field, Rule::Nul);
+    check::<T>(
+        &json!({ field: "é".repeat(most / 2 + 1) }),
+        field,
+        BrokenRule::TooLong { bytes: most + 2, most },
+    );
+    check::<T>(&json!({ field: "a\0b" }), field, BrokenRule::Nul);
 }
 
 #[test]
@@ -79,19 +83,19 @@ fn texts() {
 fn check_words<T: Entity + DeserializeOwned>(field: &str, most: usize, chars: usize) {
     let words = |count: usize| -> Value { (0..count).map(|at| format!("w{at}")).collect() };
     valid::<T>(&json!({ field: words(most) }));
-    check::<T>(&json!({ field: words(most + 1) }), field, Rule::TooMany { count: most + 1, most });
+    check::<T>(&json!({ field: words(most + 1) }), field, BrokenRule::TooMany { count: most + 1, most });
     valid::<T>(&json!({ field: ["é".repeat(chars)] }));
     check::<T>(
         &json!({ field: ["x".repeat(chars + 1)] }),
         field,
-        Rule::NotOneLine { entry: Some("xxxxxxxxxxxxxxxxxxxx".to_owned()), most: chars },
+        BrokenRule::NotOneLine { entry: Some("xxxxxxxxxxxxxxxxxxxx".to_owned()), most: chars },
     );
     check::<T>(
         &json!({ field: ["a\nb"] }),
         field,
-        Rule::NotOneLine { entry: Some("a\nb".to_owned()), most: chars },
+        BrokenRule::NotOneLine { entry: Some("a\nb".to_owned()), most: chars },
     );
-    check::<T>(&json!({ field: ["a", " "] }), field, Rule::EmptyEntry);
+    check::<T>(&json!({ field: ["a", " "] }), field, BrokenRule::EmptyEntry);
 }
 
 #[test]
@@ -128,25 +132,25 @@ fn links() {
         "remove_test_inputs",
     ] {
         valid::<Persona>(&json!({ field: names(256) }));
-        check::<Persona>(&json!({ field: names(257) }), field, Rule::TooMany { count: 257, most: 256 });
-        check::<Persona>(&json!({ field: ["a", "b", "a"] }), field, Rule::Repeated("a".to_owned()));
+        check::<Persona>(&json!({ field: names(257) }), field, BrokenRule::TooMany { count: 257, most: 256 });
+        check::<Persona>(&json!({ field: ["a", "b", "a"] }), field, BrokenRule::Repeated("a".to_owned()));
     }
     let parts = |count| -> Vec<PartLink> {
         names(count).into_iter().map(|name| PartLink { name, order: 0, priority: 0 }).collect()
     };
     valid::<Persona>(&json!({ "parts": parts(256) }));
-    check::<Persona>(&json!({ "parts": parts(257) }), "parts", Rule::TooMany { count: 257, most: 256 });
+    check::<Persona>(&json!({ "parts": parts(257) }), "parts", BrokenRule::TooMany { count: 257, most: 256 });
     check::<Persona>(
         &json!({ "parts": [{ "name": "a", "order": 1 }, { "name": "a", "order": 2 }] }),
         "parts",
-        Rule::Repeated("a".to_owned()),
+        BrokenRule::Repeated("a".to_owned()),
     );
 }
 
 #[test]
 fn display_names() {
     valid::<Persona>(&json!({ "display_name": "é".repeat(200) }));
-    let long = || Rule::NotOneLine { entry: None, most: 200 };
+    let long = || BrokenRule::NotOneLine { entry: None, most: 200 };
     check::<Persona>(&json!({ "display_name": "é".repeat(201) }), "display_name", long());
     check::<Persona>(&json!({ "display_name": "a\nb" }), "display_name", long());
 }
@@ -156,12 +160,12 @@ fn greetings() {
     let most = limits::GREETINGS;
     let greetings = |count: usize| json!({ "greetings": vec!["Hello."; count] });
     valid::<Persona>(&greetings(most));
-    check::<Persona>(&greetings(most + 1), "greetings", Rule::TooMany { count: most + 1, most });
+    check::<Persona>(&greetings(most + 1), "greetings", BrokenRule::TooMany { count: most + 1, most });
     let bytes = limits::SHORT_TEXT_BYTES;
     let long = |bytes: usize| json!({ "greetings": ["x".repeat(bytes)] });
     valid::<Persona>(&long(bytes));
-    check::<Persona>(&long(bytes + 1), "greetings", Rule::TooLong { bytes: bytes + 1, most: bytes });
-    check::<Persona>(&json!({ "greetings": ["Hello.", " "] }), "greetings", Rule::Empty);
+    check::<Persona>(&long(bytes + 1), "greetings", BrokenRule::TooLong { bytes: bytes + 1, most: bytes });
+    check::<Persona>(&json!({ "greetings": ["Hello.", " "] }), "greetings", BrokenRule::Empty);
 }
 
 #[test]
@@ -170,11 +174,11 @@ fn examples() {
     let example = json!({ "user": "Hi.", "persona": "Good day." });
     let examples = |count: usize| json!({ "examples": vec![example.clone(); count] });
     valid::<Persona>(&examples(most));
-    check::<Persona>(&examples(most + 1), "examples", Rule::TooMany { count: most + 1, most });
+    check::<Persona>(&examples(most + 1), "examples", BrokenRule::TooMany { count: most + 1, most });
     let long = json!({ "examples": [example, { "user": "x".repeat(8193), "persona": "No." }] });
-    check::<Persona>(&long, "examples[1].user", Rule::TooLong { bytes: 8193, most: 8192 });
+    check::<Persona>(&long, "examples[1].user", BrokenRule::TooLong { bytes: 8193, most: 8192 });
     let silent = json!({ "examples": [{ "user": "Hi.", "persona": " " }] });
-    check::<Persona>(&silent, "examples[0].persona", Rule::Empty);
+    check::<Persona>(&silent, "examples[0].persona", BrokenRule::Empty);
 }
 
 #[test]
@@ -194,19 +198,19 @@ fn preferred_models() {
     check::<Persona>(
         &model(json!({ "max_output_tokens": 0 })),
         &at("max_output_tokens"),
-        Rule::TooSmall { least: 1 },
+        BrokenRule::TooSmall { least: 1 },
     );
-    check::<Persona>(&model(json!({ "provider": " " })), &at("provider"), Rule::Empty);
+    check::<Persona>(&model(json!({ "provider": " " })), &at("provider"), BrokenRule::Empty);
     check::<Persona>(
         &model(json!({ "model": "m".repeat(201) })),
         &at("model"),
-        Rule::TooLong { bytes: 201, most: 200 },
+        BrokenRule::TooLong { bytes: 201, most: 200 },
     );
     let many = vec![json!({ "provider": "p", "model": "m" }); 17];
     check::<Persona>(
         &json!({ "preferred_models": many }),
         "preferred_models",
-        Rule::TooMany { count: 17, most: 16 },
+        BrokenRule::TooMany { count: 17, most: 16 },
     );
 }
 
@@ -238,15 +242,15 @@ fn plan_personas() {
     check::<Persona>(
         &json!({ "plan_persona": { "instruction": long } }),
         "plan_persona.instruction",
-        Rule::TooLong { bytes: limits::LONG_TEXT_BYTES + 1, most: limits::LONG_TEXT_BYTES },
+        BrokenRule::TooLong { bytes: limits::LONG_TEXT_BYTES + 1, most: limits::LONG_TEXT_BYTES },
     );
-    check::<Persona>(&json!({ "plan_persona": { "model": "a\0" } }), "plan_persona.model", Rule::Nul);
+    check::<Persona>(&json!({ "plan_persona": { "model": "a\0" } }), "plan_persona.model", BrokenRule::Nul);
 }
 
 #[test]
 fn a_part_must_say_something() {
-    check::<Part>(&json!({ "content": null }), "content", Rule::NoText);
-    check::<Part>(&json!({ "content": " \n" }), "content", Rule::NoText);
+    check::<Part>(&json!({ "content": null }), "content", BrokenRule::NoText);
+    check::<Part>(&json!({ "content": " \n" }), "content", BrokenRule::NoText);
     valid::<Part>(&json!({ "content": null, "summary": "Dry." }));
     valid::<Part>(&json!({ "content": null, "description": "How it sounds." }));
 }
@@ -255,11 +259,15 @@ fn a_part_must_say_something() {
 fn stages() {
     let stages = |count| -> Value { names(count).into_iter().map(|name| json!({ "name": name })).collect() };
     valid::<CharacterArc>(&json!({ "stages": stages(64) }));
-    check::<CharacterArc>(&json!({ "stages": stages(65) }), "stages", Rule::TooMany { count: 65, most: 64 });
+    check::<CharacterArc>(
+        &json!({ "stages": stages(65) }),
+        "stages",
+        BrokenRule::TooMany { count: 65, most: 64 },
+    );
     check::<CharacterArc>(
         &json!({ "stages": [{ "name": "one", "order": 1 }, { "name": "one", "order": 2 }] }),
         "stages",
-        Rule::Repeated("one".to_owned()),
+        BrokenRule::Repeated("one".to_owned()),
     );
     let stage = |edit: Value| {
         let mut stage = json!({ "name": "one" });
@@ -272,18 +280,18 @@ fn stages() {
     check::<CharacterArc>(
         &stage(json!({ "parts": names(65) })),
         "stages.one.parts",
-        Rule::TooMany { count: 65, most: 64 },
+        BrokenRule::TooMany { count: 65, most: 64 },
     );
     check::<CharacterArc>(
         &stage(json!({ "parts": ["a", "a"] })),
         "stages.one.parts",
-        Rule::Repeated("a".to_owned()),
+        BrokenRule::Repeated("a".to_owned()),
     );
     for field in ["description", "condition"] {
         check::<CharacterArc>(
             &stage(json!({ field: "x".repeat(8193) })),
             &format!("stages.one.{field}"),
-            Rule::TooLong { bytes: 8193, most: 8192 },
+            BrokenRule::TooLong { bytes: 8193, most: 8192 },
         );
     }
 }
@@ -299,7 +307,7 @@ fn presets() {
             outside(&weight.to_string(), "1", "5"),
         );
     }
-    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files[0].name", Rule::Empty);
+    check::<ToolPreset>(&tool(json!({ "name": " " })), "categories.files[0].name", BrokenRule::Empty);
     valid::<BiasProfile>(&json!({ "multipliers": { "files": 0, "shell": 10 } }));
     check::<BiasProfile>(
         &json!({ "multipliers": { "files": 10.5 } }),
@@ -314,10 +322,14 @@ fn context_presets_stay_inside_the_project() {
     valid::<ContextPreset>(&entry(json!({ "glob": "src/**/*.rs" })));
     valid::<ContextPreset>(&entry(json!({ "path": "docs/..hidden" })));
     for entry in [json!({}), json!({ "glob": "a", "path": "a" })] {
-        check::<ContextPreset>(&json!({ "entries": [entry] }), "entries[0]", Rule::EitherOf("glob", "path"));
+        check::<ContextPreset>(
+            &json!({ "entries": [entry] }),
+            "entries[0]",
+            BrokenRule::EitherOf("glob", "path"),
+        );
     }
     for path in ["/etc/passwd", "~/.ssh/id", "../secrets", "a/../../b", "a\\..\\b"] {
-        check::<ContextPreset>(&entry(json!({ "path": path })), "entries[0].path", Rule::Outside);
+        check::<ContextPreset>(&entry(json!({ "path": path })), "entries[0].path", BrokenRule::Outside);
     }
-    check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget", Rule::TooSmall { least: 1 });
+    check::<ContextPreset>(&json!({ "token_budget": 0 }), "token_budget", BrokenRule::TooSmall { least: 1 });
 }

@@ -1,7 +1,8 @@
 //! `max_tokens`: the answer is filled by priority until it is full.
 
 use persona::{
-    Budget, Bundle, Form, LeftOutKind, Request, TokenCounter, View, assemble, budget, compile_view, view,
+    AssemblyRequest, Budget, Bundle, Form, LeftOutKind, TokenCounter, View, assemble, budget, compile_view,
+    view,
 };
 
 use crate::script::{Toks, check, name, read};
@@ -170,7 +171,11 @@ impl TokenCounter for FourBytes {
 }
 
 /// The answer as its caller receives it.
-pub(crate) fn received(bundle: &Bundle, request: &Request, counter: &dyn TokenCounter) -> (String, Budget) {
+pub(crate) fn received(
+    bundle: &Bundle,
+    request: &AssemblyRequest,
+    counter: &dyn TokenCounter,
+) -> (String, Budget) {
     let assembled = assemble(bundle, request, counter).expect("its overrides exist");
     let budget = budget(&assembled, request, counter.tokenizer()).expect("a budget was given");
     let answer = match request.form {
@@ -193,7 +198,8 @@ fn the_count_is_that_of_the_whole_answer() {
             for max_tokens in (0..400).step_by(7) {
                 for counter in [&Words as &dyn TokenCounter, &FourBytes] {
                     let max = Some(max_tokens);
-                    let request = Request { view: asked, form, max_tokens: max, ..Request::default() };
+                    let request =
+                        AssemblyRequest { view: asked, form, max_tokens: max, ..AssemblyRequest::default() };
                     let (answer, budget) = received(&bundle, &request, counter);
                     assert_eq!(budget.tokens, Some(counter.count(&answer)), "{answer}");
                     assert_eq!(budget.tokenizer.as_deref(), Some(counter.tokenizer()));
@@ -228,7 +234,7 @@ fn left_out_names_pieces_and_their_tokens() {
 fn names_that_do_not_fit_are_counted() {
     let skills: Vec<String> = (0..200).map(|at| format!("skill-number-{at}*9")).collect();
     let (bundle, _) = read(&format!("own tone=a/9*3 | skills {}", skills.join(" ")));
-    let request = Request { max_tokens: Some(150), ..Request::default() };
+    let request = AssemblyRequest { max_tokens: Some(150), ..AssemblyRequest::default() };
     let (answer, budget) = received(&bundle, &request, &FourBytes);
     assert!(FourBytes.count(&answer) <= 150 && !budget.over_budget, "{answer}");
     assert!(answer.contains("tok tok tok") && budget.left_out.is_empty(), "{answer}");

@@ -1,7 +1,7 @@
 //! The compiled text is a product: these are the texts that people paste into a system prompt.
 
 use insta::assert_snapshot;
-use persona::{Bundle, Compiled, CompiledText, Example, Persona, Request, View, assemble, compile};
+use persona::{AssemblyRequest, Bundle, Compiled, CompiledText, Example, Persona, View, assemble, compile};
 
 use crate::script::{Toks, bundle, name};
 use crate::wardrobe::{minimal, rich, staged, without_prompt};
@@ -81,7 +81,7 @@ fn examples_follow_the_parts() {
 #[test]
 fn dropped_pieces_are_not_in_the_text() {
     let bundle = rich();
-    let request = Request { limit: Some(1), ..Request::plain(View::Detail) };
+    let request = AssemblyRequest { limit: Some(1), ..AssemblyRequest::plain(View::Detail) };
     let assembled = assemble(&bundle, &request, &Toks).expect("no overrides");
     let text = compile(&assembled).detail;
     assert!(text.contains("## Protocol") && text.contains("## Guardrails"), "{text}");
@@ -109,7 +109,7 @@ fn nothing_is_cut_out_of_a_piece_without_a_summary() {
     bundle.persona.guardrails = vec![name("safe")];
     let text = compiled(&bundle);
     let view = |asked| {
-        let request = Request::plain(asked);
+        let request = AssemblyRequest::plain(asked);
         let view =
             persona::view(&assemble(&bundle, &request, &Toks).expect("no overrides"), &request, "toks");
         serde_json::to_string(&view).expect("JSON").replace("\\n", "\n")
@@ -137,7 +137,7 @@ fn text_of_another_format_is_not_shown() {
     let (summary, detail) = ("Cut.".to_owned(), "Cut too.".to_owned());
     bundle.compiled = Some(Compiled { summary, detail, at, fingerprint: "0".repeat(64) });
     let shown = |bundle: &Bundle| {
-        let view = persona::view(&bundle.assembled(), &Request::default(), "toks");
+        let view = persona::view(&bundle.assembled(), &AssemblyRequest::default(), "toks");
         (view.compiled_summary, view.compiled_stale)
     };
     assert_eq!(shown(&bundle), (None, None));

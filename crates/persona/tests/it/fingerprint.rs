@@ -2,8 +2,8 @@
 
 use chrono::DateTime;
 use persona::{
-    Bundle, Compiled, LayerOrigin, MergeMode, Meta, PartType, Request, Scope, Severity, TraitType, View,
-    compile, fingerprint, view,
+    AssemblyRequest, Bundle, Compiled, LayerOrigin, MergeMode, Meta, PartType, Scope, Severity, TraitType,
+    View, compile, fingerprint, view,
 };
 
 use crate::script::name;
@@ -156,8 +156,9 @@ fn compiled_text_is_stale_once_a_piece_has_changed() {
         at: DateTime::UNIX_EPOCH,
         fingerprint: text.fingerprint,
     });
-    let stale =
-        |bundle: &Bundle| view(&bundle.assembled(), &Request::plain(View::Summary), "").compiled_stale;
+    let stale = |bundle: &Bundle| {
+        view(&bundle.assembled(), &AssemblyRequest::plain(View::Summary), "").compiled_stale
+    };
     assert_eq!(stale(&bundle), Some(false));
     bundle.persona.tags.clear();
     assert_eq!(stale(&bundle), Some(false));

@@ -300,7 +300,7 @@ fn a_persona_keeps_its_own_name_place_and_stage() {
     let (bundle, _) = read("set arc=growth | scope shared 3 > scope project 8 | stage tone=cold");
     let assembled = bundle.assembled();
     assert_eq!(assembled.persona.name.as_str(), "someone");
-    let view = persona::view(&assembled, &persona::Request::default(), "toks");
+    let view = persona::view(&assembled, &persona::AssemblyRequest::default(), "toks");
     assert_eq!((view.scope, view.revision), (Some(persona::Scope::Project), Some(8)));
     assert_eq!(view.arc.map(|arc| arc.stage.to_string()), Some("now".to_owned()));
 }

@@ -1,6 +1,6 @@
 //! Lint: for each rule what it finds, and what comes close to it and is right.
 
-use persona::lint::{Finding, Level, OtherDefinitions, Rule, Settings, Subject, lint};
+use persona::lint::{Finding, Level, LintSettings, LintTarget, OtherDefinitions, Rule, lint};
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde_json::{Value, json};
 
@@ -54,9 +54,9 @@ impl Shelf {
         shelf
     }
 
-    fn lint(&self, settings: &Settings) -> Vec<Finding> {
-        let subjects: Vec<Subject<'_>> =
-            self.looked_at.iter().map(|(scope, entity)| Subject { scope: *scope, entity }).collect();
+    fn lint(&self, settings: &LintSettings) -> Vec<Finding> {
+        let subjects: Vec<LintTarget<'_>> =
+            self.looked_at.iter().map(|(scope, entity)| LintTarget { scope: *scope, entity }).collect();
         lint(&subjects, self, settings, &Toks)
     }
 }
@@ -85,11 +85,11 @@ impl OtherDefinitions for Shelf {
 /// they have these fields, then `~` and the candidates. Each text behind a `|` occurs in the sentence.
 #[track_caller]
 pub(crate) fn check(rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
-    check_with(&Settings::default(), rule, entries, expected);
+    check_with(&LintSettings::default(), rule, entries, expected);
 }
 
 #[track_caller]
-pub(crate) fn check_with(settings: &Settings, rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
+pub(crate) fn check_with(settings: &LintSettings, rule: Rule, entries: &[(&str, Value)], expected: &[&str]) {
     let found = Shelf::read(entries).lint(settings);
     check_findings(found.iter().filter(|finding| finding.rule == rule), expected);
 }
@@ -123,7 +123,8 @@ fn fields_of(finding: &Finding) -> String {
 pub(crate) fn in_text(text: &str) -> Vec<Finding> {
     let part = json!({ "part_type": "goal", "content": text });
     let persona = json!({ "system_prompt": "s", "parts": [{ "name": "p" }] });
-    Shelf::read(&[("project part p", part), ("project persona someone", persona)]).lint(&Settings::default())
+    Shelf::read(&[("project part p", part), ("project persona someone", persona)])
+        .lint(&LintSettings::default())
 }
 
 /// The findings of a rule in a text.
@@ -167,8 +168,8 @@ fn a_sound_library_has_no_findings() {
         ("+builtin tool_preset editor", json!({})),
         ("project test_input hello", json!({ "content": "Hello." })),
     ]);
-    assert_eq!(shelf.lint(&Settings::default()), []);
-    assert_eq!(Shelf::default().lint(&Settings::default()), []);
+    assert_eq!(shelf.lint(&LintSettings::default()), []);
+    assert_eq!(Shelf::default().lint(&LintSettings::default()), []);
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn findings_are_sorted_by_scope_kind_name_field_and_rule() {
         ("project persona a", json!({})),
         ("shared part m", json!({ "part_type": "tone", "content": "c" })),
     ]);
-    let found = shelf.lint(&Settings::default());
+    let found = shelf.lint(&LintSettings::default());
     let order: Vec<String> = found
         .iter()
         .map(|it| {
@@ -208,7 +209,7 @@ fn findings_are_sorted_by_scope_kind_name_field_and_rule() {
     );
     // Within a text, they are in the order of the text.
     assert!(found[6].at < found[7].at, "{found:#?}");
-    let again = shelf.lint(&Settings::default());
+    let again = shelf.lint(&LintSettings::default());
     assert_eq!(found, again);
 }
 
@@ -235,7 +236,7 @@ fn a_finding_is_read_as_it_is_written() {
         ("project persona b", json!({ "parts": [{ "name": "nope" }] })),
         ("+project part node", json!({ "part_type": "tone" })),
     ]);
-    let found = found.lint(&Settings::default());
+    let found = found.lint(&LintSettings::default());
     assert_eq!(
         json!(found),
         json!([{

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use persona::{
-    Assembled, Bundle, Form, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part, PartLink, Persona,
-    Request, TokenCounter, View, compile,
+    Assembled, AssemblyRequest, Bundle, Form, Kind, LayerOrigin, LeftOutKind, LeftOutReason, Name, Part,
+    PartLink, Persona, TokenCounter, View, compile,
 };
 use proptest::prelude::*;
 
@@ -100,7 +100,10 @@ fn types_is_a_filter() {
         prop_assert_eq!(&typed.parts, &kept.cloned().collect::<Vec<_>>());
         // It commutes with itself: neither the order of the types nor their number matters.
         let again = case.types.iter().rev().chain(&case.types).copied().collect();
-        prop_assert_eq!(summary(&typed), summary(&case.assemble(&Request { types: again, ..case.whole() })));
+        prop_assert_eq!(
+            summary(&typed),
+            summary(&case.assemble(&AssemblyRequest { types: again, ..case.whole() }))
+        );
         Ok(())
     });
 }
@@ -144,7 +147,7 @@ fn limit_keeps_the_top_in_assembly_order() {
 fn limit_is_applied_after_types() {
     let differing = std::cell::Cell::new(0);
     holds(|case| {
-        let both = case.assemble(&Request { limit: Some(case.limit), ..case.with_types() });
+        let both = case.assemble(&AssemblyRequest { limit: Some(case.limit), ..case.with_types() });
         // Limiting what types keeps, by hand.
         let typed = case.assemble(&case.with_types());
         let mut ranked: Vec<_> = typed.parts.iter().collect();
@@ -256,7 +259,7 @@ fn an_answer_fits_when_counted_or_says_that_it_does_not() {
         for form in [Form::Pieces, Form::Compiled, Form::Text] {
             for counter in [&Words as &dyn TokenCounter, &FourBytes] {
                 let max_tokens = case.max_tokens * 5;
-                let request = Request { form, max_tokens: Some(max_tokens), ..case.whole() };
+                let request = AssemblyRequest { form, max_tokens: Some(max_tokens), ..case.whole() };
                 let (answer, budget) = received(&case.bundle, &request, counter);
                 let counted = counter.count(&answer);
                 prop_assert!(

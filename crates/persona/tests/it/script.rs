@@ -30,9 +30,9 @@
 use std::collections::BTreeMap;
 
 use persona::{
-    ActiveStage, AsReport as _, Assembled, Base, Bundle, Example, Guardrail, LayerOrigin, LeftOutKind,
-    LeftOutReason, MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Remedy, Report,
-    Request, Scope, Severity, Skill, TokenCounter, Trait, TraitType, View, assemble,
+    ActiveStage, AsReport as _, Assembled, AssemblyRequest, Base, Bundle, Example, Guardrail, LayerOrigin,
+    LeftOutKind, LeftOutReason, MergeMode, Meta, Name, Part, PartLink, PartType, Persona, PieceScope, Remedy,
+    Report, Scope, Severity, Skill, TokenCounter, Trait, TraitType, View, assemble,
 };
 
 /// The additional tokens of a piece in detail.
@@ -100,8 +100,8 @@ pub(crate) fn check_refused(script: &str, expected: &str) {
 }
 
 /// The bundle and the request that a script describes.
-pub(crate) fn read(script: &str) -> (Bundle, Request) {
-    let mut request = Request::default();
+pub(crate) fn read(script: &str) -> (Bundle, AssemblyRequest) {
+    let mut request = AssemblyRequest::default();
     let layers: Vec<&str> = script.split('>').collect();
     let (own, bases) = layers.split_last().expect("at least one");
     let mut bundle = layer(own, "someone", &mut request);
@@ -117,7 +117,7 @@ pub(crate) fn as_base(bundle: Bundle) -> Base {
     Base { persona, meta, parts, traits, skills, guardrails, arc: None, piece_scopes }
 }
 
-fn layer(script: &str, called: &str, request: &mut Request) -> Bundle {
+fn layer(script: &str, called: &str, request: &mut AssemblyRequest) -> Bundle {
     let mut bundle = bundle(Persona::new(name(called)));
     for clause in script.split('|').map(str::trim).filter(|clause| !clause.is_empty()) {
         let (word, items) = clause.split_once(' ').unwrap_or((clause, ""));
@@ -326,7 +326,7 @@ fn own(bundle: &mut Bundle, items: &[&str]) {
     }
 }
 
-fn overrides(bundle: &mut Bundle, request: &mut Request, items: &[&str]) {
+fn overrides(bundle: &mut Bundle, request: &mut AssemblyRequest, items: &[&str]) {
     for item in items {
         let (key, target) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is no override"));
         let key = part_type(key);

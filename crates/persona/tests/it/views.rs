@@ -3,20 +3,20 @@
 use chrono::DateTime;
 use insta::assert_json_snapshot;
 use persona::{
-    Bundle, Compiled, Form, Manifest, Part, PartType, PersonaView, Request, View, assemble, compile,
+    AssemblyRequest, Bundle, Compiled, Form, Manifest, Part, PartType, PersonaView, View, assemble, compile,
     manifest, view,
 };
 
 use crate::script::{Toks, name};
 use crate::wardrobe::{minimal, rich, staged, without_prompt};
 
-fn answer(bundle: &Bundle, request: &Request) -> PersonaView {
+fn answer(bundle: &Bundle, request: &AssemblyRequest) -> PersonaView {
     let assembled = assemble(bundle, request, &Toks).unwrap_or_else(|error| panic!("{error}"));
     view(&assembled, request, "toks")
 }
 
 fn plain(bundle: &Bundle, asked: View) -> PersonaView {
-    answer(bundle, &Request::plain(asked))
+    answer(bundle, &AssemblyRequest::plain(asked))
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn in_full_a_persona_without_fuller_text_keeps_its_summary() {
 fn a_budget_lists_dropped_pieces() {
     let mut bundle = staged();
     bundle.override_parts = vec![Part { name: name("calm"), ..rich().parts[1].clone() }];
-    let request = Request {
+    let request = AssemblyRequest {
         view: View::Summary,
         overrides: [(PartType::Tone, name("calm"))].into(),
         types: vec![PartType::Tone, PartType::Identity, PartType::System, PartType::Flaw],
@@ -74,10 +74,10 @@ fn a_budget_block_needs_a_budget() {
     let mut bundle = rich();
     bundle.override_parts = vec![Part { name: name("calm"), ..rich().parts[1].clone() }];
     let overrides = [(PartType::Tone, name("calm"))].into();
-    let overriding = Request { overrides, ..Request::default() };
+    let overriding = AssemblyRequest { overrides, ..AssemblyRequest::default() };
     assert_eq!(answer(&bundle, &overriding).budget, None);
     assert_eq!(plain(&bundle, View::Summary).budget, None);
-    let budget = answer(&bundle, &Request { limit: Some(99), ..Request::default() }).budget;
+    let budget = answer(&bundle, &AssemblyRequest { limit: Some(99), ..AssemblyRequest::default() }).budget;
     let budget = budget.expect("a limit was given");
     assert!(budget.left_out.is_empty() && !budget.over_budget);
     assert_eq!((budget.tokens, budget.tokenizer), (None, None));
@@ -92,17 +92,17 @@ fn only_a_plain_answer_has_compiled_text_and_only_its_view() {
         at: DateTime::UNIX_EPOCH,
         fingerprint: compile(&minimal().assembled()).fingerprint,
     });
-    let shown = |request: &Request| {
+    let shown = |request: &AssemblyRequest| {
         let answer = answer(&bundle, request);
         (answer.compiled_summary, answer.compiled_detail, answer.compiled_at.is_some(), answer.compiled_stale)
     };
-    let summary = Request::plain(View::Summary);
+    let summary = AssemblyRequest::plain(View::Summary);
     assert_eq!(shown(&summary), (Some("short".into()), None, true, Some(true)));
-    assert_eq!(shown(&Request::plain(View::Detail)), (None, Some("long".into()), true, Some(true)));
+    assert_eq!(shown(&AssemblyRequest::plain(View::Detail)), (None, Some("long".into()), true, Some(true)));
     for request in [
-        Request { types: vec![PartType::Tone], ..summary.clone() },
-        Request { limit: Some(99), ..summary.clone() },
-        Request { max_tokens: Some(9999), ..summary },
+        AssemblyRequest { types: vec![PartType::Tone], ..summary.clone() },
+        AssemblyRequest { limit: Some(99), ..summary.clone() },
+        AssemblyRequest { max_tokens: Some(9999), ..summary },
     ] {
         assert_eq!(shown(&request), (None, None, false, None));
     }

@@ -2,8 +2,8 @@
 
 use persona::env::EnvProblem;
 use persona::{
-    AsReport, BaseRef, Chain, ChainError, Invalid, Link, Name, OverrideError, PartType, PromptProblem, Rule,
-    Scope,
+    AsReport, BaseRef, BrokenRule, Chain, ChainError, Invalid, Link, Name, OverrideError, PartType,
+    PromptProblem, Scope,
 };
 
 use crate::script::name;
@@ -48,20 +48,20 @@ fn errors() {
 #[test]
 fn invalid_fields() {
     let rules = [
-        Rule::TooLong { bytes: 300, most: 200 },
-        Rule::TooLong { bytes: 300_000, most: 262_144 },
-        Rule::Nul,
-        Rule::TooMany { count: 101, most: 100 },
-        Rule::Empty,
-        Rule::EmptyEntry,
-        Rule::NotOneLine { entry: None, most: 200 },
-        Rule::NotOneLine { entry: Some(text("a\nb")), most: 200 },
-        Rule::OutOfRange { value: text("2.5"), least: text("0"), most: text("2") },
-        Rule::TooSmall { least: 1 },
-        Rule::Repeated(text("warm")),
-        Rule::Outside,
-        Rule::NoText,
-        Rule::EitherOf("path", "glob"),
+        BrokenRule::TooLong { bytes: 300, most: 200 },
+        BrokenRule::TooLong { bytes: 300_000, most: 262_144 },
+        BrokenRule::Nul,
+        BrokenRule::TooMany { count: 101, most: 100 },
+        BrokenRule::Empty,
+        BrokenRule::EmptyEntry,
+        BrokenRule::NotOneLine { entry: None, most: 200 },
+        BrokenRule::NotOneLine { entry: Some(text("a\nb")), most: 200 },
+        BrokenRule::OutOfRange { value: text("2.5"), least: text("0"), most: text("2") },
+        BrokenRule::TooSmall { least: 1 },
+        BrokenRule::Repeated(text("warm")),
+        BrokenRule::Outside,
+        BrokenRule::NoText,
+        BrokenRule::EitherOf("path", "glob"),
     ];
     let lines = rules.map(|rule| format!("{}\n", Invalid { field: text("field"), rule }));
     insta::assert_snapshot!(lines.concat());

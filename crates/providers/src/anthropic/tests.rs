@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Malformed, Message, StopReason, Usage};
+use llm::{Block, FailureKind, Malformed, Message, ReplyEvent, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -79,8 +79,8 @@ fn text_tools_and_text_keep_their_order() {
     );
     let told = events(decoder(), &body);
     // Text that arrives together is one delta.
-    assert_eq!(told[0], Event::TextDelta("Let me löök.".into()));
-    assert_eq!(told[1], Event::TextEnd { state: None });
+    assert_eq!(told[0], ReplyEvent::TextDelta("Let me löök.".into()));
+    assert_eq!(told[1], ReplyEvent::TextEnd { state: None });
     let expected = [
         trial::text("Let me löök."),
         trial::call("toolu_1", "read_file", &json!({"path": "a"})),
@@ -143,7 +143,7 @@ fn thinking_goes_back_before_what_followed_it() {
     );
     check_cuts(decoder, &body);
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::ReasoningDelta("Hmm, well…".into()));
+    assert_eq!(told[0], ReplyEvent::ReasoningDelta("Hmm, well…".into()));
     let said = blocks(told);
     assert_eq!(said.len(), 2, "{said:?}");
     let content = |blocks: Vec<Block>| {
@@ -211,7 +211,7 @@ fn odd_events_do_no_harm() {
         json!({"type": "content_block_stop", "index": 0}),
     ];
     let told = events(decoder(), &whole(&[odd.to_vec(), text(0, &["Hi"])], "end_turn"));
-    assert_eq!(told[0], Event::TextDelta("Hi".into()));
+    assert_eq!(told[0], ReplyEvent::TextDelta("Hi".into()));
     for broken in ["data: {\"type\":\"content_block_delta\"}\n\n", "data: nonsense\n\n", "data: [1]\n\n"] {
         assert_eq!(failure(decoder(), broken).kind, FailureKind::Transport, "{broken}");
     }

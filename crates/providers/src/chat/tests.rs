@@ -1,4 +1,4 @@
-use llm::{Block, CallBlock, Event, FailureKind, Malformed, Message, StopReason, Usage};
+use llm::{Block, CallBlock, FailureKind, Malformed, Message, ReplyEvent, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -67,7 +67,7 @@ fn text_and_parallel_calls_in_pieces() {
     .concat();
     let told = events(decoder(), &body);
     let usage = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&Event::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
     let expected = [
         trial::text("Let me löök."),
         trial::call("call_1", "read_file", &json!({"path": "a"})),
@@ -190,7 +190,7 @@ fn thinking_goes_back_while_tools_are_used() {
         ]
         .concat();
         let told = events(decoder(), &body);
-        assert_eq!(told[0], Event::ReasoningDelta("Hmm, well…".into()));
+        assert_eq!(told[0], ReplyEvent::ReasoningDelta("Hmm, well…".into()));
         let said = blocks(told);
         let sent = |blocks: Vec<Block>, last: Message| {
             let request = trial::request(vec![user("Hi"), Message::Assistant(blocks), last]);

@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Malformed, Message, StopReason, Usage};
+use llm::{Block, FailureKind, Malformed, Message, ReplyEvent, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -58,7 +58,7 @@ fn text_tools_and_text_keep_their_order() {
     .concat();
     let told = events(decoder(), &body);
     let usage = Usage { input_tokens: 100, output_tokens: 25, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&Event::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
     let said = blocks(told);
     assert_eq!((&said[0], &said[3]), (&trial::text("Let me löök."), &trial::text("Done.")));
     let [_, Block::ToolCall(one), Block::ToolCall(two), _] = &said[..] else { panic!("{said:?}") };
@@ -88,7 +88,7 @@ fn signatures_go_back_on_their_own_parts() {
     ]
     .concat();
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::ReasoningDelta("Thinking…".into()));
+    assert_eq!(told[0], ReplyEvent::ReasoningDelta("Thinking…".into()));
     let said = blocks(told);
     assert!(matches!(&said[0], Block::Text { text, .. } if text == "Hello wörld!"), "{said:?}");
     let expected = json!([
@@ -155,7 +155,7 @@ fn an_unreadable_call_is_a_call() {
         ("Malformed function call", "malformed_function_call"),
     ] {
         let told = events(decoder(), &finish(message));
-        assert!(matches!(told.last(), Some(Event::Finished { stop: StopReason::ToolUse, .. })));
+        assert!(matches!(told.last(), Some(ReplyEvent::Finished { stop: StopReason::ToolUse, .. })));
         let said = blocks(told);
         let Block::ToolCall(block) = &said[0] else { panic!("{said:?}") };
         assert_eq!(block.call.name, name);
@@ -251,6 +251,6 @@ fn the_answers_own_id_is_the_requests() {
         data(&json!({"responseId": "resp-1", "candidates": [{"content": {"parts": [{"text": text}]}}]}))
     };
     let told = events(decoder(), &[chunk("Hi"), chunk(" there"), finish("STOP")].concat());
-    let named = told.iter().filter(|event| matches!(event, Event::Started { .. }));
-    assert_eq!(named.collect::<Vec<_>>(), [&Event::Started { request_id: Some("resp-1".into()) }]);
+    let named = told.iter().filter(|event| matches!(event, ReplyEvent::Started { .. }));
+    assert_eq!(named.collect::<Vec<_>>(), [&ReplyEvent::Started { request_id: Some("resp-1".into()) }]);
 }

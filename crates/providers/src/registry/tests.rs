@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use llm::Provider as _;
 
 use super::{Key, Origin, ProviderInfo, Providers};
-use crate::{Kind, Settings};
+use crate::{Kind, ProviderSettings};
 
 fn environment<'a>(variables: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
     |name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
 }
 
-fn build(settings: &[(&str, Settings)], variables: &[(&str, &str)]) -> Providers {
+fn build(settings: &[(&str, ProviderSettings)], variables: &[(&str, &str)]) -> Providers {
     let settings = settings.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect();
     Providers::build(settings, &environment(variables)).expect("providers")
 }
@@ -18,8 +18,8 @@ fn found<'a>(providers: &'a Providers, name: &str) -> &'a ProviderInfo {
     providers.found().find(|found| found.name == name).expect("a provider")
 }
 
-fn settings(kind: Kind, base_url: &str) -> Settings {
-    Settings { base_url: Some(base_url.into()), ..Settings::new(kind) }
+fn settings(kind: Kind, base_url: &str) -> ProviderSettings {
+    ProviderSettings { base_url: Some(base_url.into()), ..ProviderSettings::new(kind) }
 }
 
 #[test]
@@ -56,8 +56,10 @@ fn a_configured_name_is_the_users() {
 #[test]
 fn the_usual_key_goes_to_the_usual_address_only() {
     let elsewhere = settings(Kind::Anthropic, "http://models.example.org");
-    let providers =
-        build(&[("a", elsewhere), ("b", Settings::new(Kind::Anthropic))], &[("ANTHROPIC_API_KEY", "k")]);
+    let providers = build(
+        &[("a", elsewhere), ("b", ProviderSettings::new(Kind::Anthropic))],
+        &[("ANTHROPIC_API_KEY", "k")],
+    );
     assert_eq!(found(&providers, "a").key, Key::NotNeeded);
     assert_eq!(found(&providers, "b").key, Key::Present("ANTHROPIC_API_KEY".into()));
 }
@@ -83,7 +85,7 @@ fn an_invalid_setting_fails_with_its_place() {
 
 #[tokio::test]
 async fn clients_are_made_when_needed_and_shared() {
-    let listed = |url: &str| Settings { models: vec!["m".into()], ..settings(Kind::OpenaiChat, url) };
+    let listed = |url: &str| ProviderSettings { models: vec!["m".into()], ..settings(Kind::OpenaiChat, url) };
     let providers = build(&[("a", listed("http://127.0.0.1:1")), ("b", listed("http://127.0.0.1:1/x"))], &[]);
     assert_eq!(providers.clients.count(), 0);
     for name in ["a", "b", "a"] {

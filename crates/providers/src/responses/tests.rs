@@ -1,4 +1,4 @@
-use llm::{Block, Event, FailureKind, Malformed, Message, StopReason, Usage};
+use llm::{Block, FailureKind, Malformed, Message, ReplyEvent, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::request::Body;
@@ -66,9 +66,9 @@ fn text_tools_and_text_keep_their_order() {
         message(&["Done."]),
     ]);
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::TextDelta("Let me löök.".into()));
+    assert_eq!(told[0], ReplyEvent::TextDelta("Let me löök.".into()));
     let usage = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&Event::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
     let expected = [
         trial::text("Let me löök."),
         trial::call("call_1", "read_file", &json!({"path": "a"})),
@@ -93,7 +93,7 @@ fn reasoning_goes_back_before_what_followed_it() {
     ]);
     check_cuts(decoder, &body);
     let told = events(decoder(), &body);
-    assert_eq!(told[0], Event::ReasoningDelta("Hmm".into()));
+    assert_eq!(told[0], ReplyEvent::ReasoningDelta("Hmm".into()));
     let said = blocks(told);
     let input = |blocks: Vec<Block>| {
         let request = trial::request(vec![Message::Assistant(blocks)]);

@@ -1,15 +1,15 @@
-use super::{Kind, Settings};
+use super::{Kind, ProviderSettings};
 use crate::Error;
 
-fn read(text: &str) -> Result<Settings, String> {
-    let settings: Settings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+fn read(text: &str) -> Result<ProviderSettings, String> {
+    let settings: ProviderSettings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
     settings.check("mine").map_err(|error| error.to_string())?;
     Ok(settings)
 }
 
 #[test]
 fn the_least_and_the_most_that_can_be_written() {
-    assert_eq!(read(r#"kind = "gemini""#), Ok(Settings::new(Kind::Gemini)));
+    assert_eq!(read(r#"kind = "gemini""#), Ok(ProviderSettings::new(Kind::Gemini)));
     let settings = read(
         r#"
         kind = "openai-chat"
@@ -52,7 +52,7 @@ const INVALID: [(&str, &str); 14] = [
 ];
 
 fn error_of(line: &str) -> Error {
-    let settings: Settings = toml::from_str(&format!("kind = \"gemini\"\n{line}")).expect(line);
+    let settings: ProviderSettings = toml::from_str(&format!("kind = \"gemini\"\n{line}")).expect(line);
     settings.check("mine").expect_err(line)
 }
 
@@ -83,14 +83,14 @@ fn a_key_in_the_wrong_place_is_not_repeated() {
 #[test]
 fn names_are_parts_of_a_models_name() {
     for name in ["", " ", "a b", "a/b", "a.b"] {
-        assert!(Settings::new(Kind::Gemini).check(name).is_err(), "{name:?}");
+        assert!(ProviderSettings::new(Kind::Gemini).check(name).is_err(), "{name:?}");
     }
-    assert_eq!(Settings::new(Kind::Gemini).check("a-b_1"), Ok(()));
+    assert_eq!(ProviderSettings::new(Kind::Gemini).check("a-b_1"), Ok(()));
 }
 
 #[test]
 fn debug_shows_no_value_of_a_header() {
-    let mut settings = Settings::new(Kind::Gemini);
+    let mut settings = ProviderSettings::new(Kind::Gemini);
     settings.headers.insert("x-key".into(), "very-secret".into());
     settings.proxy = Some("http://user:very-secret@proxy.example.org".into());
     let shown = format!("{settings:?}");

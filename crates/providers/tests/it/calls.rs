@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::{StreamExt, stream};
-use llm::{Event, StopReason, Usage};
-use providers::{Kind, Settings};
+use llm::{ReplyEvent, StopReason, Usage};
+use providers::{Kind, ProviderSettings};
 
 use crate::server::{self, Server, answer, events, hello, provider, request};
 
-fn expected() -> Vec<Event> {
+fn expected() -> Vec<ReplyEvent> {
     let usage = Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() };
     vec![
-        Event::Started { request_id: Some("req-1".into()) },
-        Event::TextDelta("Hi".into()),
-        Event::TextEnd { state: None },
-        Event::Finished { stop: StopReason::EndTurn, usage },
+        ReplyEvent::Started { request_id: Some("req-1".into()) },
+        ReplyEvent::TextDelta("Hi".into()),
+        ReplyEvent::TextEnd { state: None },
+        ReplyEvent::Finished { stop: StopReason::EndTurn, usage },
     ]
 }
 
@@ -35,7 +35,7 @@ async fn every_kind_asks_in_its_own_way() {
         ),
     ] {
         let server = Server::start(move |_| events(hello(kind))).await;
-        let mut settings = Settings { api_key_env: Some("KEY".into()), ..server.settings(kind) };
+        let mut settings = ProviderSettings { api_key_env: Some("KEY".into()), ..server.settings(kind) };
         settings.headers.insert("x-team".into(), "blue".into());
         settings.headers_env.insert("x-token".into(), "TOKEN".into());
         let provider = provider(settings, &[("KEY", " very-secret\n"), ("TOKEN", "another")]);
@@ -61,7 +61,10 @@ async fn a_base_url_with_a_path_keeps_it() {
         (Kind::Gemini, "/v1", "/v1/models/model-1:streamGenerateContent"),
     ] {
         let server = Server::start(move |_| events(hello(kind))).await;
-        let settings = Settings { base_url: Some(format!("{}{base}", server.url)), ..Settings::new(kind) };
+        let settings = ProviderSettings {
+            base_url: Some(format!("{}{base}", server.url)),
+            ..ProviderSettings::new(kind)
+        };
         answer(&*provider(settings, &[])).await;
         assert_eq!(server.seen()[0].uri.path(), path);
     }
@@ -93,7 +96,7 @@ async fn one_connection_serves_one_call_after_another() {
             // The caller does not wait for the end of the stream.
             let mut stream = provider.stream(request());
             while let Some(event) = stream.next().await {
-                if matches!(event.expect("an event"), Event::Finished { .. }) {
+                if matches!(event.expect("an event"), ReplyEvent::Finished { .. }) {
                     break;
                 }
             }
@@ -145,7 +148,7 @@ async fn requests_wait_for_a_place() {
         })))
     })
     .await;
-    let settings = Settings { max_concurrent: Some(2), ..server.settings(Kind::OpenaiChat) };
+    let settings = ProviderSettings { max_concurrent: Some(2), ..server.settings(Kind::OpenaiChat) };
     let provider = provider(settings, &[]);
     let calls = (0..6).map(|_| answer(&*provider));
     let answers = futures_util::future::join_all(calls).await;
@@ -172,11 +175,11 @@ async fn a_call_that_is_dropped_gives_its_place_back_and_ends_at_the_server() {
         events(Body::from_stream(ticks))
     })
     .await;
-    let settings = Settings { max_concurrent: Some(1), ..server.settings(Kind::OpenaiChat) };
+    let settings = ProviderSettings { max_concurrent: Some(1), ..server.settings(Kind::OpenaiChat) };
     let provider = provider(settings, &[]);
     for round in 1..=2 {
         let mut stream = provider.stream(request());
-        assert!(matches!(stream.next().await, Some(Ok(Event::Started { .. }))));
+        assert!(matches!(stream.next().await, Some(Ok(ReplyEvent::Started { .. }))));
         drop(stream);
         for _ in 0..200 {
             if gone.load(Ordering::SeqCst) == round {

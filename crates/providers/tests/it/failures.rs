@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
-use llm::{Event, FailureKind};
-use providers::{Kind, Settings};
+use llm::{FailureKind, ReplyEvent};
+use providers::{Kind, ProviderSettings};
 
 use crate::server::{Server, call, error_body, events, fails, hello, lost, provider, stalled, status};
 
@@ -60,7 +60,7 @@ async fn a_key_that_a_server_repeats_is_not_passed_on() {
         status(401, &[], error_body("authentication_error", &format!("wrong key {key}!")))
     })
     .await;
-    let settings = Settings { api_key_env: Some("KEY".into()), ..server.settings(Kind::Anthropic) };
+    let settings = ProviderSettings { api_key_env: Some("KEY".into()), ..server.settings(Kind::Anthropic) };
     let failure = fails(&*provider(settings, &[("KEY", "very-secret")])).await;
     assert_eq!(failure.message, "mine: HTTP 401: wrong key [secret]!");
 }
@@ -100,11 +100,11 @@ async fn a_stream_that_ends_too_early_or_is_lost() {
             let failure = failure.expect("a failure");
             assert_eq!(failure.kind, FailureKind::Transport, "{kind}");
             assert_eq!(failure.request_id.as_deref(), Some("req-1"));
-            assert!(!told.iter().any(|event| matches!(event, Event::Finished { .. })));
+            assert!(!told.iter().any(|event| matches!(event, ReplyEvent::Finished { .. })));
         }
         let server = Server::start(move |_| events(lost(&[part]))).await;
         let (told, failure) = call(&*provider(server.settings(kind), &[])).await;
-        assert!(told.contains(&Event::TextDelta("Hi".into())), "{kind}: {told:?}");
+        assert!(told.contains(&ReplyEvent::TextDelta("Hi".into())), "{kind}: {told:?}");
         let failure = failure.expect("a failure");
         assert_eq!(failure.kind, FailureKind::Transport);
         assert!(failure.message.starts_with("mine: "), "{failure}");
@@ -119,7 +119,7 @@ async fn events_before_a_failure_are_passed_on() {
     );
     let server = Server::start(move |_| events(body)).await;
     let (told, failure) = call(&*provider(server.settings(Kind::OpenaiChat), &[])).await;
-    assert_eq!(told.last(), Some(&Event::TextDelta("Hi".into())));
+    assert_eq!(told.last(), Some(&ReplyEvent::TextDelta("Hi".into())));
     let failure = failure.expect("a failure");
     assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::RateLimited, "mine: slow down"));
 }
@@ -127,7 +127,7 @@ async fn events_before_a_failure_are_passed_on() {
 #[tokio::test]
 async fn a_silent_stream_fails_after_the_idle_timeout() {
     let server = Server::start(|_| events(stalled(&[": nothing yet\n\n"]))).await;
-    let idle = Settings { idle_timeout_s: Some(1), ..server.settings(Kind::OpenaiChat) };
+    let idle = ProviderSettings { idle_timeout_s: Some(1), ..server.settings(Kind::OpenaiChat) };
     let failure = fails(&*provider(idle, &[])).await;
     assert_eq!(failure.kind, FailureKind::Transport);
     assert!(failure.message.contains("silent for 1 s (idle_timeout_s)"), "{failure}");
@@ -137,8 +137,11 @@ async fn a_silent_stream_fails_after_the_idle_timeout() {
 async fn a_silent_server_fails() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let settings =
-        Settings { base_url: Some(url), idle_timeout_s: Some(1), ..Settings::new(Kind::OpenaiChat) };
+    let settings = ProviderSettings {
+        base_url: Some(url),
+        idle_timeout_s: Some(1),
+        ..ProviderSettings::new(Kind::OpenaiChat)
+    };
     let failure = fails(&*provider(settings, &[])).await;
     assert!(failure.message.contains("idle_timeout_s"), "{failure}");
 }
@@ -152,7 +155,7 @@ async fn a_whole_call_has_an_end_though_bytes_keep_coming() {
         })))
     })
     .await;
-    let settings = Settings { timeout_s: Some(1), ..server.settings(Kind::OpenaiChat) };
+    let settings = ProviderSettings { timeout_s: Some(1), ..server.settings(Kind::OpenaiChat) };
     let failure = fails(&*provider(settings, &[])).await;
     assert_eq!(failure.kind, FailureKind::Transport);
     assert!(failure.message.contains("not done within 1 s (timeout_s)"), "{failure}");
@@ -160,8 +163,10 @@ async fn a_whole_call_has_an_end_though_bytes_keep_coming() {
 
 #[tokio::test]
 async fn an_address_without_a_server() {
-    let settings =
-        Settings { base_url: Some("http://127.0.0.1:1".into()), ..Settings::new(Kind::OpenaiChat) };
+    let settings = ProviderSettings {
+        base_url: Some("http://127.0.0.1:1".into()),
+        ..ProviderSettings::new(Kind::OpenaiChat)
+    };
     let failure = fails(&*provider(settings, &[])).await;
     assert_eq!((failure.kind, failure.status), (FailureKind::Transport, None));
     assert!(failure.message.starts_with("mine: cannot reach http://127.0.0.1:1: "), "{failure}");

@@ -1,7 +1,7 @@
 //! Lists of models, and what they hold.
 
 use llm::FailureKind;
-use providers::{Kind, Settings};
+use providers::{Kind, ProviderSettings};
 use serde_json::json;
 
 use crate::server::{Server, provider, status};
@@ -45,7 +45,7 @@ async fn context_sizes_of_a_list_are_remembered() {
 #[tokio::test]
 async fn the_settings_know_better() {
     let server = server(200, json!({"data": [{"id": "m", "meta": {"n_ctx": 4096}}, {"id": "n"}]})).await;
-    let settings = Settings {
+    let settings = ProviderSettings {
         context_tokens: Some(100),
         models: vec!["x".into(), "m".into()],
         ..server.settings(Kind::OpenaiChat)
@@ -58,12 +58,12 @@ async fn the_settings_know_better() {
 #[tokio::test]
 async fn a_server_without_a_list_has_the_models_of_the_settings() {
     let without = server(404, json!("no")).await;
-    let settings = Settings { models: vec!["x".into()], ..without.settings(Kind::OpenaiChat) };
+    let settings = ProviderSettings { models: vec!["x".into()], ..without.settings(Kind::OpenaiChat) };
     assert_eq!(provider(settings, &[]).models().await.expect("models")[0].id, "x");
     let failure = provider(without.settings(Kind::OpenaiChat), &[]).models().await.expect_err("no list");
     assert_eq!(failure.kind, FailureKind::Rejected);
     let broken = server(401, json!("no")).await;
-    let settings = Settings { models: vec!["x".into()], ..broken.settings(Kind::OpenaiChat) };
+    let settings = ProviderSettings { models: vec!["x".into()], ..broken.settings(Kind::OpenaiChat) };
     let failure = provider(settings, &[]).models().await.expect_err("no key");
     assert_eq!(failure.kind, FailureKind::Unauthorized, "a list must not hide a wrong key");
 }

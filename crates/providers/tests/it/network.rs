@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use llm::FailureKind;
-use providers::{Kind, Settings};
+use providers::{Kind, ProviderSettings};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
@@ -18,18 +18,18 @@ use crate::server::{Server, answer, events, fails, hello, provider};
 /// An address without a server; only a proxy can answer for it.
 const NOWHERE: &str = "http://models.invalid";
 
-fn at(base_url: &str) -> Settings {
-    Settings {
+fn at(base_url: &str) -> ProviderSettings {
+    ProviderSettings {
         base_url: Some(base_url.into()),
         connect_timeout_s: Some(2),
-        ..Settings::new(Kind::OpenaiChat)
+        ..ProviderSettings::new(Kind::OpenaiChat)
     }
 }
 
 #[tokio::test]
 async fn the_proxy_of_the_settings_is_used() {
     let proxy = Server::start(|_| events(hello(Kind::OpenaiChat))).await;
-    let settings = Settings { proxy: Some(proxy.url.clone()), ..at(NOWHERE) };
+    let settings = ProviderSettings { proxy: Some(proxy.url.clone()), ..at(NOWHERE) };
     answer(&*provider(settings, &[])).await;
     assert_eq!(proxy.seen()[0].uri.to_string(), "http://models.invalid/v1/chat/completions");
 }
@@ -103,7 +103,7 @@ async fn proxies_of_the_environment_are_honoured() {
         assert_eq!(here.seen().len(), 1, "the machine itself is not reached through a proxy");
         let excepted = fails(&*provider(at("http://excepted.invalid"), &[])).await;
         assert_eq!(excepted.kind, FailureKind::Transport);
-        let direct = Settings { proxy: Some("none".into()), ..at(NOWHERE) };
+        let direct = ProviderSettings { proxy: Some("none".into()), ..at(NOWHERE) };
         assert_eq!(fails(&*provider(direct, &[])).await.kind, FailureKind::Transport);
         return;
     }
@@ -162,7 +162,7 @@ async fn encrypted(directory: &Path) -> (String, PathBuf) {
 async fn an_authority_of_the_settings_is_trusted_and_no_other() {
     let directory = tempfile::tempdir().expect("a directory");
     let (url, ca_file) = encrypted(directory.path()).await;
-    answer(&*provider(Settings { ca_file: Some(ca_file), ..at(&url) }, &[])).await;
+    answer(&*provider(ProviderSettings { ca_file: Some(ca_file), ..at(&url) }, &[])).await;
     let failure = fails(&*provider(at(&url), &[])).await;
     assert_eq!(failure.kind, FailureKind::Transport);
     assert!(failure.message.contains("certificate"), "{failure}");
@@ -176,7 +176,8 @@ async fn a_file_of_authorities_that_cannot_be_used_is_named() {
     std::fs::write(&empty, "no certificate").expect("a file");
     for (file, problem) in [(missing, "missing.pem"), (empty, "must be a PEM file")] {
         let failure =
-            fails(&*provider(Settings { ca_file: Some(file), ..at("https://localhost:1") }, &[])).await;
+            fails(&*provider(ProviderSettings { ca_file: Some(file), ..at("https://localhost:1") }, &[]))
+                .await;
         assert_eq!(failure.kind, FailureKind::Rejected);
         assert!(failure.message.contains(problem), "{failure}");
     }

@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
 use axum::serve::ListenerExt;
 use futures_util::{StreamExt, stream};
-use llm::{Event, Failure, Message, Provider, Sampling, System};
-use providers::{Kind, Providers, Settings};
+use llm::{Failure, Message, Provider, ReplyEvent, Sampling, System};
+use providers::{Kind, ProviderSettings, Providers};
 use serde_json::{Value, json};
 
 /// A request as it came in.
@@ -75,8 +75,8 @@ impl Server {
     }
 
     /// The settings of a provider of this kind at this server.
-    pub(crate) fn settings(&self, kind: Kind) -> Settings {
-        Settings { base_url: Some(self.url.clone()), ..Settings::new(kind) }
+    pub(crate) fn settings(&self, kind: Kind) -> ProviderSettings {
+        ProviderSettings { base_url: Some(self.url.clone()), ..ProviderSettings::new(kind) }
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn hello(kind: Kind) -> &'static str {
     }
 }
 
-pub(crate) fn provider(settings: Settings, variables: &[(&str, &str)]) -> Arc<dyn Provider> {
+pub(crate) fn provider(settings: ProviderSettings, variables: &[(&str, &str)]) -> Arc<dyn Provider> {
     let variables: BTreeMap<String, String> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let settings = BTreeMap::from([("mine".to_owned(), settings)]);
@@ -160,7 +160,7 @@ pub(crate) fn request() -> llm::Request {
 }
 
 /// Everything that a call gives.
-pub(crate) async fn call(provider: &dyn Provider) -> (Vec<Event>, Option<Failure>) {
+pub(crate) async fn call(provider: &dyn Provider) -> (Vec<ReplyEvent>, Option<Failure>) {
     let mut stream = provider.stream(request());
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
@@ -176,7 +176,7 @@ pub(crate) async fn call(provider: &dyn Provider) -> (Vec<Event>, Option<Failure
 }
 
 /// The events of a call that must succeed.
-pub(crate) async fn answer(provider: &dyn Provider) -> Vec<Event> {
+pub(crate) async fn answer(provider: &dyn Provider) -> Vec<ReplyEvent> {
     let (events, failure) = call(provider).await;
     assert_eq!(failure, None);
     events

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::protocol::{Framing, Protocol, ReplyCall};
-use crate::rendered_reply::{Piece, RenderedReply};
+use crate::rendered_reply::{RenderedReply, ReplyPiece};
 use crate::request_content::{self, RequestContent};
 
 /// Asserts the place of the error in a script.
@@ -194,9 +194,9 @@ say = [
 ]"#;
     let answer = answered(script, &after_a_tool());
     let expected = [
-        Piece::Reasoning("claude-9 thinks".to_owned()),
-        Piece::Text("list the files! a.rs\nfn main 2 {{ not: a place }} {{".to_owned()),
-        Piece::Tool {
+        ReplyPiece::Reasoning("claude-9 thinks".to_owned()),
+        ReplyPiece::Text("list the files! a.rs\nfn main 2 {{ not: a place }} {{".to_owned()),
+        ReplyPiece::Tool {
             id: Some("own".to_owned()),
             name: "t".to_owned(),
             input: r#"{"deep":[{"n":1.5}],"path":"a.rs\nfn main","when":"2026-01-02"}"#.to_owned(),
@@ -228,7 +228,7 @@ fn malformed_input_is_no_json_whatever_it_was() {
             "[[reply]]\nsay = [{{ tool = 'a', input = {input} }}]\nfault = {{ malformed_tool_json = true }}"
         );
         let answer = answered(&script, &first());
-        let [Piece::Tool { input, .. }] = &answer.pieces[..] else { panic!("a tool, not {answer:?}") };
+        let [ReplyPiece::Tool { input, .. }] = &answer.pieces[..] else { panic!("a tool, not {answer:?}") };
         assert!(serde_json::from_str::<serde_json::Value>(input).is_err(), "{input:?}");
     }
 }
@@ -238,7 +238,7 @@ fn the_shipped_script_always_names_itself() {
     let script = Script::parse(include_str!("../builtin.toml")).expect("the shipped script");
     for reply in &script.replies {
         let answer = RenderedReply::new(reply, &first(), 10, String::new(), 0);
-        let Some(Piece::Text(text)) = answer.pieces.first() else { panic!("a text, not {answer:?}") };
+        let Some(ReplyPiece::Text(text)) = answer.pieces.first() else { panic!("a text, not {answer:?}") };
         assert!(text.trim_start().starts_with("Rehearsal: no model"), "{text}");
     }
     let Some(last) = script.replies.last() else { panic!("no replies") };

@@ -3,7 +3,7 @@
 use llm::{StopReason, Usage};
 use serde_json::{Value, json};
 
-use crate::rendered_reply::{Piece, RenderedReply};
+use crate::rendered_reply::{RenderedReply, ReplyPiece};
 use crate::score::{Score, tokens};
 
 const CALL: &str = "toolu_";
@@ -16,12 +16,12 @@ pub(super) fn stream(answer: &RenderedReply, score: &mut Score) {
             event(score, "ping").raw(END);
         }
         match piece {
-            Piece::Reasoning(text) => {
+            ReplyPiece::Reasoning(text) => {
                 deltas(score, index, "thinking_delta", "thinking", text);
                 delta(score, index, "signature_delta", "signature", &signature(answer, index));
             }
-            Piece::Text(text) => deltas(score, index, "text_delta", "text", text),
-            Piece::Tool { input, .. } => {
+            ReplyPiece::Text(text) => deltas(score, index, "text_delta", "text", text),
+            ReplyPiece::Tool { input, .. } => {
                 delta(score, index, "input_json_delta", "partial_json", "");
                 deltas(score, index, "input_json_delta", "partial_json", input);
             }
@@ -81,16 +81,16 @@ enum Fill {
     Whole,
 }
 
-fn block(answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
+fn block(answer: &RenderedReply, index: usize, piece: &ReplyPiece, fill: Fill) -> Value {
     let filled = |text: &str| if fill == Fill::Whole { text.to_owned() } else { String::new() };
     match piece {
-        Piece::Reasoning(text) => json!({
+        ReplyPiece::Reasoning(text) => json!({
             "type": "thinking",
             "thinking": filled(text),
             "signature": filled(&signature(answer, index)),
         }),
-        Piece::Text(text) => json!({ "type": "text", "text": filled(text) }),
-        Piece::Tool { id, name, input } => {
+        ReplyPiece::Text(text) => json!({ "type": "text", "text": filled(text) }),
+        ReplyPiece::Tool { id, name, input } => {
             let input = match fill {
                 Fill::Empty => json!({}),
                 // Malformed input cannot be part of well-formed JSON but as a text.

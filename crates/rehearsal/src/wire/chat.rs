@@ -3,7 +3,7 @@
 use llm::StopReason;
 use serde_json::{Value, json};
 
-use crate::rendered_reply::{Piece, RenderedReply};
+use crate::rendered_reply::{RenderedReply, ReplyPiece};
 use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
@@ -17,9 +17,9 @@ pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &
     let mut calls = 0;
     for (index, piece) in answer.pieces.iter().enumerate() {
         match piece {
-            Piece::Reasoning(text) => chunk.texts(score, "reasoning_content", text),
-            Piece::Text(text) => chunk.texts(score, "content", text),
-            Piece::Tool { id, name, input } => {
+            ReplyPiece::Reasoning(text) => chunk.texts(score, "reasoning_content", text),
+            ReplyPiece::Text(text) => chunk.texts(score, "content", text),
+            ReplyPiece::Tool { id, name, input } => {
                 let id = answer.call_id(CALL, index, id.as_ref());
                 chunk.delta(score, |score| {
                     score.raw("{\"tool_calls\":[{\"index\":").number(calls);
@@ -94,9 +94,9 @@ pub(super) fn whole(answer: &RenderedReply) -> Value {
     let (mut content, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     for (index, piece) in answer.pieces.iter().enumerate() {
         match piece {
-            Piece::Reasoning(text) => reasoning.push_str(text),
-            Piece::Text(text) => content.push_str(text),
-            Piece::Tool { id, name, input } => calls.push(json!({
+            ReplyPiece::Reasoning(text) => reasoning.push_str(text),
+            ReplyPiece::Text(text) => content.push_str(text),
+            ReplyPiece::Tool { id, name, input } => calls.push(json!({
                 "id": answer.call_id(CALL, index, id.as_ref()),
                 "type": "function",
                 "function": { "name": name, "arguments": input },

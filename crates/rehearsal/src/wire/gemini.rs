@@ -4,7 +4,7 @@ use llm::StopReason;
 use serde_json::{Map, Value, json};
 
 use crate::protocol::Framing;
-use crate::rendered_reply::{Piece, RenderedReply};
+use crate::rendered_reply::{RenderedReply, ReplyPiece};
 use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
@@ -13,11 +13,11 @@ pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &
     let mut signature = signature(answer);
     for piece in &answer.pieces {
         match piece {
-            Piece::Reasoning(text) => chunk.texts(score, text, true),
-            Piece::Text(text) => chunk.texts(score, text, false),
+            ReplyPiece::Reasoning(text) => chunk.texts(score, text, true),
+            ReplyPiece::Text(text) => chunk.texts(score, text, false),
             // Gemini does not send malformed calls; it reports them at the end.
-            Piece::Tool { .. } if answer.malformed => {}
-            Piece::Tool { id, name, input } => {
+            ReplyPiece::Tool { .. } if answer.malformed => {}
+            ReplyPiece::Tool { id, name, input } => {
                 score.beat();
                 let part = call(id.as_ref(), name, input, signature.take());
                 chunk.open(score);
@@ -99,10 +99,12 @@ pub(super) fn whole(answer: &RenderedReply) -> Value {
     let mut parts: Vec<Value> = Vec::new();
     for piece in &answer.pieces {
         match piece {
-            Piece::Reasoning(text) => parts.push(json!({ "text": text, "thought": true })),
-            Piece::Text(text) => parts.push(json!({ "text": text })),
-            Piece::Tool { .. } if answer.malformed => {}
-            Piece::Tool { id, name, input } => parts.push(call(id.as_ref(), name, input, signature.take())),
+            ReplyPiece::Reasoning(text) => parts.push(json!({ "text": text, "thought": true })),
+            ReplyPiece::Text(text) => parts.push(json!({ "text": text })),
+            ReplyPiece::Tool { .. } if answer.malformed => {}
+            ReplyPiece::Tool { id, name, input } => {
+                parts.push(call(id.as_ref(), name, input, signature.take()));
+            }
         }
     }
     if let (Some(signature), Some(last)) = (signature, parts.last_mut()) {
@@ -124,7 +126,7 @@ pub(super) fn fail(received: &RequestContent, score: &mut Score, code: &str, mes
 /// The last response, or the only one.
 fn response(answer: &RenderedReply, parts: &[Value]) -> Value {
     let malformed = answer.pieces.iter().find_map(|piece| match piece {
-        Piece::Tool { name, input, .. } if answer.malformed => Some((name, input)),
+        ReplyPiece::Tool { name, input, .. } if answer.malformed => Some((name, input)),
         _ => None,
     });
     let mut candidate = json!({

@@ -3,7 +3,7 @@
 use llm::StopReason;
 use serde_json::{Value, json};
 
-use crate::rendered_reply::{Piece, RenderedReply};
+use crate::rendered_reply::{RenderedReply, ReplyPiece};
 use crate::request_content::RequestContent;
 use crate::score::{Score, tokens};
 
@@ -20,9 +20,9 @@ pub(super) fn stream(received: &RequestContent, answer: &RenderedReply, score: &
         let added = item(received, answer, index, piece, Fill::Empty);
         events.item("response.output_item.added", index, &added);
         match piece {
-            Piece::Reasoning(text) => summary(&mut events, answer, index, text),
-            Piece::Text(text) => message(&mut events, answer, index, text),
-            Piece::Tool { name, input, .. } => arguments(&mut events, answer, index, name, input),
+            ReplyPiece::Reasoning(text) => summary(&mut events, answer, index, text),
+            ReplyPiece::Text(text) => message(&mut events, answer, index, text),
+            ReplyPiece::Tool { name, input, .. } => arguments(&mut events, answer, index, name, input),
         }
         let finished = item(received, answer, index, piece, Fill::Whole);
         events.item("response.output_item.done", index, &finished);
@@ -141,7 +141,13 @@ enum Fill {
     Whole,
 }
 
-fn item(received: &RequestContent, answer: &RenderedReply, index: usize, piece: &Piece, fill: Fill) -> Value {
+fn item(
+    received: &RequestContent,
+    answer: &RenderedReply,
+    index: usize,
+    piece: &ReplyPiece,
+    fill: Fill,
+) -> Value {
     let whole = fill == Fill::Whole;
     let status = match answer.stop {
         _ if !whole => "in_progress",
@@ -149,7 +155,7 @@ fn item(received: &RequestContent, answer: &RenderedReply, index: usize, piece: 
         _ => "completed",
     };
     match piece {
-        Piece::Reasoning(text) => {
+        ReplyPiece::Reasoning(text) => {
             let summary = if whole { json!([{ "type": "summary_text", "text": text }]) } else { json!([]) };
             let mut item =
                 json!({ "id": answer.piece_id("rs_", index), "type": "reasoning", "summary": summary });
@@ -158,14 +164,14 @@ fn item(received: &RequestContent, answer: &RenderedReply, index: usize, piece: 
             }
             item
         }
-        Piece::Text(text) => json!({
+        ReplyPiece::Text(text) => json!({
             "id": answer.piece_id("msg_", index),
             "type": "message",
             "status": status,
             "role": "assistant",
             "content": if whole { json!([part(answer, text)]) } else { json!([]) },
         }),
-        Piece::Tool { id, name, input } => json!({
+        ReplyPiece::Tool { id, name, input } => json!({
             "id": answer.piece_id("fc_", index),
             "type": "function_call",
             "status": status,

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use persona::{Kind, Name, Scope};
 
 use super::Scopes;
-use files::{Document, Entry, Level, Problem, canonical};
+use files::{Document, FileEntry, Problem, ProblemLevel, canonical};
 use store::{Change, Listed, Listings};
 
 /// The file of one scope.
@@ -68,20 +68,22 @@ impl Snapshot {
         self.read && self.broken.is_none() && !self.stands_in && self.unrecorded.is_none()
     }
 
-    pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
+    pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<FileEntry>> {
         self.document.entries.get(&kind)?.get(name).cloned()
     }
 
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let all = self.file_problems().chain(&self.document.problems);
         let (mut errors, warnings): (Vec<Problem>, Vec<Problem>) =
-            all.cloned().partition(|problem| problem.level == Level::Error);
+            all.cloned().partition(|problem| problem.level == ProblemLevel::Error);
         errors.extend(warnings);
         errors
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.file_problems().chain(&self.document.problems).any(|problem| problem.level == Level::Error)
+        self.file_problems()
+            .chain(&self.document.problems)
+            .any(|problem| problem.level == ProblemLevel::Error)
     }
 
     /// The problems of the file as a whole.

@@ -5,7 +5,7 @@ use persona::{Kind, Name, Rename, Scope};
 use serde::Deserialize;
 
 use super::{Overrides, Scopes};
-use database::{Dialect, Transaction, Value};
+use database::{Dialect, Parameter, Transaction};
 use store::Change;
 
 use crate::{Error, Result};
@@ -48,7 +48,7 @@ impl Scopes {
                    JOIN file_entries p ON p.scope = z.scope AND p.origin = z.origin AND p.kind = 'persona' \
                    AND p.name = z.name WHERE z.arc = $1 AND z.stage IS NOT NULL AND z.scope IN (SELECT value FROM json_each($2)) \
                    ORDER BY z.scope, z.origin, z.name";
-        let values = [Value::from(arc), Value::Json(serde_json::to_string(&stronger)?)];
+        let values = [Parameter::from(arc), Parameter::Json(serde_json::to_string(&stronger)?)];
         // An arc of the open project is not visible to another project.
         let found = self.scopes_of(Kind::Arc, arc).await?;
         let weaker = found.iter().all(|other| [scope, Scope::Project].contains(other));
@@ -104,11 +104,11 @@ impl Scopes {
 pub(super) async fn follow(transaction: &mut Transaction, heirs: &[Heir], rename: &Rename) -> Result<()> {
     for Heir { scope, name, origin, .. } in heirs {
         let values = [
-            Value::from(scope.as_str()),
-            Value::from(origin.as_str()),
-            Value::from(name),
-            Value::from(&rename.old),
-            Value::from(&rename.new),
+            Parameter::from(scope.as_str()),
+            Parameter::from(origin.as_str()),
+            Parameter::from(name),
+            Parameter::from(&rename.old),
+            Parameter::from(&rename.new),
         ];
         let sql =
             "UPDATE persona_state SET arc = $5 WHERE scope = $1 AND origin = $2 AND name = $3 AND arc = $4";

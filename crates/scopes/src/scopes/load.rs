@@ -7,7 +7,7 @@ use persona::{AnyEntity, Bundle, Kind, Meta, Name, Part, PartType, Persona, Refe
 
 use super::{ScopeFile, Scopes, Snapshot};
 use builtins::Builtins;
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 use persona::catalog::{self, Catalog, PersonaState, resolve};
 use store::{Gathered, Loaded, Lookup, Render, Rendered, file_state, put_override, put_overrides};
 
@@ -277,7 +277,7 @@ impl Scopes {
             state: Option<PersonaState>,
             meta: Option<Meta>,
         }
-        let values = [file.scope.as_str(), &file.origin, name.as_str()].map(Value::from);
+        let values = [file.scope.as_str(), &file.origin, name.as_str()].map(Parameter::from);
         let sql = match self.local().engine().dialect() {
             Dialect::Sqlite => &FILE_STATE_SQLITE,
             Dialect::Postgres => &FILE_STATE_POSTGRES,

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{ScopeFile, Scopes, heirs, is_current};
-use database::{Transaction, Value, now};
-use files::{Document, Entry};
+use database::{Parameter, Transaction, now};
+use files::{Document, FileEntry};
 use store::{Action, Attribution, Ref};
 
 use crate::Result;
@@ -52,8 +52,8 @@ pub(crate) struct Recorded {
 const HEAD: &str = "json_object('kind', e.kind, 'name', e.name, 'guid', e.guid, 'revision', e.revision, \
                     'hash', e.content_hash, 'created_at', e.created_at, 'updated_at', e.updated_at)";
 
-fn history_key(file: &ScopeFile) -> [Value; 2] {
-    [Value::from(file.scope.as_str()), Value::from(file.origin.as_str())]
+fn history_key(file: &ScopeFile) -> [Parameter; 2] {
+    [Parameter::from(file.scope.as_str()), Parameter::from(file.origin.as_str())]
 }
 
 impl Scopes {
@@ -77,7 +77,7 @@ impl Scopes {
             "SELECT {HEAD} FROM file_entries e WHERE e.scope = $1 AND e.origin = $2 AND e.kind = $3 AND e.name = $4"
         );
         let mut values = history_key(file).to_vec();
-        values.extend([Value::from(kind.as_str()), Value::from(name)]);
+        values.extend([Parameter::from(kind.as_str()), Parameter::from(name)]);
         let row = self.local().engine().texts(sql, &values).await?.into_iter().next();
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
     }
@@ -85,7 +85,7 @@ impl Scopes {
     /// The highest revision that a name of a file ever had. It is never used again.
     pub(crate) async fn newest(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<i64> {
         let mut values = history_key(file).to_vec();
-        values.extend([Value::from(kind.as_str()), Value::from(name)]);
+        values.extend([Parameter::from(kind.as_str()), Parameter::from(name)]);
         Ok(self.local().engine().number(NEWEST.to_owned(), &values).await?.unwrap_or(0))
     }
 
@@ -114,14 +114,14 @@ impl Scopes {
         let mut values = history_key(file).to_vec();
         if let Some(only) = only {
             sql.push_str(" AND (e.kind, e.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each($3))");
-            values.push(Value::Json(serde_json::to_string(only)?));
+            values.push(Parameter::Json(serde_json::to_string(only)?));
         }
         let mut document = Document::empty(&file.path);
         for row in self.local().engine().texts(sql, &values).await? {
             let Row { kind, entity } = serde_json::from_str(&row)?;
             let entity = AnyEntity::from_json(kind, entity)?;
             let entries = document.entries.entry(kind).or_default();
-            entries.insert(entity.name().clone(), Arc::new(Entry::new(entity)));
+            entries.insert(entity.name().clone(), Arc::new(FileEntry::new(entity)));
         }
         Ok(document)
     }
@@ -242,7 +242,7 @@ fn portions(mut changes: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
 /// Stores the hash of the recorded text, so that the next reader need not compare its entries.
 pub(crate) async fn put_origin(transaction: &mut Transaction, file: &ScopeFile, hash: &str) -> Result<()> {
     let mut values = history_key(file).to_vec();
-    values.extend([Value::from(hash), Value::Time(now())]);
+    values.extend([Parameter::from(hash), Parameter::Time(now())]);
     transaction
         .run(
             "INSERT INTO file_origins (scope, origin, content_hash, seen_at) VALUES ($1, $2, $3, $4) \

@@ -8,7 +8,7 @@ use persona::{AsReport as _, Code, Kind, Name};
 
 use super::{ScopeFile, Scopes, Snapshot};
 use files::settle::{LIMIT, LIMIT_WHERE_EMPTY, Look, QUIET, QUIET_WHERE_EMPTY, STEP};
-use files::{Document, InForce, Level, Problem, dangling, disk, document};
+use files::{Document, InForce, Problem, ProblemLevel, dangling, disk, document};
 use store::Change;
 
 use crate::{Error, Result};
@@ -338,7 +338,7 @@ impl Scopes {
 
     /// An entry with an error stays in force in its last valid version.
     async fn keep_last_valid_entries(&self, file: &ScopeFile, old: &Snapshot, document: &mut Document) {
-        let errors = document.problems.iter().filter(|problem| problem.level == Level::Error);
+        let errors = document.problems.iter().filter(|problem| problem.level == ProblemLevel::Error);
         let listed = errors.filter_map(|problem| problem.entry.as_ref());
         let mut bad: Vec<(Kind, Name)> =
             listed.filter_map(|(kind, name)| Some((*kind, Name::parse(name).ok()?))).collect();

@@ -12,8 +12,8 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
 use crate::{Error, Result};
-use database::{BUSY_TIMEOUT, Value, now};
-use files::{Edit, Entry, Lock, Problem};
+use database::{BUSY_TIMEOUT, Parameter, now};
+use files::{Edit, FileEntry, Lock, Problem};
 use store::{Action, Attribution, Held, Owner};
 
 mod keeping;
@@ -28,7 +28,7 @@ pub(crate) struct FileWrite {
     text: Option<String>,
     snapshot: Arc<Snapshot>,
     /// The entries that this write has changed so far. `None` for a deleted one.
-    changed: BTreeMap<(Kind, Name), Option<Arc<Entry>>>,
+    changed: BTreeMap<(Kind, Name), Option<Arc<FileEntry>>>,
     /// The future metadata of the entries that this write has touched.
     metas: BTreeMap<(Kind, Name), Meta>,
     steps: Vec<Step>,
@@ -107,7 +107,7 @@ impl FileWrite {
         }
     }
 
-    fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<Entry>> {
+    fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<FileEntry>> {
         match self.changed.get(&(kind, name.clone())) {
             Some(changed) => changed.clone(),
             None => self.snapshot.find(kind, name),
@@ -202,7 +202,7 @@ impl FileWrite {
     }
 
     fn put(&mut self, entity: AnyEntity, action: Action, renamed_from: Option<Name>) {
-        let entry = Entry::new(entity.clone());
+        let entry = FileEntry::new(entity.clone());
         let hash = entry.hash.clone();
         self.changed.insert((entity.kind(), entity.name().clone()), Some(Arc::new(entry)));
         self.steps.push(Step::Put(Box::new(entity.clone())));
@@ -234,7 +234,7 @@ impl FileWrite {
             self.failed = true;
             return Err(refused);
         }
-        let hash = Entry::new(entity.clone()).hash;
+        let hash = FileEntry::new(entity.clone()).hash;
         self.metas.insert((kind, name.clone()), Meta { revision: meta.revision + 1, ..meta });
         self.changed.insert((kind, name.clone()), None);
         self.steps.push(Step::Remove(kind, name));
@@ -262,7 +262,7 @@ impl FileWrite {
     }
 
     /// All entries after this write.
-    fn entries(&self) -> Vec<Arc<Entry>> {
+    fn entries(&self) -> Vec<Arc<FileEntry>> {
         let kept = self.snapshot.document.entries.iter().flat_map(|(kind, entries)| {
             entries.iter().filter(move |(name, _)| !self.changed.contains_key(&(*kind, (*name).clone())))
         });
@@ -298,10 +298,10 @@ impl FileWrite {
     pub(super) async fn personas_in_stage(&self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {
         let sql = "SELECT name FROM persona_state WHERE scope = $1 AND origin = $2 AND arc = $3 AND stage = $4 ORDER BY name";
         let values = [
-            Value::from(self.file.scope.as_str()),
-            Value::from(self.file.origin.as_str()),
-            Value::from(arc),
-            Value::from(stage),
+            Parameter::from(self.file.scope.as_str()),
+            Parameter::from(self.file.origin.as_str()),
+            Parameter::from(arc),
+            Parameter::from(stage),
         ];
         let names = self.scopes.local().engine().texts(sql.to_owned(), &values).await?;
         let mut standing = Vec::new();

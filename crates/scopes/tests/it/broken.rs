@@ -1,7 +1,7 @@
 //! A file with a mistake: the last valid version stays in force, the file is not written, and a fix takes
 //! effect.
 
-use files::Level;
+use files::ProblemLevel;
 use persona::{AsReport as _, Code};
 use persona::{Kind, Part, Persona, Scope, Skill};
 use scopes::{Error, Scopes};
@@ -42,7 +42,7 @@ async fn a_file_that_is_not_toml_changes_nothing() {
         let Error::Problem(problem) = error else { panic!("{error:?}") };
         assert_eq!(
             (problem.line, problem.level, problem.cause),
-            (5, Level::Error, Code::NotToml),
+            (5, ProblemLevel::Error, Code::NotToml),
             "{problem}"
         );
         assert_eq!(problem.source_line, "[parts.voice]");

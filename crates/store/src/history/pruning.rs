@@ -5,7 +5,7 @@ use persona::Scope;
 use super::refs::{Ref, elements, meant};
 use super::tags::{AGAINST_TAGGING, NAMED, lock_tags};
 use crate::{Error, Result, Store};
-use database::Value;
+use database::Parameter;
 
 impl Store {
     /// The references of tagged revisions to a scope.
@@ -47,7 +47,7 @@ impl Store {
              CROSS JOIN {in_refs} WHERE {meant}) \
              AND NOT EXISTS (SELECT 1 FROM {in_list} WHERE {meant}))"
         );
-        let also = Value::Json(serde_json::to_string(also)?);
+        let also = Parameter::Json(serde_json::to_string(also)?);
         let mut transaction = self.engine().begin().await?;
         lock_tags(&mut transaction, AGAINST_TAGGING).await?;
         let gone = transaction.run(&sql, &[also]).await?;

@@ -6,7 +6,7 @@ use persona::{AnyEntity, Kind, Name, Scope};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 
 use super::FullRevision;
 use crate::{Result, Store, documents};
@@ -90,11 +90,11 @@ impl Store {
                 documents::table(*kind),
                 dialect.in_list("a.name", "$1")
             );
-            for row in self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await? {
+            for row in self.engine().texts(sql, &[Parameter::Json(serde_json::to_string(&names)?)]).await? {
                 let own: Ref = serde_json::from_str(&row)?;
                 let mut all = Vec::new();
                 if let Some(sql) = documents::references(dialect, *kind, "s.name = $1") {
-                    for row in self.engine().texts(sql, &[Value::from(&own.name)]).await? {
+                    for row in self.engine().texts(sql, &[Parameter::from(&own.name)]).await? {
                         all.push(serde_json::from_str(&row)?);
                     }
                 }
@@ -108,19 +108,20 @@ impl Store {
 
     /// The revision that another one referred to. `origin` is the file of an entity of a file.
     pub async fn referred(&self, origin: &str, wanted: &Ref) -> Result<Option<FullRevision>> {
-        let placed = [Value::from(wanted.scope.as_str()), Value::from(origin), Value::from(&wanted.name)];
+        let placed =
+            [Parameter::from(wanted.scope.as_str()), Parameter::from(origin), Parameter::from(&wanted.name)];
         let place = "r.scope = $1 AND r.origin = $2 AND r.name = $3";
         match (&wanted.hash, wanted.revision, wanted.guid) {
             (Some(hash), _, _) => {
-                let values = [&placed[..], &[Value::from(hash.as_str())]].concat();
+                let values = [&placed[..], &[Parameter::from(hash.as_str())]].concat();
                 self.there(&format!("{place} AND r.content_hash = $4"), wanted.kind, &values).await
             }
             (None, Some(revision), Some(guid)) => {
-                let values = [Value::Uuid(guid), Value::Int(revision)];
+                let values = [Parameter::Uuid(guid), Parameter::Int(revision)];
                 self.there("r.guid = $1 AND r.revision = $2", wanted.kind, &values).await
             }
             (None, Some(revision), None) => {
-                let values = [&placed[..], &[Value::Int(revision)]].concat();
+                let values = [&placed[..], &[Parameter::Int(revision)]].concat();
                 self.there(&format!("{place} AND r.revision = $4"), wanted.kind, &values).await
             }
             (None, None, _) => Ok(None),
@@ -130,12 +131,12 @@ impl Store {
     /// Equal content counts as the same, in any file of this machine.
     pub async fn referred_anywhere(&self, wanted: &Ref) -> Result<Option<FullRevision>> {
         let Some(hash) = &wanted.hash else { return Ok(None) };
-        let values = [Value::from(&wanted.name), Value::from(hash.as_str())];
+        let values = [Parameter::from(&wanted.name), Parameter::from(hash.as_str())];
         self.there("r.name = $1 AND r.content_hash = $2", wanted.kind, &values).await
     }
 
     /// A deletion records the deleted entity, which is what the reference meant.
-    async fn there(&self, condition: &str, kind: Kind, values: &[Value]) -> Result<Option<FullRevision>> {
+    async fn there(&self, condition: &str, kind: Kind, values: &[Parameter]) -> Result<Option<FullRevision>> {
         let here = format!("{condition} AND r.action <> 'delete'");
         match self.full_revision(&here, kind, values).await? {
             Some(found) => Ok(Some(found)),

@@ -11,7 +11,7 @@ use super::Revision;
 use super::refs::{Ref, elements, meant};
 use crate::{Attribution, Error, Result, Store};
 use database::{Dialect, now};
-use database::{Transaction, Value};
+use database::{Parameter, Transaction};
 
 /// True if a tag `t` names the revision `r`.
 pub(super) const NAMED: &str = "t.revision_guid = r.guid AND t.revision = r.revision";
@@ -42,9 +42,9 @@ impl Store {
     ) -> Result<()> {
         let mut transaction = self.engine().begin().await?;
         lock_tags(&mut transaction, AGAINST_FORGETTING).await?;
-        let revision = [Value::Uuid(about.guid), Value::Int(about.revision)];
+        let revision = [Parameter::Uuid(about.guid), Parameter::Int(about.revision)];
         let sql = "UPDATE agent_revisions SET refs = $3 WHERE guid = $1 AND revision = $2";
-        let values = [&revision[..], &[Value::Json(serde_json::to_string(refs)?)]].concat();
+        let values = [&revision[..], &[Parameter::Json(serde_json::to_string(refs)?)]].concat();
         if transaction.run(sql, &values).await? == 0 {
             return Err(Error::Forgotten { revision: about.revision, piece: None });
         }
@@ -53,14 +53,14 @@ impl Store {
         }
         let Attribution { who, front, message } = by;
         let values = [
-            Value::Uuid(guid),
-            Value::from(tag),
-            Value::Int(about.revision),
-            Value::Time(now()),
-            Value::Text(who),
-            Value::Text(front),
-            Value::MaybeText(message),
-            Value::Uuid(about.guid),
+            Parameter::Uuid(guid),
+            Parameter::from(tag),
+            Parameter::Int(about.revision),
+            Parameter::Time(now()),
+            Parameter::Text(who),
+            Parameter::Text(front),
+            Parameter::MaybeText(message),
+            Parameter::Uuid(about.guid),
         ];
         transaction
             .run(
@@ -79,7 +79,7 @@ impl Store {
     pub async fn untag(&self, guid: Uuid, tag: &str) -> Result<bool> {
         let mut transaction = self.engine().begin().await?;
         let sql = "DELETE FROM agent_revision_tags WHERE guid = $1 AND tag = $2";
-        let removed = transaction.run(sql, &[Value::Uuid(guid), Value::from(tag)]).await?;
+        let removed = transaction.run(sql, &[Parameter::Uuid(guid), Parameter::from(tag)]).await?;
         transaction.commit().await?;
         Ok(removed > 0)
     }
@@ -88,7 +88,7 @@ impl Store {
 /// A reference of a revision without a copy and without a revision.
 async fn lost_piece(
     transaction: &mut Transaction,
-    revision: &[Value],
+    revision: &[Parameter],
 ) -> Result<Option<(Scope, Kind, Name)>> {
     #[derive(Deserialize)]
     struct Lost(Scope, Kind, Name);

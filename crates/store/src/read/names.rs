@@ -8,7 +8,7 @@ use super::{Found, Listings, listing};
 use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
 use crate::{Result, Store};
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 
 /// The number of neighbouring names that are considered as suggestions.
 const NEIGHBOURS: usize = 200;
@@ -36,7 +36,7 @@ impl Store {
             table(kind)
         );
         // "~" is greater than every character of a name.
-        let values = [Value::from(prefix), Value::Text(format!("{prefix}~"))];
+        let values = [Parameter::from(prefix), Parameter::Text(format!("{prefix}~"))];
         let rows = self.engine().texts(sql, &values).await?;
         let mut names: BTreeSet<Name> = rows.iter().filter_map(|name| Name::parse(name).ok()).collect();
         for listings in [above, listing::builtins()] {
@@ -60,12 +60,16 @@ impl Store {
         let before = format!(
             "SELECT a.name FROM {table} a WHERE a.name <= $1 AND a.name >= $2 ORDER BY a.name DESC LIMIT {NEIGHBOURS}"
         );
-        known.extend(self.engine().texts(before, &[Value::from(name), Value::Text(start.clone())]).await?);
+        known.extend(
+            self.engine().texts(before, &[Parameter::from(name), Parameter::Text(start.clone())]).await?,
+        );
         let after = format!(
             "SELECT a.name FROM {table} a WHERE a.name > $1 AND a.name < $2 ORDER BY a.name LIMIT {NEIGHBOURS}"
         );
         known.extend(
-            self.engine().texts(after, &[Value::from(name), Value::Text(format!("{start}~"))]).await?,
+            self.engine()
+                .texts(after, &[Parameter::from(name), Parameter::Text(format!("{start}~"))])
+                .await?,
         );
         for word in words::query(name).into_iter().filter(|word| word.len() >= SHARED_WORD_BYTES) {
             known.extend(self.names_with_word(kind, &word).await?);
@@ -91,7 +95,7 @@ impl Store {
             ),
         };
         let sql = format!("SELECT a.name FROM {} a WHERE a.id IN ({hits} LIMIT {NEIGHBOURS})", table(kind));
-        Ok(self.engine().texts(sql, &[Value::Text(query)]).await?)
+        Ok(self.engine().texts(sql, &[Parameter::Text(query)]).await?)
     }
 
     /// Personas, most recently used first, then most recently changed, then the builtins.
@@ -118,7 +122,7 @@ impl Store {
             dialect.text(&listed(dialect, Kind::Persona, "a")),
             dialect.in_list("a.name", "$1")
         );
-        let rows = self.engine().texts(sql, &[Value::Json(serde_json::to_string(&names)?)]).await?;
+        let rows = self.engine().texts(sql, &[Parameter::Json(serde_json::to_string(&names)?)]).await?;
         let mut found: Vec<Found> =
             rows.iter().map(|row| serde_json::from_str(row)).collect::<std::result::Result<_, _>>()?;
         found.retain(|found| !above.has(Kind::Persona, &found.name));

@@ -7,7 +7,7 @@ use super::{Found, Page, bad_cursor, page_size, query_words};
 use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
 use crate::{FilterError, Result, Store};
-use database::{Dialect, Value};
+use database::{Dialect, Parameter};
 
 /// Matches that a search ranks; a word that matches more is too common to rank them all.
 const RANKED: usize = 10_000;
@@ -158,14 +158,14 @@ impl Store {
                     "SELECT {KIND_OF_ROW} AS kind, {ENTITY_OF_ROW} AS entity_id, bm25(library_search, 1000.0, 1.0) AS rank \
                      FROM library_search WHERE library_search MATCH $1 AND {KIND_OF_ROW} IN ({numbers}) LIMIT {RANKED}"
                 ),
-                vec![Value::Text(words::fts5(words))],
+                vec![Parameter::Text(words::fts5(words))],
             ),
             Dialect::Postgres => (
                 format!(
                     "SELECT kind, entity_id, -ts_rank('{{0.0001, 0.0001, 0.0001, 1}}', words, $2::tsquery) AS rank \
                      FROM library_search WHERE words @@ $1::tsquery AND kind IN ({numbers}) LIMIT {RANKED}"
                 ),
-                vec![Value::Text(words::tsquery(words)), Value::Text(words::tsquery_any(words))],
+                vec![Parameter::Text(words::tsquery(words)), Parameter::Text(words::tsquery_any(words))],
             ),
         };
         let documents: Vec<String> = kinds

@@ -12,7 +12,7 @@ use crate::documents::{row_of, search_number, table};
 use crate::feed::{self, Change};
 use crate::words::Words;
 use crate::{Error, Result, Store, documents};
-use database::{Dialect, Transaction, Value, Violation};
+use database::{Dialect, Parameter, Transaction, Violation};
 
 /// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl DatabaseWrite {
             // First the lock, then the read: a statement that waits for a lock still sees the
             // links as they were before it waited.
             let lock = format!("SELECT a.id FROM {} a WHERE a.name = $1 FOR UPDATE", table(kind));
-            self.transaction.number(&lock, &[Value::from(name)]).await?;
+            self.transaction.number(&lock, &[Parameter::from(name)]).await?;
         }
         self.peek_any(kind, name).await
     }
@@ -82,14 +82,14 @@ impl DatabaseWrite {
     #[boxed]
     pub async fn peek_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
         let sql = documents::select_by_name(self.transaction.dialect(), kind);
-        let row = self.transaction.text(&sql, &[Value::from(name)]).await?;
+        let row = self.transaction.text(&sql, &[Parameter::from(name)]).await?;
         row.map(|row| documents::parse(kind, &row)).transpose()
     }
 
     /// True if the shared scope has this name.
     pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
         let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
-        Ok(self.transaction.number(&sql, &[Value::from(name)]).await?.is_some())
+        Ok(self.transaction.number(&sql, &[Parameter::from(name)]).await?.is_some())
     }
 
     /// Inserts a new entity. Its links must exist.
@@ -111,13 +111,13 @@ impl DatabaseWrite {
         let last = Last::of(&mut self.transaction, kind, entity.name()).await?;
         let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
         let revision = last.revision + 1;
-        let mut columns = vec![("guid", Value::Uuid(guid)), ("name", Value::from(entity.name()))];
+        let mut columns = vec![("guid", Parameter::Uuid(guid)), ("name", Parameter::from(entity.name()))];
         columns.extend(rows::columns(kind, entity)?);
         columns.extend([
-            ("tags", Value::Tags(entity.tags().clone())),
-            ("revision", Value::Int(revision)),
-            ("created_at", Value::Time(now)),
-            ("updated_at", Value::Time(now)),
+            ("tags", Parameter::Tags(entity.tags().clone())),
+            ("revision", Parameter::Int(revision)),
+            ("created_at", Parameter::Time(now)),
+            ("updated_at", Parameter::Time(now)),
         ]);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let places: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
@@ -127,7 +127,7 @@ impl DatabaseWrite {
             names.join(", "),
             places.join(", ")
         );
-        let values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
+        let values: Vec<Parameter> = columns.into_iter().map(|(_, value)| value).collect();
         let inserted = self.transaction.number(&sql, &values).await;
         let id = inserted.map_err(|error| named(error.into(), kind, entity.name()))?.unwrap_or_default();
         let revision = self.count_on(kind, entity.name(), id, revision).await?;
@@ -176,12 +176,12 @@ impl DatabaseWrite {
         let now = database::now();
         let earlier = self.newest_revision(kind, entity.name()).await?;
         let revision = old.meta.revision.max(earlier) + 1;
-        let mut columns = vec![("name", Value::from(entity.name()))];
+        let mut columns = vec![("name", Parameter::from(entity.name()))];
         columns.extend(rows::columns(kind, entity)?);
         columns.extend([
-            ("tags", Value::Tags(entity.tags().clone())),
-            ("revision", Value::Int(revision)),
-            ("updated_at", Value::Time(now)),
+            ("tags", Parameter::Tags(entity.tags().clone())),
+            ("revision", Parameter::Int(revision)),
+            ("updated_at", Parameter::Time(now)),
         ]);
         let assignments: Vec<String> =
             columns.iter().enumerate().map(|(at, (name, _))| format!("{name} = ${}", at + 1)).collect();
@@ -193,8 +193,8 @@ impl DatabaseWrite {
             count + 1,
             count + 2
         );
-        let mut values: Vec<Value> = columns.into_iter().map(|(_, value)| value).collect();
-        values.extend([Value::Int(held.id), Value::Int(old.meta.revision)]);
+        let mut values: Vec<Parameter> = columns.into_iter().map(|(_, value)| value).collect();
+        values.extend([Parameter::Int(held.id), Parameter::Int(old.meta.revision)]);
         let updated = self.transaction.run(&sql, &values).await;
         if updated.map_err(|error| named(error.into(), kind, entity.name()))? != 1 {
             return Err(Error::Raced { kind, name: entity.name().clone() });
@@ -217,14 +217,14 @@ impl DatabaseWrite {
         if kind == Kind::Arc {
             let rename =
                 "UPDATE persona_state SET arc = $2 WHERE scope = 'shared' AND origin = '' AND arc = $1";
-            self.transaction.run(rename, &[Value::from(old), Value::from(new)]).await?;
+            self.transaction.run(rename, &[Parameter::from(old), Parameter::from(new)]).await?;
         }
         if kind == Kind::Persona {
             let delete = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
-            self.transaction.run(delete, &[Value::from(new)]).await?;
+            self.transaction.run(delete, &[Parameter::from(new)]).await?;
             let rename =
                 "UPDATE persona_state SET name = $2 WHERE scope = 'shared' AND origin = '' AND name = $1";
-            self.transaction.run(rename, &[Value::from(old), Value::from(new)]).await?;
+            self.transaction.run(rename, &[Parameter::from(old), Parameter::from(new)]).await?;
         }
         Ok(())
     }
@@ -244,12 +244,12 @@ impl DatabaseWrite {
     async fn remove_row(&mut self, held: &Held<AnyEntity>) -> Result<()> {
         let kind = held.stored.entity.kind();
         let sql = format!("DELETE FROM {} WHERE id = $1", table(kind));
-        let deleted = self.transaction.run(&sql, &[Value::Int(held.id)]).await;
+        let deleted = self.transaction.run(&sql, &[Parameter::Int(held.id)]).await;
         deleted.map_err(|error| named(error.into(), kind, held.stored.entity.name()))?;
         self.unindex(kind, held.id).await?;
         if kind == Kind::Persona {
             let sql = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
-            self.transaction.run(sql, &[Value::from(held.stored.entity.name())]).await?;
+            self.transaction.run(sql, &[Parameter::from(held.stored.entity.name())]).await?;
         }
         let mut last = held.stored.meta.clone();
         last.revision += 1;
@@ -270,7 +270,7 @@ impl DatabaseWrite {
         }
         let mut users = Vec::new();
         for sql in documents::user_queries(self.transaction.dialect(), held.stored.entity.kind()) {
-            let values = [Value::Int(held.id), Value::from(held.stored.entity.name())];
+            let values = [Parameter::Int(held.id), Parameter::from(held.stored.entity.name())];
             for row in self.transaction.texts(&sql, &values).await? {
                 let User { kind, name } = serde_json::from_str(&row)?;
                 users.push((kind, name));
@@ -287,7 +287,7 @@ impl DatabaseWrite {
         if self.transaction.dialect() == Dialect::Postgres {
             let all = [self.changes.clone(), self.state.clone()].concat();
             if !all.is_empty() {
-                let values = [Value::Text(feed::payload(&all)?)];
+                let values = [Parameter::Text(feed::payload(&all)?)];
                 self.transaction.run(&feed::notify_statement(), &values).await?;
             }
         }
@@ -298,7 +298,11 @@ impl DatabaseWrite {
 
     async fn newest_revision(&mut self, kind: Kind, name: &Name) -> Result<i64> {
         let sql = "SELECT max(revision) FROM agent_revisions WHERE scope = 'shared' AND origin = '' AND kind = $1 AND name = $2";
-        Ok(self.transaction.number(sql, &[Value::from(kind.as_str()), Value::from(name)]).await?.unwrap_or(0))
+        Ok(self
+            .transaction
+            .number(sql, &[Parameter::from(kind.as_str()), Parameter::from(name)])
+            .await?
+            .unwrap_or(0))
     }
 
     /// Corrects the revision of a row that just took its name. On PostgreSQL the previous owner may have
@@ -312,7 +316,7 @@ impl DatabaseWrite {
             return Ok(revision);
         }
         let sql = format!("UPDATE {} SET revision = $1 WHERE id = $2", table(kind));
-        self.transaction.run(&sql, &[Value::Int(newest + 1), Value::Int(id)]).await?;
+        self.transaction.run(&sql, &[Parameter::Int(newest + 1), Parameter::Int(id)]).await?;
         Ok(newest + 1)
     }
 
@@ -328,17 +332,17 @@ impl DatabaseWrite {
     async fn record(&mut self, entity: &AnyEntity, meta: &Meta, action: Action, refs: String) -> Result<()> {
         let Attribution { who, front, message } = self.attribution.clone();
         let values = [
-            Value::from(entity.kind().as_str()),
-            Value::Uuid(meta.guid.unwrap_or_default()),
-            Value::from(entity.name()),
-            Value::Int(meta.revision),
-            Value::from(action.as_str()),
-            Value::Text(who),
-            Value::Text(front),
-            Value::MaybeText(message),
-            Value::Json(serde_json::to_string(entity)?),
-            Value::Json(refs),
-            Value::Time(Utc::now()),
+            Parameter::from(entity.kind().as_str()),
+            Parameter::Uuid(meta.guid.unwrap_or_default()),
+            Parameter::from(entity.name()),
+            Parameter::Int(meta.revision),
+            Parameter::from(action.as_str()),
+            Parameter::Text(who),
+            Parameter::Text(front),
+            Parameter::MaybeText(message),
+            Parameter::Json(serde_json::to_string(entity)?),
+            Parameter::Json(refs),
+            Parameter::Time(Utc::now()),
         ];
         self.transaction
             .run(
@@ -358,16 +362,20 @@ impl DatabaseWrite {
             Dialect::Sqlite => {
                 self.unindex(kind, id).await?;
                 let values = [
-                    Value::Int(row_of(search_number(kind), id)),
-                    Value::Text(words.name.join(" ")),
-                    Value::Text(words.text.join(" ")),
+                    Parameter::Int(row_of(search_number(kind), id)),
+                    Parameter::Text(words.name.join(" ")),
+                    Parameter::Text(words.text.join(" ")),
                 ];
                 self.transaction
                     .run("INSERT INTO library_search (rowid, name, words) VALUES ($1, $2, $3)", &values)
                     .await?;
             }
             Dialect::Postgres => {
-                let values = [Value::Int(search_number(kind)), Value::Int(id), Value::Text(words.vector())];
+                let values = [
+                    Parameter::Int(search_number(kind)),
+                    Parameter::Int(id),
+                    Parameter::Text(words.vector()),
+                ];
                 self.transaction
                     .run(
                         "INSERT INTO library_search (kind, entity_id, words) VALUES ($1::smallint, $2, $3::tsvector) \
@@ -383,11 +391,11 @@ impl DatabaseWrite {
     async fn unindex(&mut self, kind: Kind, id: i64) -> Result<()> {
         match self.transaction.dialect() {
             Dialect::Sqlite => {
-                let row = Value::Int(row_of(search_number(kind), id));
+                let row = Parameter::Int(row_of(search_number(kind), id));
                 self.transaction.run("DELETE FROM library_search WHERE rowid = $1", &[row]).await?
             }
             Dialect::Postgres => {
-                let values = [Value::Int(search_number(kind)), Value::Int(id)];
+                let values = [Parameter::Int(search_number(kind)), Parameter::Int(id)];
                 self.transaction
                     .run("DELETE FROM library_search WHERE kind = $1::smallint AND entity_id = $2", &values)
                     .await?

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Action;
 use crate::Result;
 use crate::history::GONE;
-use database::{Column, Transaction, Value};
+use database::{Column, Parameter, Transaction};
 
 /// The last record of a name of the database.
 #[derive(Debug, Default, Deserialize)]
@@ -34,7 +34,7 @@ impl Last {
              ORDER BY r.revision DESC LIMIT 1",
             dialect.text(&row)
         );
-        let row = transaction.text(&sql, &[Value::from(kind.as_str()), Value::from(name)]).await?;
+        let row = transaction.text(&sql, &[Parameter::from(kind.as_str()), Parameter::from(name)]).await?;
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?.unwrap_or_default())
     }
 

@@ -1,13 +1,13 @@
 //! Links and stages: updates the tables to match a definition.
 
-use persona::field::{Described as _, View};
+use persona::field::{Described as _, ValueView};
 use persona::{AnyEntity, CharacterArc, Kind, Name, Persona, Stage};
 
 use super::database::DatabaseWrite;
 use crate::documents::{self, Place, link_table, place, table};
 use crate::{Error, Result};
 use database::{Dialect, now};
-use database::{Transaction, Value};
+use database::{Parameter, Transaction};
 
 fn missing(kind: Kind, name: &Name) -> Error {
     Error::Deleted { kind, name: name.clone() }
@@ -25,13 +25,13 @@ pub(super) async fn of(write: &mut DatabaseWrite, id: i64, entity: &AnyEntity) -
 /// Rewrites a persona's links. They are few, and rewriting all of them cannot leave a stale one.
 async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Result<()> {
     let transaction = write.transaction();
-    transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Value::Int(id)]).await?;
+    transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Parameter::Int(id)]).await?;
     for link in &persona.parts {
         let values = [
-            Value::Int(id),
-            Value::from(&link.name),
-            Value::Int(link.order.into()),
-            Value::Int(link.priority.into()),
+            Parameter::Int(id),
+            Parameter::from(&link.name),
+            Parameter::Int(link.order.into()),
+            Parameter::Int(link.priority.into()),
         ];
         let linked = transaction
             .run(
@@ -54,8 +54,10 @@ async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Re
 fn linked(persona: &Persona) -> Vec<(Kind, Vec<Name>)> {
     let mut linked = Vec::new();
     for (field, value) in persona.values() {
-        if let (Place::Links(kind), View::List(names)) = (place(Kind::Persona, field), value.view()) {
-            let name = |name: View<'_>| if let View::Name(name) = name { Some(name.clone()) } else { None };
+        if let (Place::Links(kind), ValueView::List(names)) = (place(Kind::Persona, field), value.view()) {
+            let name = |name: ValueView<'_>| {
+                if let ValueView::Name(name) = name { Some(name.clone()) } else { None }
+            };
             linked.push((kind, names.into_iter().filter_map(name).collect()));
         }
     }
@@ -65,13 +67,17 @@ fn linked(persona: &Persona) -> Vec<(Kind, Vec<Name>)> {
 async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Name]) -> Result<()> {
     let Some((links, column)) = link_table(kind) else { return Ok(()) };
     let table = table(kind);
-    transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Value::Int(id)]).await?;
+    transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Parameter::Int(id)]).await?;
     let sql = format!(
         "INSERT INTO {links} (persona_id, {column}, link_order) \
          SELECT $1, x.id, CAST($3 AS integer) FROM {table} x WHERE x.name = $2"
     );
     for (order, name) in names.iter().enumerate() {
-        if transaction.run(&sql, &[Value::Int(id), Value::from(name), Value::Int(order as i64)]).await? != 1 {
+        if transaction
+            .run(&sql, &[Parameter::Int(id), Parameter::from(name), Parameter::Int(order as i64)])
+            .await?
+            != 1
+        {
             return Err(missing(kind, name));
         }
     }
@@ -81,11 +87,11 @@ async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Na
 /// Another arc starts at its first stage; the same arc stays where it is.
 async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Name>) -> Result<()> {
     let Some(arc) = arc else {
-        transaction.run("DELETE FROM persona_arc WHERE persona_id = $1", &[Value::Int(id)]).await?;
+        transaction.run("DELETE FROM persona_arc WHERE persona_id = $1", &[Parameter::Int(id)]).await?;
         return Ok(());
     };
     let same = "SELECT c.id FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id WHERE pa.persona_id = $1 AND c.name = $2";
-    if transaction.number(same, &[Value::Int(id), Value::from(arc)]).await?.is_some() {
+    if transaction.number(same, &[Parameter::Int(id), Parameter::from(arc)]).await?.is_some() {
         return Ok(());
     }
     let assigned = transaction
@@ -95,7 +101,7 @@ async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Nam
              FROM character_arcs c WHERE c.name = $2 \
              ON CONFLICT (persona_id) DO UPDATE SET arc_id = excluded.arc_id, \
              current_stage_id = excluded.current_stage_id, updated_at = excluded.updated_at",
-            &[Value::Int(id), Value::from(arc), Value::Time(now())],
+            &[Parameter::Int(id), Parameter::from(arc), Parameter::Time(now())],
         )
         .await?;
     if assigned != 1 {
@@ -109,12 +115,12 @@ async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Resul
     let transaction = write.transaction();
     for stage in &arc.stages {
         let values = [
-            Value::Int(id),
-            Value::from(&stage.name),
-            Value::Int(stage.order.into()),
-            Value::MaybeText(stage.description.clone()),
-            Value::MaybeText(stage.condition.clone()),
-            Value::Time(now()),
+            Parameter::Int(id),
+            Parameter::from(&stage.name),
+            Parameter::Int(stage.order.into()),
+            Parameter::MaybeText(stage.description.clone()),
+            Parameter::MaybeText(stage.condition.clone()),
+            Parameter::Time(now()),
         ];
         let stage_id = transaction
             .number(
@@ -130,7 +136,7 @@ async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Resul
     }
     let names: Vec<&Name> = arc.stages.iter().map(|stage| &stage.name).collect();
     let gone = transaction.dialect().in_list("s.name", "$2");
-    let values = [Value::Int(id), Value::Json(serde_json::to_string(&names)?)];
+    let values = [Parameter::Int(id), Parameter::Json(serde_json::to_string(&names)?)];
     // Personas that stand in a stage that goes, or in none, stand in the first one from now on.
     transaction
         .run(
@@ -156,9 +162,9 @@ async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Resul
 }
 
 async fn of_stage(transaction: &mut Transaction, stage_id: i64, stage: &Stage) -> Result<()> {
-    transaction.run("DELETE FROM arc_stage_parts WHERE stage_id = $1", &[Value::Int(stage_id)]).await?;
+    transaction.run("DELETE FROM arc_stage_parts WHERE stage_id = $1", &[Parameter::Int(stage_id)]).await?;
     for (order, name) in stage.parts.iter().enumerate() {
-        let values = [Value::Int(stage_id), Value::from(name), Value::Int(order as i64)];
+        let values = [Parameter::Int(stage_id), Parameter::from(name), Parameter::Int(order as i64)];
         let linked = transaction
             .run(
                 "INSERT INTO arc_stage_parts (stage_id, part_id, part_order) \
@@ -180,7 +186,7 @@ impl DatabaseWrite {
         let Some(sql) = documents::references(self.transaction().dialect(), kind, "s.id = $1") else {
             return Ok("[]".to_owned());
         };
-        let rows = self.transaction().texts(&sql, &[Value::Int(id)]).await?;
+        let rows = self.transaction().texts(&sql, &[Parameter::Int(id)]).await?;
         Ok(format!("[{}]", rows.join(",")))
     }
 }

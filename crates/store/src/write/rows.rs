@@ -1,6 +1,6 @@
 //! An entity's own columns, besides those that all kinds have.
 
-use database::{Column, Value};
+use database::{Column, Parameter};
 use persona::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::documents::{EXTRA, Place, REMOVALS, place};
 
 /// The columns of a definition and their values, as its fields are described.
-pub(super) fn columns(kind: Kind, entity: &impl Serialize) -> Result<Vec<(&'static str, Value)>> {
+pub(super) fn columns(kind: Kind, entity: &impl Serialize) -> Result<Vec<(&'static str, Parameter)>> {
     let Json::Object(mut fields) = serde_json::to_value(entity)? else { return Ok(Vec::new()) };
     let (mut removals, mut extra) = (Map::new(), Map::new());
     let mut columns = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn columns(kind: Kind, entity: &impl Serialize) -> Result<Vec<(&'stat
             Place::Column(_) if matches!(field.name, "name" | "tags") => {}
             Place::Column(holds) => columns.push((field.name, column(holds, value)?)),
             Place::EmptyIsUnset => {
-                columns.push((field.name, Value::Text(value.as_str().unwrap_or_default().to_owned())));
+                columns.push((field.name, Parameter::Text(value.as_str().unwrap_or_default().to_owned())));
             }
             Place::Within(object) => {
                 if !value.is_null() && value != field.unset_json() {
@@ -31,18 +31,18 @@ pub(super) fn columns(kind: Kind, entity: &impl Serialize) -> Result<Vec<(&'stat
         }
     }
     if kind == Kind::Persona {
-        columns.push((REMOVALS, Value::Json(serde_json::to_string(&removals)?)));
+        columns.push((REMOVALS, Parameter::Json(serde_json::to_string(&removals)?)));
     }
-    columns.push((EXTRA, Value::Json(serde_json::to_string(&extra)?)));
+    columns.push((EXTRA, Parameter::Json(serde_json::to_string(&extra)?)));
     Ok(columns)
 }
 
-fn column(holds: Column, value: Json) -> Result<Value> {
+fn column(holds: Column, value: Json) -> Result<Parameter> {
     Ok(match (holds, value) {
-        (Column::Int, value) => Value::MaybeInt(value.as_i64()),
-        (Column::Json, Json::Null) => Value::MaybeJson(None),
-        (Column::Json, value) => Value::MaybeJson(Some(serde_json::to_string(&value)?)),
-        (_, Json::String(text)) => Value::MaybeText(Some(text)),
-        (..) => Value::MaybeText(None),
+        (Column::Int, value) => Parameter::MaybeInt(value.as_i64()),
+        (Column::Json, Json::Null) => Parameter::MaybeJson(None),
+        (Column::Json, value) => Parameter::MaybeJson(Some(serde_json::to_string(&value)?)),
+        (_, Json::String(text)) => Parameter::MaybeText(Some(text)),
+        (..) => Parameter::MaybeText(None),
     })
 }

@@ -1,9 +1,9 @@
 //! Every crate says first what it is for, and what it must not know.
 
-use super::Report;
+use super::TidyReport;
 use super::tree::Tree;
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for member in &tree.crates {
         let roots = ["src/lib.rs", "src/main.rs"].map(|root| member.directory.join(root));
         let mut present = roots.iter().filter_map(|root| tree.file(root)).peekable();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::Report;
+use super::TidyReport;
 use super::tree::Tree;
 
 /// A file, a function of it, and the reason.
@@ -42,7 +42,7 @@ pub(super) fn of(file: &Path, function: &str) -> Option<&'static Exception> {
 }
 
 /// Reports the exceptions that a tree no longer needs.
-pub(super) fn check_used(tree: &Tree, used: &HashSet<&Exception>, report: &mut Report) {
+pub(super) fn check_used(tree: &Tree, used: &HashSet<&Exception>, report: &mut TidyReport) {
     for exception @ (path, function, _) in EXCEPTIONS {
         let file = Path::new(path);
         if tree.file(file).is_some() && !used.contains(exception) {

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Ident, Stmt};
 
-use super::Report;
+use super::TidyReport;
 use super::tree::Tree;
 
 const MAX_LINES: usize = 70;
@@ -17,7 +17,7 @@ const MAX_TEST_LINES: usize = 120;
 /// Macros whose body is data. `select!` and its like hold code and are not here.
 const TABLE_MACROS: [&str; 5] = ["concat", "format", "indoc", "json", "vec"];
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for (file, syntax) in tree.rust() {
         let mut functions = Functions { in_test: file.is_test(), too_long: Vec::new() };
         functions.visit_file(syntax);

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use toml_edit::{Item, TableLike};
 
-use super::Report;
+use super::TidyReport;
 use super::tree::{Crate, Tree};
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
@@ -41,7 +41,7 @@ struct Row {
 
 type Table = BTreeMap<String, Row>;
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     let table = match read_table(&tree.root) {
         Ok(table) => table,
         Err(message) => return report.violation(Path::new(DOCUMENT), 1, message),
@@ -57,7 +57,7 @@ pub(super) fn check(tree: &Tree, report: &mut Report) {
     }
 }
 
-fn check_crate(member: &Crate, table: &Table, report: &mut Report) {
+fn check_crate(member: &Crate, table: &Table, report: &mut TidyReport) {
     let Some(row) = table.get(&member.name) else {
         let message =
             format!("the crate {} is not in the table of {DOCUMENT}; add a row to \"The map\"", member.name);

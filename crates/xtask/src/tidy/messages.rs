@@ -14,7 +14,7 @@ use syn::{BinOp, Block, Expr, Lit, Member, Pat, Token};
 
 use super::functions::{is_cfg_test, is_test_attribute};
 use super::tree::Tree;
-use super::{Report, exceptions};
+use super::{TidyReport, exceptions};
 
 /// Names of variables, fields and methods that hold the words of an error.
 const MESSAGE_NAMES: [&str; 8] =
@@ -88,7 +88,7 @@ const SEARCHING_METHODS: [&str; 23] = [
     "strip_suffix",
 ];
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     let mut used = HashSet::new();
     let for_tests = modules_for_tests(tree);
     for (file, syntax) in tree.rust().filter(|(file, _)| !file.is_test() && !for_tests.contains(&file.path)) {

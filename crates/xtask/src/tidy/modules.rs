@@ -7,13 +7,13 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 use toml_edit::{Item, TableLike};
 
-use super::Report;
+use super::TidyReport;
 use super::tree::{Crate, Tree};
 
 /// Directories in which each file is a crate of its own, and each directory with a `main.rs` as well.
 const TARGET_DIRECTORIES: [&str; 4] = ["src/bin", "tests", "examples", "benches"];
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     let mut reached = BTreeSet::new();
     for member in &tree.crates {
         for root in roots(tree, member) {

@@ -1,6 +1,6 @@
 //! How long a file may be.
 
-use super::Report;
+use super::TidyReport;
 use super::tree::Tree;
 
 /// A file aims at 250 lines; from here on it smells.
@@ -9,7 +9,7 @@ const MAX_LINES: usize = 800;
 
 const CODE_ENDINGS: [&str; 4] = ["rs", "ts", "svelte", "py"];
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for file in &tree.files {
         if !CODE_ENDINGS.iter().any(|ending| file.has_ending(ending)) {
             continue;

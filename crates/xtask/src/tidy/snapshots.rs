@@ -1,9 +1,9 @@
 //! Snapshots of insta: each has the test that it belongs to, and none waits for review.
 
-use super::Report;
+use super::TidyReport;
 use super::tree::{SourceFile, Tree};
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for file in &tree.files {
         if file.has_ending("new") {
             let message = "a snapshot waits for review; run `cargo insta review`";

@@ -23,7 +23,7 @@ fn findings(files: &[(&str, &str)]) -> Vec<String> {
             }
         }
     }
-    let mut report = Report::default();
+    let mut report = TidyReport::default();
     let tree = Tree::load(root.path(), &mut report).expect("a readable tree");
     let document = root.path().join("ARCHITECTURE.md");
     if !document.exists() {
@@ -428,10 +428,10 @@ fn other_texts_and_layout_may_be_searched() {
 
 #[test]
 fn the_exit_code_follows_the_violations() {
-    let mut report = Report::default();
+    let mut report = TidyReport::default();
     report.warning(Path::new("a"), 1, "smells");
     assert_eq!(report.print(1), ExitCode::SUCCESS);
-    let mut report = Report::default();
+    let mut report = TidyReport::default();
     report.violation(Path::new("a"), 1, "is wrong");
     assert_eq!(report.print(1), ExitCode::FAILURE);
 }

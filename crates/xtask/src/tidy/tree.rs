@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use toml_edit::Document;
 
-use super::Report;
+use super::TidyReport;
 
 /// Names of directories that no rule enters.
 const SKIPPED_DIRECTORIES: [&str; 3] = ["fixtures", "node_modules", "target"];
@@ -44,7 +44,7 @@ pub(super) struct SourceFile {
 
 impl Tree {
     /// Reads `crates/*` and `web/src`. Files that can't be understood are violations in themselves.
-    pub(super) fn load(root: &Path, report: &mut Report) -> Result<Self> {
+    pub(super) fn load(root: &Path, report: &mut TidyReport) -> Result<Self> {
         let mut tree = Self { root: root.to_path_buf(), crates: Vec::new(), files: Vec::new() };
         for directory in sorted_entries(&root.join("crates"))? {
             if directory.join("Cargo.toml").is_file() {
@@ -58,7 +58,7 @@ impl Tree {
         Ok(tree)
     }
 
-    fn load_crate(&mut self, directory: &Path, report: &mut Report) -> Result<()> {
+    fn load_crate(&mut self, directory: &Path, report: &mut TidyReport) -> Result<()> {
         let path = self.relative(&directory.join("Cargo.toml"));
         let text = read(&directory.join("Cargo.toml"))?;
         match Document::parse(text.clone()) {
@@ -72,7 +72,7 @@ impl Tree {
         self.load_files(directory, report)
     }
 
-    fn load_files(&mut self, directory: &Path, report: &mut Report) -> Result<()> {
+    fn load_files(&mut self, directory: &Path, report: &mut TidyReport) -> Result<()> {
         for entry in sorted_entries(directory)? {
             let name = file_name(&entry);
             if entry.is_dir() {
@@ -110,7 +110,7 @@ impl Manifest {
 }
 
 impl SourceFile {
-    fn new(path: PathBuf, text: String, report: &mut Report) -> Self {
+    fn new(path: PathBuf, text: String, report: &mut TidyReport) -> Self {
         let mut file = Self { path, text, syntax: None };
         if file.has_ending("rs") {
             match syn::parse_file(&file.text) {

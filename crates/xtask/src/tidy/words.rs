@@ -4,7 +4,7 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::Report;
+use super::TidyReport;
 use super::tree::Tree;
 
 /// Macros that mean unfinished work, with the advice.
@@ -14,7 +14,7 @@ const FORBIDDEN_MACROS: [(&str, &str); 3] = [
     ("unimplemented", "write it, or make the case impossible by its type"),
 ];
 
-pub(super) fn check(tree: &Tree, report: &mut Report) {
+pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for (file, _) in tree.rust() {
         // Whatever syn could parse is made of tokens; other files are reported when they are read.
         let Ok(tokens) = file.text.parse::<TokenStream>() else {

@@ -155,7 +155,7 @@ impl<'de> Deserializer<'de> for Json<'de> {
     ) -> Result<V::Value> {
         match self.0 {
             Value::Object(fields) => visitor.visit_map(Fields::of(fields)),
-            _ if persona::field::Item::of_type(type_name).is_some_and(|item| item.may_be_bare) => {
+            _ if persona::field::TableType::of_type(type_name).is_some_and(|item| item.may_be_bare) => {
                 self.expected(ExpectedType::NameOrObject)
             }
             _ => self.expected(ExpectedType::Object),

@@ -49,7 +49,7 @@ impl Setting {
     async fn call(&mut self, id: &str) {
         let call = ToolCall { id: id.to_owned(), name: "read_file".to_owned(), input: Map::new() };
         let block = CallBlock { call, malformed: None, state: None };
-        let turns = self.run.machine.on_event(llm::Event::ToolCall(block));
+        let turns = self.run.machine.on_event(llm::ReplyEvent::ToolCall(block));
         self.run.record.append_turns(turns).await.expect("stored");
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llm::Provider;
-use providers::{Kind, Providers, Settings};
+use providers::{Kind, ProviderSettings, Providers};
 use rehearsal::{Rehearsal, Script};
 use tokio::sync::OnceCell;
 
@@ -51,7 +51,7 @@ impl Fallback {
         let start = || async {
             let rehearsal = Rehearsal::start_local(Script::builtin()).await;
             let rehearsal = rehearsal.map_err(|error| ModelError::Rehearsal { source: error.into() })?;
-            let mut settings = Settings::new(Kind::OpenaiChat);
+            let mut settings = ProviderSettings::new(Kind::OpenaiChat);
             settings.base_url = Some(format!("{}/v1", rehearsal.url().trim_end_matches('/')));
             // It answers on this machine: a proxy would lead elsewhere.
             settings.proxy = Some("none".to_owned());

@@ -310,7 +310,7 @@ async fn a_long_session_is_summed_up_and_stays_readable() {
     "#;
     on_stage(script, async |stage| {
         let mut options = super::stage::options(&stage.model, stage.root.path());
-        let mut settings = providers::Settings::new(providers::Kind::OpenaiChat);
+        let mut settings = providers::ProviderSettings::new(providers::Kind::OpenaiChat);
         settings.base_url = Some(format!("{}/v1", stage.model.url().trim_end_matches('/')));
         settings.context_tokens = Some(3_000);
         settings.max_output_tokens = Some(500);

@@ -7,7 +7,7 @@ use agent::{End, Event, Mode};
 use app::running::{ApprovalPolicy, CreateSession, SendOptions, SessionView, Subscription};
 use app::{Runtime, RuntimeOptions};
 use persona::Scope;
-use providers::{Kind, Providers, Settings};
+use providers::{Kind, ProviderSettings, Providers};
 use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -139,12 +139,12 @@ pub(crate) fn provider(name: &str, kind: Kind, url: &str) -> Providers {
 }
 
 /// How a model is reached in one of the protocols.
-pub(crate) fn settings(kind: Kind, url: &str) -> Settings {
+pub(crate) fn settings(kind: Kind, url: &str) -> ProviderSettings {
     let path = match kind {
         Kind::Anthropic | Kind::Gemini => "",
         Kind::OpenaiResponses | Kind::OpenaiChat => "/v1",
     };
-    let mut settings = Settings::new(kind);
+    let mut settings = ProviderSettings::new(kind);
     settings.base_url = Some(format!("{}{path}", url.trim_end_matches('/')));
     settings
 }

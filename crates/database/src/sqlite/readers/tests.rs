@@ -10,7 +10,7 @@ static BEGUN: Barrier = Barrier::new(LONG_READS + 1);
 static RELEASED: Barrier = Barrier::new(LONG_READS + 1);
 
 /// Stops in the middle of a read until the test releases it.
-fn read_and_wait(connection: &Connection, sql: &str, values: &[Value]) -> Result<Vec<i64>> {
+fn read_and_wait(connection: &Connection, sql: &str, values: &[Parameter]) -> Result<Vec<i64>> {
     let found = column(connection, sql, values);
     BEGUN.wait();
     RELEASED.wait();

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use persona::field::{Item, Shape};
+use persona::field::{Shape, TableType};
 use serde::ser::{self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 use super::{Field, FieldValue, Fields};
@@ -241,8 +241,8 @@ impl Struct {
         }
     }
 
-    fn item(&self) -> Option<&'static Item> {
-        Item::of_type(self.type_name)
+    fn item(&self) -> Option<&'static TableType> {
+        TableType::of_type(self.type_name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::outputs::{Conflict, FieldConflict, Place, Resolved};
+use app::outputs::{Conflict, FieldConflict, Resolved, ScopedEntityRef};
 use app::{Code, Remedy, Report, Resolution, Subject};
 use persona::{Kind, Name, Scope};
 use serde::Serialize;
@@ -30,7 +30,11 @@ struct ResolveOutput<'a> {
 }
 
 /// The only conflict of a name. Fails if there are none or several.
-pub(super) fn only_one(mut found: Vec<Conflict>, name: &Name, overrides: &[Place]) -> Result<Conflict> {
+pub(super) fn only_one(
+    mut found: Vec<Conflict>,
+    name: &Name,
+    overrides: &[ScopedEntityRef],
+) -> Result<Conflict> {
     match (found.pop(), found.as_slice()) {
         (Some(conflict), []) => Ok(conflict),
         (Some(last), rest) => {

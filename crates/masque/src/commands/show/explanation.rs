@@ -1,6 +1,8 @@
 //! `show --explain`: the layer and scope of every field and piece of a persona.
 
-use persona::explain::{Explanation, Field, Item, Layer, Part, Removed, Replaced};
+use persona::explain::{
+    ExplainedField, ExplainedItem, ExplainedPart, Explanation, Layer, Removed, ReplacedPart,
+};
 use persona::{LayerOrigin, PartType, Scope};
 use serde_json::Value;
 
@@ -56,24 +58,24 @@ fn layer(layer: &Layer) -> String {
     }
 }
 
-fn field(field: &Field) -> Vec<String> {
-    let Field { field, from, value, appends_to, overrides, piece_scope, not_found } = field;
+fn field(field: &ExplainedField) -> Vec<String> {
+    let ExplainedField { field, from, value, appends_to, overrides, piece_scope, not_found } = field;
     let note = notes(&[("below", appends_to), ("instead of", overrides)]);
     let lost = if *not_found { format!(" ({NOT_FOUND})") } else { String::new() };
     row(field.clone(), &format!("{}{lost}", shown(value)), from, *piece_scope, note)
 }
 
-fn part(part: &Part) -> Vec<String> {
-    let Part { name, part_type, order, priority, from, piece_scope, not_found: _, replaced } = part;
+fn part(part: &ExplainedPart) -> Vec<String> {
+    let ExplainedPart { name, part_type, order, priority, from, piece_scope, not_found: _, replaced } = part;
     let part_type = part_type.map_or(NOT_FOUND, PartType::as_str);
     let value = format!("{part_type}, order {order}, priority {priority}");
     let replaced: Vec<String> =
-        replaced.iter().map(|Replaced { name, from }| format!("{name} of {from}")).collect();
+        replaced.iter().map(|ReplacedPart { name, from }| format!("{name} of {from}")).collect();
     row(format!("part {name}"), &value, from, *piece_scope, notes(&[("instead of", &replaced)]))
 }
 
-fn item(item: &Item) -> Vec<String> {
-    let Item { list, name, from, overrides, piece_scope, not_found } = item;
+fn item(item: &ExplainedItem) -> Vec<String> {
+    let ExplainedItem { list, name, from, overrides, piece_scope, not_found } = item;
     let note = notes(&[("also in", overrides)]);
     let value = if *not_found { NOT_FOUND } else { "" };
     row(format!("{} {name}", singular(list)), value, from, *piece_scope, note)

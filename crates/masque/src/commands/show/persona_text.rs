@@ -1,6 +1,6 @@
 //! Prints a persona.
 
-use app::outputs::Settings;
+use app::outputs::PersonaSettings;
 use persona::field::Shape;
 use persona::{ArcView, Budget, Field, GuardrailView, Kind, PartView, PersonaView, SkillView, TraitView};
 
@@ -11,7 +11,7 @@ use super::super::manifest::layer;
 use crate::failure::Result;
 use crate::output::{Output, Style};
 
-pub(super) fn print(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
+pub(super) fn print(view: &PersonaView, settings: &PersonaSettings, output: &mut Output) -> Result<()> {
     head(view, settings, output)?;
     let parts = view.parts.iter().flatten();
     section("Parts", parts, output, |part, output| {
@@ -41,7 +41,7 @@ pub(super) fn print(view: &PersonaView, settings: &Settings, output: &mut Output
     Ok(())
 }
 
-fn head(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
+fn head(view: &PersonaView, settings: &PersonaSettings, output: &mut Output) -> Result<()> {
     let scope = view.scope.unwrap_or(persona::Scope::Shared);
     let revision = view.revision.unwrap_or_default();
     super::title(&view.name, view.display_name.as_deref(), scope, revision, output)?;
@@ -66,7 +66,7 @@ fn head(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<
     Ok(())
 }
 
-fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) -> Result<()> {
+fn print_fields(view: &PersonaView, settings: &PersonaSettings, output: &mut Output) -> Result<()> {
     let stale = view.compiled_stale == Some(true);
     let set = setting_lines(settings);
     let listed = !view.tags.is_empty() || !view.preferred_models.is_empty() || !set.is_empty();
@@ -93,7 +93,7 @@ fn print_fields(view: &PersonaView, settings: &Settings, output: &mut Output) ->
 }
 
 /// The settings of runs with their labels, in the order of a definition.
-fn setting_lines(settings: &Settings) -> Vec<(String, String)> {
+fn setting_lines(settings: &PersonaSettings) -> Vec<(String, String)> {
     let lines = |field: &Field| {
         let Some(value) = settings.0.get(field.name) else { return Vec::new() };
         vec![match field.name {

@@ -1,6 +1,6 @@
 //! An entity of any kind as text for people, field by field: for kinds without a text of their own.
 
-use persona::field::{Shape, View};
+use persona::field::{Shape, ValueView};
 use persona::{AnyEntity, Field};
 
 use super::super::fields::shown;
@@ -10,7 +10,7 @@ use crate::output::{Output, Style};
 
 /// Prints short values first, then long texts, then lists.
 pub(super) fn print(entity: &AnyEntity, output: &mut Output) -> Result<()> {
-    let set: Vec<(&Field, View<'_>)> = entity
+    let set: Vec<(&Field, ValueView<'_>)> = entity
         .values()
         .into_iter()
         .filter(|(field, value)| field.name != "name" && !value.is_unset())
@@ -21,12 +21,12 @@ pub(super) fn print(entity: &AnyEntity, output: &mut Output) -> Result<()> {
         }
     }
     for (field, value) in &set {
-        if let (true, View::Text(text)) = (field.is_long(), value) {
+        if let (true, ValueView::Text(text)) = (field.is_long(), value) {
             body(Some(*text), output)?;
         }
     }
     for (field, value) in &set {
-        if let (true, View::List(items)) = (has_section(field), value) {
+        if let (true, ValueView::List(items)) = (has_section(field), value) {
             output.blank()?;
             output.heading(&capitalized(&label(field)))?;
             items.iter().try_for_each(|item| print_item(item, output))?;
@@ -50,8 +50,8 @@ fn capitalized(text: &str) -> String {
 }
 
 /// A text is an item of a list; a table is a line with its first value in front.
-fn print_item(item: &View<'_>, output: &mut Output) -> Result<()> {
-    let View::Table(fields) = item else {
+fn print_item(item: &ValueView<'_>, output: &mut Output) -> Result<()> {
+    let ValueView::Table(fields) = item else {
         return output.paragraph(2, &format!("- {}", shown(&item.to_json())));
     };
     let mut values =

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use persona::explain::{Holders, explain, flat};
 use persona::{
-    Bundle, Entity as _, LayerOrigin, MergeMode, Name, Part, PartLink, PartType, Persona, PersonaView,
-    Request, View, assemble, compile, view,
+    AssemblyRequest, Bundle, Entity as _, LayerOrigin, MergeMode, Name, Part, PartLink, PartType, Persona,
+    PersonaView, View, assemble, compile, view,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -267,7 +267,7 @@ fn flattened(bundle: &Bundle) -> Bundle {
 }
 
 /// A view in which the parts do not say which layer they are from: that is what flattening loses.
-fn seen(bundle: &Bundle, request: &Request) -> PersonaView {
+fn seen(bundle: &Bundle, request: &AssemblyRequest) -> PersonaView {
     let assembled = assemble(bundle, request, &Toks).expect("there are no overrides");
     let mut view = view(&assembled, request, "toks");
     for part in view.parts.iter_mut().flatten() {
@@ -285,10 +285,10 @@ fn a_flat_persona_equals_its_chain() {
     holds(|bundle| {
         let flattened = flattened(bundle);
         for request in [
-            Request::plain(View::Summary),
-            Request::plain(View::Detail),
+            AssemblyRequest::plain(View::Summary),
+            AssemblyRequest::plain(View::Detail),
             // A limit or a budget prefers own parts to inherited ones, and a flat persona inherits none.
-            Request { types: vec![PartType::Tone], ..Request::default() },
+            AssemblyRequest { types: vec![PartType::Tone], ..AssemblyRequest::default() },
         ] {
             prop_assert_eq!(seen(&flattened, &request), seen(bundle, &request));
         }

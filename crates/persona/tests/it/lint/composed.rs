@@ -1,6 +1,6 @@
 //! Rules for personas with their bases, parts and arcs, and for pieces that are too long or empty.
 
-use persona::lint::{Rule, Settings};
+use persona::lint::{LintSettings, Rule};
 use serde_json::{Value, json};
 
 use super::{check, check_with};
@@ -304,7 +304,7 @@ fn pieces_with_nothing_in_them_are_found() {
 
 #[test]
 fn a_part_over_the_threshold_is_long() {
-    let settings = Settings { part_tokens: 10, ..Settings::default() };
+    let settings = LintSettings { part_tokens: 10, ..LintSettings::default() };
     let of = |tokens: usize| {
         [("project part x", json!({ "part_type": "goal", "content": "tok ".repeat(tokens) }))]
     };
@@ -316,7 +316,7 @@ fn a_part_over_the_threshold_is_long() {
         &["warning part project:x content | 11 tokens | toks | 10"],
     );
     check(Rule::LongPart, &of(1_500), &[]);
-    assert_eq!(Settings::default().part_tokens, 1_500);
+    assert_eq!(LintSettings::default().part_tokens, 1_500);
     check(Rule::LongPart, &[("project skill x", json!({ "content": "tok ".repeat(2_000) }))], &[]);
 }
 

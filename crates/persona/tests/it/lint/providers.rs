@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use persona::lint::{Rule, Settings};
+use persona::lint::{LintSettings, Rule};
 use serde_json::json;
 
 use super::referring::with;
 use super::{check, check_with};
 
-fn providers(names: &[&str]) -> Settings {
+fn providers(names: &[&str]) -> LintSettings {
     let names: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    Settings { providers: Some(names), ..Settings::default() }
+    LintSettings { providers: Some(names), ..LintSettings::default() }
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn providers_must_be_configured() {
 #[test]
 fn a_provider_that_is_not_configured_may_be_meant() {
     let check_near = |provider: &str, near: &str| {
-        let settings = Settings {
+        let settings = LintSettings {
             other_providers: ["gemini", "openai"].map(str::to_owned).into(),
             ..providers(&["openai", "openai-work"])
         };

@@ -1,6 +1,6 @@
 //! References, bases, and what nothing refers to.
 
-use persona::lint::{Rule, Settings};
+use persona::lint::{LintSettings, Rule};
 use serde_json::{Value, json};
 
 use super::{Shelf, check};
@@ -235,7 +235,7 @@ fn bases_must_not_be_too_deep_or_in_a_stronger_scope() {
         let chain = entries(&chain(length));
         let chain: Vec<(&str, Value)> =
             chain.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-        let found = Shelf::read(&chain).lint(&Settings::default());
+        let found = Shelf::read(&chain).lint(&LintSettings::default());
         found.iter().filter(|it| it.rule == Rule::BaseChain).count()
     };
     assert_eq!((run(16), run(17), run(18)), (0, 1, 2));

@@ -1,7 +1,7 @@
 //! Secrets by their shape. None of these was ever valid: they are made up here, in pieces, so
 //! that no scanner takes this file for a leak.
 
-use persona::lint::{Rule, Settings};
+use persona::lint::{LintSettings, Rule};
 use serde_json::json;
 
 use super::{Shelf, check_text, in_text, of_rule};
@@ -206,7 +206,7 @@ fn two_secrets_are_two_findings() {
 #[test]
 fn expectations_of_a_test_are_searched_too() {
     let input = json!({ "content": "c", "expectations": ["fine", format!("says ghp_{}", random(36))] });
-    let found = Shelf::read(&[("project test_input t", input)]).lint(&Settings::default());
+    let found = Shelf::read(&[("project test_input t", input)]).lint(&LintSettings::default());
     let found: Vec<_> = found.iter().map(|it| (it.rule, it.field.as_deref())).collect();
     assert_eq!(found, [(Rule::Secret, Some("expectations[1]"))]);
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use persona::lint::{Level, Rule, Settings};
+use persona::lint::{Level, LintSettings, Rule};
 use serde_json::{Value, json};
 
 use super::{Shelf, check, check_with};
 
 /// The fields of a definition in which a hidden character is found.
 fn fields_looked_at(key: &str, fields: &Value) -> Vec<String> {
-    let found = Shelf::read(&[(key, fields.clone())]).lint(&Settings::default());
+    let found = Shelf::read(&[(key, fields.clone())]).lint(&LintSettings::default());
     let found = found.into_iter().filter(|it| it.rule == Rule::HiddenUnicode);
     found.filter_map(|it| it.field).collect()
 }
@@ -99,15 +99,16 @@ fn a_field_never_has_the_character_itself() {
 
 #[test]
 fn hidden_characters_in_a_test_input_are_a_warning() {
-    let level = |key: &str, fields: Value| Shelf::read(&[(key, fields)]).lint(&Settings::default())[0].level;
+    let level =
+        |key: &str, fields: Value| Shelf::read(&[(key, fields)]).lint(&LintSettings::default())[0].level;
     assert_eq!(level("project test_input t", json!({ "content": "a\u{200B}" })), Level::Warning);
     assert_eq!(level("builtin skill t", json!({ "content": "a\u{200B}" })), Level::Error);
 }
 
-fn settings(allowed: &[&str], set: &[&str]) -> Settings {
+fn settings(allowed: &[&str], set: &[&str]) -> LintSettings {
     let names =
         |names: &[&str]| -> BTreeSet<String> { names.iter().map(|name| (*name).to_owned()).collect() };
-    Settings { env_allowed: names(allowed), env_set: names(set), ..Settings::default() }
+    LintSettings { env_allowed: names(allowed), env_set: names(set), ..LintSettings::default() }
 }
 
 fn skill(key: &str, content: &str) -> [(String, Value); 1] {
@@ -115,7 +116,7 @@ fn skill(key: &str, content: &str) -> [(String, Value); 1] {
 }
 
 #[track_caller]
-fn check_env(settings: &Settings, rule: Rule, scope: &str, content: &str, expected: &[&str]) {
+fn check_env(settings: &LintSettings, rule: Rule, scope: &str, content: &str, expected: &[&str]) {
     let key = format!("{scope} skill s");
     let [(key, fields)] = skill(&key, content);
     let prefix = format!("{} skill {scope}:s content ", rule.level());
@@ -193,7 +194,7 @@ fn every_field_is_checked_for_variables() {
 #[test]
 fn a_variable_is_looked_at_as_it_is_filled_in() {
     let all = settings(&["X"], &["X"]);
-    let fields = |settings: &Settings, rule: Rule, key: &str, fields: &Value| -> Vec<String> {
+    let fields = |settings: &LintSettings, rule: Rule, key: &str, fields: &Value| -> Vec<String> {
         let found = Shelf::read(&[(key, fields.clone())]).lint(settings);
         found.into_iter().filter(|it| it.rule == rule).filter_map(|it| it.field).collect()
     };

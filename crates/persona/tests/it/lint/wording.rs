@@ -1,6 +1,6 @@
 //! The sentences of lint, pinned in one snapshot. The tests of the rules compare fields.
 
-use persona::lint::{Rule, Settings};
+use persona::lint::{LintSettings, Rule};
 use serde_json::json;
 
 use super::Shelf;
@@ -8,11 +8,11 @@ use super::Shelf;
 /// Two libraries with findings of every rule, in each of its sentences.
 #[test]
 fn sentences() {
-    let settings = Settings {
+    let settings = LintSettings {
         part_tokens: 2,
         providers: Some(["anthropic", "ollama"].map(str::to_owned).into()),
         env_allowed: ["UNSET".to_owned()].into(),
-        ..Settings::default()
+        ..LintSettings::default()
     };
     let key = format!("ghp_{}", "k7Qz2LmXw9RbT4vNc8Yd1HsJ6gPf3UaE5tKo");
     let mut findings = references().lint(&settings);
@@ -21,7 +21,7 @@ fn sentences() {
         "project persona p",
         json!({ "summary": "s", "preferred_models": [{ "provider": "openai", "model": "m" }] }),
     )]);
-    findings.extend(nobody.lint(&Settings { providers: Some([].into()), ..settings }));
+    findings.extend(nobody.lint(&LintSettings { providers: Some([].into()), ..settings }));
     for rule in Rule::ALL {
         assert!(findings.iter().any(|finding| finding.rule == *rule), "{rule} has no sentence here");
     }

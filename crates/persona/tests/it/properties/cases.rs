@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use persona::{Assembled, Bundle, Name, PartLink, PartType, Persona, Request, View, assemble};
+use persona::{Assembled, AssemblyRequest, Bundle, Name, PartLink, PartType, Persona, View, assemble};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -26,27 +26,27 @@ pub(super) struct Case {
 
 impl Case {
     /// The request without filters and budgets.
-    pub(super) fn whole(&self) -> Request {
-        Request { view: self.view, overrides: self.overrides.clone(), ..Request::default() }
+    pub(super) fn whole(&self) -> AssemblyRequest {
+        AssemblyRequest { view: self.view, overrides: self.overrides.clone(), ..AssemblyRequest::default() }
     }
 
-    pub(super) fn with_types(&self) -> Request {
-        Request { types: self.types.clone(), ..self.whole() }
+    pub(super) fn with_types(&self) -> AssemblyRequest {
+        AssemblyRequest { types: self.types.clone(), ..self.whole() }
     }
 
-    pub(super) fn with_limit(&self) -> Request {
-        Request { limit: Some(self.limit), ..self.whole() }
+    pub(super) fn with_limit(&self) -> AssemblyRequest {
+        AssemblyRequest { limit: Some(self.limit), ..self.whole() }
     }
 
-    pub(super) fn with_max_tokens(&self) -> Request {
-        Request { max_tokens: Some(self.max_tokens), ..self.whole() }
+    pub(super) fn with_max_tokens(&self) -> AssemblyRequest {
+        AssemblyRequest { max_tokens: Some(self.max_tokens), ..self.whole() }
     }
 
-    pub(super) fn with_all(&self) -> Request {
-        Request { types: self.types.clone(), limit: Some(self.limit), ..self.with_max_tokens() }
+    pub(super) fn with_all(&self) -> AssemblyRequest {
+        AssemblyRequest { types: self.types.clone(), limit: Some(self.limit), ..self.with_max_tokens() }
     }
 
-    pub(super) fn assemble(&self, request: &Request) -> Assembled<'_> {
+    pub(super) fn assemble(&self, request: &AssemblyRequest) -> Assembled<'_> {
         assemble(&self.bundle, request, &Toks).expect("its overrides exist")
     }
 }

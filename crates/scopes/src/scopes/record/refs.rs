@@ -6,11 +6,11 @@ use persona::catalog::resolve;
 use persona::{AnyEntity, Kind, Name, Scope};
 
 use super::{ScopeFile, Scopes};
-use files::{Document, Entry};
+use files::{Document, FileEntry};
 use store::Ref;
 
 /// Receives kind, scope and name of a found entity, and its entry if it is in a file.
-type Visit<'a> = dyn FnMut(Kind, Scope, &Name, Option<&Entry>) + 'a;
+type Visit<'a> = dyn FnMut(Kind, Scope, &Name, Option<&FileEntry>) + 'a;
 
 /// Visits every entity that an entity of a file refers to, through the files. Passes on those in files
 /// and, once each, those to look up in the shared scope.

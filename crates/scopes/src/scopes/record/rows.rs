@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{HEAD, Head, Recorded, ScopeFile, history_key};
 use crate::Result;
-use database::{Transaction, Value, now};
+use database::{Parameter, Transaction, now};
 use store::{Action, Attribution, GONE, Ref};
 
 /// The recorded history of the entries that change.
@@ -57,7 +57,7 @@ impl Known {
             })
             .collect();
         let mut values = history_key(file).to_vec();
-        values.push(Value::Json(serde_json::to_string(&names)?));
+        values.push(Parameter::Json(serde_json::to_string(&names)?));
         let (kind, name) = ("(j.value ->> 0)", "(j.value ->> 1)");
         let sql = format!(
             "SELECT json_object('kind', {kind}, 'name', {name}, \
@@ -139,16 +139,16 @@ pub(super) async fn insert(
     rows: &[NewRevision],
     attribution: &Attribution,
 ) -> Result<()> {
-    let with = |rows: &[&NewRevision], more: &[Value]| -> Result<Vec<Value>> {
-        let list = Value::Json(serde_json::to_string(rows)?);
+    let with = |rows: &[&NewRevision], more: &[Parameter]| -> Result<Vec<Parameter>> {
+        let list = Parameter::Json(serde_json::to_string(rows)?);
         Ok([&history_key(file)[..], &[list], more].concat())
     };
     let all: Vec<&NewRevision> = rows.iter().collect();
     let attributed = [
-        Value::Text(attribution.who.clone()),
-        Value::Text(attribution.front.clone()),
-        Value::MaybeText(attribution.message.clone()),
-        Value::Time(now()),
+        Parameter::Text(attribution.who.clone()),
+        Parameter::Text(attribution.front.clone()),
+        Parameter::MaybeText(attribution.message.clone()),
+        Parameter::Time(now()),
     ];
     transaction
         .run(
@@ -174,14 +174,16 @@ pub(super) async fn insert(
         for row in left.iter().filter(|row| row.kind == Kind::Persona && !row.is_gone()) {
             let sql = "UPDATE persona_state SET name = $4 WHERE scope = $1 AND origin = $2 AND name = $3";
             let values =
-                [&history_key(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
+                [&history_key(file)[..], &[Parameter::from(&row.before), Parameter::from(&row.name)]]
+                    .concat();
             transaction.run(sql, &values).await?;
         }
         // Stages in an arc follow its new name.
         for row in left.iter().filter(|row| row.kind == Kind::Arc && !row.is_gone()) {
             let sql = "UPDATE persona_state SET arc = $4 WHERE scope = $1 AND origin = $2 AND arc = $3";
             let values =
-                [&history_key(file)[..], &[Value::from(&row.before), Value::from(&row.name)]].concat();
+                [&history_key(file)[..], &[Parameter::from(&row.before), Parameter::from(&row.name)]]
+                    .concat();
             transaction.run(sql, &values).await?;
         }
     }
@@ -192,6 +194,6 @@ pub(super) async fn insert(
                coalesce(value ->> 'created_at', $4), $4 FROM json_each($3) WHERE TRUE \
                ON CONFLICT (scope, origin, kind, name) DO UPDATE SET guid = excluded.guid, revision = excluded.revision, \
                content_hash = excluded.content_hash, updated_at = excluded.updated_at";
-    transaction.run(sql, &with(&there, &[Value::Time(now())])?).await?;
+    transaction.run(sql, &with(&there, &[Parameter::Time(now())])?).await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use persona::{AnyEntity, Kind, Name, Rename, Scope};
 
 use super::{Head, Recorded, ScopeFile, Scopes};
 use crate::Result;
-use files::{Document, Entry};
+use files::{Document, FileEntry};
 use store::Action;
 
 /// An entry that is no longer there under its name.
@@ -14,7 +14,7 @@ struct Gone {
     entity: AnyEntity,
     hash: String,
     /// Its content with the renames applied that are known so far.
-    followed: Entry,
+    followed: FileEntry,
 }
 
 /// Entries by kind and name, in a stable order.
@@ -30,7 +30,7 @@ impl Scopes {
         let mut heads: ByName<Head> =
             heads.into_iter().map(|head| ((head.kind, head.name.clone()), head)).collect();
         let mut changes = Vec::new();
-        let mut new: ByName<&Entry> = BTreeMap::new();
+        let mut new: ByName<&FileEntry> = BTreeMap::new();
         for (kind, entries) in &document.entries {
             for (name, entry) in entries {
                 let key = (*kind, name.clone());
@@ -65,21 +65,21 @@ impl Scopes {
         let last = self.recorded(file, Some(&names)).await?;
         let gone = heads.into_iter().filter_map(|((kind, name), head)| {
             let entity = last.entries.get(&kind)?.get(&name)?.entity.clone();
-            let followed = Entry { hash: head.hash.clone(), ..Entry::new(entity.clone()) };
+            let followed = FileEntry { hash: head.hash.clone(), ..FileEntry::new(entity.clone()) };
             Some(((kind, name), Gone { entity, hash: head.hash, followed }))
         });
         Ok(gone.collect())
     }
 }
 
-fn recorded(action: Action, entry: &Entry, renamed_from: Option<Name>) -> Recorded {
+fn recorded(action: Action, entry: &FileEntry, renamed_from: Option<Name>) -> Recorded {
     Recorded { action, entity: entry.entity.clone(), hash: entry.hash.clone(), renamed_from }
 }
 
 /// Removes entries from `gone` that the file has under another name: their history continues. An entry is
 /// recognized by its content. References to a renamed entry have the new name in their content, so one
 /// rename reveals the next. No name is both old and new, so the order does not matter.
-fn renames(scope: Scope, gone: &mut ByName<Gone>, new: &ByName<&Entry>) -> Vec<((Kind, Name), Name)> {
+fn renames(scope: Scope, gone: &mut ByName<Gone>, new: &ByName<&FileEntry>) -> Vec<((Kind, Name), Name)> {
     let mut free: BTreeMap<(Kind, String), Vec<&Name>> = BTreeMap::new();
     for ((kind, name), entry) in new {
         free.entry((*kind, entry.hash.clone())).or_default().push(name);
@@ -108,7 +108,7 @@ fn renames(scope: Scope, gone: &mut ByName<Gone>, new: &ByName<&Entry>) -> Vec<(
                 followed |= entity.follow_rename(rename);
             }
             if followed {
-                entry.followed = Entry::new(entity);
+                entry.followed = FileEntry::new(entity);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use app::{Author, Library, OpenOptions, Runtime, RuntimeOptions};
-use providers::{Kind, Providers, Settings};
+use providers::{Kind, ProviderSettings, Providers};
 use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
 use server::ServerOptions;
@@ -37,7 +37,7 @@ impl Served {
     async fn start(directory: &Path, model: &Rehearsal) -> Self {
         let database = OpenOptions::database(directory.join("masque.db").display().to_string());
         let library = Library::open(database).await.expect("a library");
-        let mut settings = Settings::new(Kind::Anthropic);
+        let mut settings = ProviderSettings::new(Kind::Anthropic);
         settings.base_url = Some(model.url());
         settings.models = vec!["actor".to_owned()];
         let providers = BTreeMap::from([("stage".to_owned(), settings)]);
