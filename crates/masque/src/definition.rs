@@ -141,6 +141,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
+/// Reads a JSON file, or standard input for the path "-".
+pub(crate) fn read_json(path: &Path) -> Result<Value> {
+    serde_json::from_str(&read_text(path)?).map_err(|error| not_json(shown(path), &error))
+}
+
 fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
@@ -163,14 +168,16 @@ fn unserialisable(error: &serde_json::Error) -> Failure {
 /// TOML never opens with a brace and a JSON object always does, so the content tells them apart.
 fn parse_fields(text: &str, origin: &str) -> Result<Map<String, Value>> {
     if text.trim_start().starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or(&message);
-            not_readable(origin, (line, column), message)
-        });
+        return serde_json::from_str(text).map_err(|error| not_json(origin, &error));
     }
     toml::from_str(text).map_err(|error| not_toml(origin, text, &error))
+}
+
+/// The failure of a JSON text, with the place of the error.
+fn not_json(origin: impl Display, error: &serde_json::Error) -> Failure {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    not_readable(origin, (error.line(), error.column()), message)
 }
 
 /// The failure of a TOML text, with the place of the error.
@@ -210,10 +217,10 @@ fn refused(error: &InputError, origin: Option<&str>) -> Failure {
 /// Advice that names flags and commands; other errors keep their remedies.
 fn advice(error: &InputError) -> Option<String> {
     match error {
-        InputError::Missing { field: "name", .. } => {
+        InputError::Missing { parent, field: "name" } if parent.is_empty() => {
             Some("pass it after the kind, or set it in the file".to_owned())
         }
-        InputError::Missing { field, .. } => {
+        InputError::Missing { parent, field } if parent.is_empty() => {
             Some(format!("pass --{}, or set it in the file", field.replace('_', "-")))
         }
         InputError::Unknown { field, .. } => match field.as_str() {

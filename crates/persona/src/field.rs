@@ -124,12 +124,10 @@ pub enum Inherit {
 /// The flag of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flag {
-    /// `--name-of-field`; a list in the singular, and repeatable.
+    /// `--name-of-field`. The flag of a list of texts or names is repeatable, and in the singular.
     Named,
     /// The same under another name.
     Called(&'static str),
-    /// Only in a file.
-    None,
 }
 
 /// Which inputs take a field.

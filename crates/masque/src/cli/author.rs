@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use persona::field::Input;
 use persona::{Kind, Name};
 use serde::Serialize;
@@ -83,13 +83,9 @@ fn rename_argument() -> Arg {
         .help("Rename it, and update all references to it")
 }
 
-/// Adds to a flag's help what becomes of the current value.
+/// Adds the fate of the current value to a flag's help.
 fn in_place(kind: Kind, argument: Arg) -> Arg {
-    let note = match argument.get_action() {
-        ArgAction::Append => "replaces the current ones",
-        _ if fields::is_cleared_by_zero(kind, argument.get_id().as_str()) => "0 clears it",
-        _ => return argument,
-    };
+    let Some(note) = fields::update_note(kind, argument.get_id().as_str()) else { return argument };
     match argument.get_help().map(|help| format!("{help}; {note}")) {
         Some(help) => argument.help(help),
         None => argument,

@@ -136,10 +136,6 @@ impl Field {
         Self { flag: Flag::Called(name), ..self }
     }
 
-    pub(crate) const fn in_files_only(self) -> Self {
-        Self { flag: Flag::None, ..self }
-    }
-
     /// Sets the number that counts if none is given.
     pub(crate) const fn unset(self, value: f64) -> Self {
         let shape = match self.shape {

@@ -19,8 +19,7 @@ kind! {
             CONTEXT_ENTRIES,
             &ContextEntry::ITEM,
             "Files, and how much of each. A later entry wins over an earlier one.",
-        )
-        .in_files_only();
+        );
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own token_budget: Option<u32> =
             field::whole(1, u32::MAX as i64, "The most tokens of all files together.");

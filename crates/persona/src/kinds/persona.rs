@@ -150,8 +150,7 @@ kind! {
             "Exchanges that show how the persona answers: `{ user, persona }`. They follow the parts in the prompt, \
              and are dropped before anything else when room is short. Without any, the base's.",
         )
-        .strongest()
-        .in_files_only();
+        .strongest();
         #[serde(default)]
         linked traits: Vec<Name> =
             field::names(Kind::Trait, LINKS, "Traits, in addition to the base's.").union("remove_traits");

@@ -23,8 +23,7 @@ kind! {
             "Category → its tools. Only tools that are named here exist for the persona. Bias profiles go by the \
              names of the categories.",
         )
-        .searched()
-        .in_files_only();
+        .searched();
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }

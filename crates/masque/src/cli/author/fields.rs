@@ -10,7 +10,7 @@ use persona::Kind;
 use persona::field::{Field, Flag, Inherit, Input, Shape};
 use serde_json::{Map, Value, json};
 
-use crate::definition::read_text;
+use crate::definition::{read_json, read_text};
 use crate::failure::Result;
 
 /// The heading of flags about inheritance.
@@ -29,7 +29,8 @@ impl GivenFields {
     pub(crate) fn read(self) -> Result<Map<String, Value>> {
         let mut values = self.values;
         for (flag, path) in self.files {
-            put(&mut values, flag, read_text(&path)?.into());
+            let value = if takes_json(flag.field) { read_json(&path)? } else { read_text(&path)?.into() };
+            put(&mut values, flag, value);
         }
         Ok(values)
     }
@@ -42,7 +43,7 @@ struct FieldFlag {
     /// The table that contains the field. None at the top level.
     table: Option<&'static str>,
     long: String,
-    /// The flag that reads the text from a file.
+    /// The flag that reads the value from a file.
     file: Option<String>,
     value_name: String,
     help: String,
@@ -62,50 +63,65 @@ fn flags_of(fields: &'static [Field]) -> Vec<FieldFlag> {
     let mut flags = Vec::new();
     for field in fields {
         match (field.shape, flag_name(field)) {
-            (Shape::Key, _) | (_, None) => {}
-            (Shape::Table(inner), Some(prefix)) => {
-                let inner = inner.iter().filter_map(|inner| {
-                    let long = format!("{prefix}-{}", flag_name(inner)?);
+            (Shape::Key, _) => {}
+            (Shape::Table(inner), prefix) => {
+                let inner = inner.iter().map(|inner| {
+                    let long = format!("{prefix}-{}", flag_name(inner));
                     // Only top-level fields can be read from a file.
-                    Some(FieldFlag { file: None, ..FieldFlag::new(inner, Some(field.name), long) })
+                    FieldFlag { file: None, ..FieldFlag::new(inner, Some(field.name), long) }
                 });
                 flags.extend(inner);
             }
-            (_, Some(long)) => flags.push(FieldFlag::new(field, None, long)),
+            (_, long) => flags.push(FieldFlag::new(field, None, long)),
         }
     }
     flags
 }
 
-/// `--system-prompt` for `system_prompt`. A flag of a list is in the singular.
-fn flag_name(field: &Field) -> Option<String> {
+/// `--system-prompt` for `system_prompt`. A repeatable flag is in the singular.
+fn flag_name(field: &Field) -> String {
     let name = match field.flag {
-        Flag::None => return None,
-        Flag::Called(name) => return Some(name.to_owned()),
+        Flag::Called(name) => return name.to_owned(),
         Flag::Named => field.name,
     };
     let name = if is_repeatable(field) { name.strip_suffix('s').unwrap_or(name) } else { name };
-    Some(name.replace('_', "-"))
+    name.replace('_', "-")
 }
 
 fn is_repeatable(field: &Field) -> bool {
-    matches!(
-        field.shape,
-        Shape::Words { .. } | Shape::Names(..) | Shape::Texts(_) | Shape::List { .. } | Shape::Map { .. }
-    )
+    match field.shape {
+        Shape::Words { .. } | Shape::Names(..) | Shape::Texts(_) => true,
+        Shape::List { .. } | Shape::Map { .. } => !takes_json(field),
+        _ => false,
+    }
+}
+
+/// True for lists and maps of tables without a shorter syntax, such as a name or `CATEGORY=N`.
+fn takes_json(field: &Field) -> bool {
+    match field.shape {
+        Shape::List { item, .. } => item.type_name != MODEL && !item.may_be_bare && !item.is_named,
+        Shape::Map { of, .. } => !matches!(of.shape, Shape::Number { .. }),
+        _ => false,
+    }
 }
 
 impl FieldFlag {
     fn new(field: &'static Field, table: Option<&'static str>, long: String) -> Self {
         let about = field.about.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let more = if is_repeatable(field) { "; repeatable" } else { "" };
+        let more = if is_repeatable(field) {
+            "; repeatable"
+        } else if takes_json(field) {
+            ", as JSON"
+        } else {
+            ""
+        };
         let about_bases = field.inherit == Inherit::Removes
             || matches!(field.shape, Shape::Base)
             || field.name.ends_with("_mode");
         Self {
             field,
             table,
-            file: field.is_long().then(|| format!("{long}-file")),
+            file: (field.is_long() || takes_json(field)).then(|| format!("{long}-file")),
             value_name: value_name(field),
             help: format!("{about}{more}"),
             file_help: format!(
@@ -131,6 +147,7 @@ impl FieldFlag {
                 argument.value_parser(PossibleValuesParser::new(words.chain(none)))
             }
             Shape::Whole { .. } => argument.value_parser(clap::value_parser!(u32)),
+            _ if takes_json(self.field) => argument.value_parser(json_value),
             Shape::Map { .. } => argument.value_parser(pair),
             Shape::List { item, .. } if item.type_name == MODEL => argument.value_parser(model),
             _ => argument,
@@ -146,6 +163,10 @@ impl FieldFlag {
             |id: &str| matches.get_many::<String>(id).map(|values| values.filter(|it| !it.is_empty()));
         Some(match self.field.shape {
             Shape::Whole { .. } => json!(matches.get_one::<u32>(id)?),
+            _ if takes_json(self.field) => match matches.get_one::<Value>(id)? {
+                Value::Null => self.field.unset_json(),
+                value => value.clone(),
+            },
             Shape::Map { .. } => {
                 let pairs = matches.get_many::<(String, f64)>(id)?;
                 Value::Object(pairs.map(|(key, value)| (key.clone(), json!(value))).collect())
@@ -171,6 +192,7 @@ fn value_name(field: &Field) -> String {
         Shape::Base => "NAME|SCOPE:NAME".to_owned(),
         Shape::Whole { .. } => "N".to_owned(),
         Shape::Word(_) => last,
+        _ if takes_json(field) => "JSON".to_owned(),
         Shape::Words { .. } => last.strip_suffix('S').unwrap_or(&last).to_owned(),
         Shape::List { item, .. } if item.type_name == MODEL => "PROVIDER/MODEL".to_owned(),
         Shape::List { .. } => "NAME".to_owned(),
@@ -202,9 +224,22 @@ fn pair(text: &str) -> std::result::Result<(String, f64), &'static str> {
     parsed.ok_or("expected CATEGORY=NUMBER, for example search=1.5")
 }
 
-/// True if a flag of a kind clears its field with 0.
-pub(super) fn is_cleared_by_zero(kind: Kind, long: &str) -> bool {
-    flags(kind).iter().any(|flag| flag.long == long && flag.field.is_cleared_by_zero())
+/// Parses JSON. As with texts, an empty value clears the field.
+fn json_value(text: &str) -> std::result::Result<Value, String> {
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))
+}
+
+/// The fate of a field's current value in an update, for the help of the field's flag.
+pub(super) fn update_note(kind: Kind, long: &str) -> Option<&'static str> {
+    let field = flags(kind).iter().find(|flag| flag.long == long)?.field;
+    if is_repeatable(field) || takes_json(field) {
+        Some("replaces the current ones")
+    } else {
+        field.is_cleared_by_zero().then_some("0 clears it")
+    }
 }
 
 /// Adds the flags of a kind. `taken` selects the fields.
@@ -247,3 +282,6 @@ fn put(values: &mut Map<String, Value>, flag: &FieldFlag, value: Value) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
