@@ -1,4 +1,4 @@
-//! When the turns of a session no longer fit into a model's context.
+//! Decides whether the turns of a session fit into a model's context.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ const VERBATIM: f64 = 0.35;
 const ANSWER_TOKENS: u32 = 4096;
 /// A lower bound of a token's bytes: a short conversation need not be counted.
 const BYTES_PER_TOKEN: usize = 2;
-/// Tokens of a turn besides its text.
+/// Overhead of a turn, in tokens.
 const OVERHEAD_TOKENS: usize = 8;
 
 /// A model's context.

@@ -25,7 +25,7 @@ pub enum Entry {
     Note { at: DateTime<Utc>, note: Note },
 }
 
-/// Something that happened in a session and is no turn.
+/// An event of a session that is not a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Note {

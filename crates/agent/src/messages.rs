@@ -1,4 +1,4 @@
-//! Flat turns as the messages that every protocol wants: user, assistant, user, assistant.
+//! Converts flat turns into alternating messages: user, assistant, user, assistant.
 
 use llm::{Block, CallBlock, Message, ToolResult};
 

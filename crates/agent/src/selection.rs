@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::strategy::{Lean, category_of};
 use crate::{Mode, Tool};
 
-/// The inputs of a selection besides the tools.
+/// The inputs of a selection, except the tools.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen<'a> {
     pub mode: Mode,

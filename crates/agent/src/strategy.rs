@@ -1,4 +1,4 @@
-//! How much a persona leans to each of its tools, and how its prompt says so.
+//! A persona's preferences among its tools, and their wording in the prompt.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

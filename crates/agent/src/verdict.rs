@@ -19,7 +19,7 @@ pub enum Verdict<'a> {
     Refuse(Refused),
 }
 
-/// Everything that a verdict depends on besides the call.
+/// The inputs of a verdict, except the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances<'a> {
     pub mode: Mode,

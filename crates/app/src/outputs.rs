@@ -389,7 +389,7 @@ pub struct Resolved {
     pub deleted: Vec<Scope>,
 }
 
-/// The settings of a persona that are no part of its prompt, by field.
+/// The settings of a persona, which are not part of its prompt, by field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PersonaSettings(pub serde_json::Map<String, Value>);

@@ -2,7 +2,7 @@
 //!
 //! `agent` decides; this module calls models, runs tools, and stores every entry before it reports it.
 //! A run is a task that holds its session by a lease, which expires seconds after its process dies. A
-//! run that waits for an approval is no task at all, only rows. A run can also do without a session:
+//! run that waits for an approval is rows and no task. A run can also do without a session:
 //! see [`Runtime::perform`].
 
 mod active_run;

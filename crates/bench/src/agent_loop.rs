@@ -52,7 +52,7 @@ struct Client {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     wall_micros: Vec<f64>,
-    /// Of all runs that count. Linux tells it in hundredths of a second, too coarse for one batch.
+    /// CPU time of all measured runs. Linux reports hundredths of a second, too coarse for one batch.
     cpu_seconds: f64,
     first_token_micros: Vec<f64>,
 }

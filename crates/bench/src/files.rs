@@ -36,7 +36,7 @@ const LOADS: usize = 200;
 const LOAD_BAR: f64 = 3.0;
 const SAVE_BAR: f64 = 1.5;
 
-/// A file, a library over it, and what was measured of them, in microseconds.
+/// A file, a library over it, and their measurements in microseconds.
 struct MeasuredFile {
     size: u64,
     /// The file as it was made; saves change it since.

@@ -34,7 +34,7 @@ struct Library {
     bare_row: Vec<f64>,
 }
 
-/// Makes a library; what that takes in memory is not what is measured, so it has a process of its own.
+/// Makes a library in a separate process, so that its memory is not measured.
 pub(crate) async fn fill(file: &str, size: &str) -> Result<()> {
     testkit::fill(file, size.parse()?, SEED).await;
     Ok(())

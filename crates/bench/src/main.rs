@@ -1,5 +1,5 @@
-//! The benchmarks: what Masque costs beside a bare baseline of the same stack, measured in one
-//! run, because absolute times mean nothing on shared machines.
+//! Benchmarks of Masque against a bare baseline of the same stack. Both are measured in one run,
+//! because absolute times mean nothing on shared machines.
 //!
 //! Started by `cargo xtask bench NAME`. Knows everything; nothing knows it.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]

@@ -11,7 +11,7 @@ use crate::process::Process;
 use crate::report::{Figure, percentile, sorted};
 
 const STARTS: usize = 15;
-/// How long a server is left alone before its memory is read.
+/// The idle time of a server before its memory is read.
 const IDLE: Duration = Duration::from_millis(300);
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 
@@ -39,7 +39,7 @@ pub(crate) fn measure(masque: &str, database: &Path, constant: &str) -> Result<V
     ])
 }
 
-/// Starts a server and says hello; answers the milliseconds until it answered, and its memory.
+/// Starts a server and initializes it. Returns the milliseconds until its answer, and its memory.
 fn start(command: &mut Command) -> Result<(f64, f64)> {
     let started = Instant::now();
     let mut process = Process::start(command)?;

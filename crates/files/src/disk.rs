@@ -40,7 +40,7 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
         return Err(Error::NotAFile { path: path.display().to_string() });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or(0).min(limits::FILE_BYTES));
-    // One byte more than allowed tells that there are too many.
+    // Reading one byte more than allowed detects a file that is too large.
     file.take(limits::FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > limits::FILE_BYTES {
         return Err(Error::TooLarge { path: path.display().to_string(), most: limits::FILE_BYTES });
@@ -48,10 +48,10 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// A file that this process alone writes to, among those that ask.
+/// An advisory lock on a file.
 #[derive(Debug)]
 pub struct Lock {
-    /// Closing it lets go.
+    /// Closing it releases the lock.
     _file: File,
 }
 

@@ -41,8 +41,8 @@ use value::Node;
 pub(crate) use value::field_of_file_key;
 pub(crate) use value::long_fields;
 
-/// The tables of a project's file that define nothing, but name whom to start and to call. They are
-/// heeded only where the user trusts the project.
+/// Tables of a project's file that configure connections instead of defining entities. They are ignored
+/// unless the user trusts the project.
 pub const CONNECTIONS: [&str; 2] = ["mcp_servers", "providers"];
 
 /// A definition that a file holds.
@@ -60,10 +60,10 @@ impl FileEntry {
     }
 }
 
-/// A personas.toml that was read.
+/// A parsed personas.toml.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// As the path was given.
+    /// The path as given.
     pub path: PathBuf,
     pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<FileEntry>>>,
     /// Entries of the file that cannot be read, each with an entry in `problems`.
@@ -72,17 +72,17 @@ pub struct Document {
     pub connections: Vec<&'static str>,
     /// By place.
     pub problems: Vec<Problem>,
-    /// How many more there are than `problems` tells.
+    /// The number of further problems.
     pub more_problems: usize,
-    /// Every file that a text comes from, those that are missing too.
+    /// Every included file, missing ones too.
     pub included: Vec<PathBuf>,
-    /// How those that could be read were before.
+    /// The state of the readable included files when they were read.
     pub seen: BTreeMap<PathBuf, Stamp>,
-    /// SHA-256 of the text, and of the included texts where there are any.
+    /// SHA-256 of the text and of any included texts.
     pub hash: String,
     /// How many fields take their text from a file, by its canonical path.
     uses: BTreeMap<PathBuf, usize>,
-    /// Tells whether a text is the one that this was read from.
+    /// Identifies the text that this was read from.
     pub fingerprint: u64,
 }
 
@@ -92,7 +92,7 @@ impl Document {
         self.fingerprint == fingerprint(text)
     }
 
-    /// A file that has nothing yet.
+    /// An empty document.
     pub fn empty(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -160,7 +160,7 @@ impl Document {
 
 /// Reads the text of a personas.toml. The path is for messages and for included texts.
 ///
-/// An error says that the text is not TOML, or too much of it.
+/// Fails if the text is not TOML or too long.
 pub fn read(path: &Path, text: &str) -> Result<Document, Problem> {
     read_over(path, text, Overlay::new())
 }
@@ -208,7 +208,7 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
     })
 }
 
-/// The bytes of a file as text; an error says where they are not UTF-8.
+/// The bytes of a file as text. Fails if they are not UTF-8.
 pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let good = str::from_utf8(&error.as_bytes()[..error.utf8_error().valid_up_to()]).unwrap_or_default();

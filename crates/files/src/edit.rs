@@ -33,7 +33,7 @@ use splice::splice;
 pub enum Edit<'a> {
     /// Makes the entry of this kind and name what is given, new or not.
     Put { entity: &'a AnyEntity },
-    /// Takes an entry away; one that is not there is no error.
+    /// Removes an entry, if it exists.
     Remove { kind: Kind, name: &'a Name },
     /// Gives an entry another key; what refers to it is left to the caller.
     Rename { kind: Kind, old: &'a Name, new: &'a Name },
@@ -132,7 +132,7 @@ pub fn apply(text: &str, edits: &[Edit<'_>], current: &Document) -> Result<Edite
     batch.finish()
 }
 
-/// How many of the edits, from the first, are about different entries.
+/// The number of leading edits that are about different entries.
 fn distinct(edits: &[Edit<'_>]) -> usize {
     let mut seen: BTreeSet<(Kind, &str)> = BTreeSet::new();
     let fresh = edits.iter().take_while(|edit| match edit {

@@ -200,7 +200,7 @@ pub(crate) struct Cursor<'t> {
 
 impl<'t> Cursor<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        // The mark at the beginning is no character of the first line.
+        // A byte order mark does not count as a character of the first line.
         Self { text, line: 1, line_start: if text.starts_with('\u{feff}') { 3 } else { 0 } }
     }
 

@@ -1,4 +1,4 @@
-//! Which directory is the project.
+//! Finds the directory of the project.
 
 use std::path::{Path, PathBuf};
 

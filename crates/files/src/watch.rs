@@ -95,7 +95,7 @@ struct Follower {
     paths: Vec<PathBuf>,
     /// The files, and every link on the way to them.
     trail: BTreeSet<PathBuf>,
-    /// Those that are watched, each with what tells it from another one of its name.
+    /// The watched directories, each with its identity.
     directories: BTreeMap<PathBuf, Option<u64>>,
     seen: Look,
     commands: Sender<Message>,

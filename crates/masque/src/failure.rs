@@ -21,7 +21,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) enum Failure {
     /// An error as data; a person reads it as a sentence.
     Told(Box<Report>),
-    /// A persona was stopped before it came to its end, as was told.
+    /// A run stopped before its end. The reason is already printed.
     Unfinished,
     /// The answer was stopped with Ctrl-C, or by another process.
     Interrupted,

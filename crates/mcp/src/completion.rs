@@ -52,7 +52,7 @@ fn invalid(message: &str) -> ErrorData {
 }
 
 async fn names(library: &Library, kind: Kind, typed: &str) -> Values {
-    // One more than is shown tells whether there are more.
+    // One extra result shows that there are more.
     let found = Reads(library).complete_names(kind, typed, COMPLETIONS + 1).await;
     let found = found.map_err(|error| protocol_error(&error))?;
     let has_more = found.len() > COMPLETIONS;

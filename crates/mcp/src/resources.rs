@@ -127,7 +127,7 @@ pub(crate) const TEMPLATES: [(&str, Kind, &str, &str, &str); 7] = [
         Kind::Persona,
         "persona-manifest",
         JSON,
-        "What a persona is made of, without contents",
+        "The pieces of a persona, without contents",
     ),
     ("persona://{name}/compiled", Kind::Persona, "persona-compiled", MARKDOWN, "A persona as prompt text"),
     ("part://{name}", Kind::Part, "part", JSON, "A part with its content"),

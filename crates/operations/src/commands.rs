@@ -1,4 +1,4 @@
-//! Commands that are no operations, each with the reason.
+//! Commands that are not operations, each with the reason.
 
 /// Commands without an operation, and why.
 pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[

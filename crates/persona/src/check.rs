@@ -48,14 +48,14 @@ pub enum BrokenRule {
     Repeated(String),
     /// A path leads out of the project.
     Outside,
-    /// A part has no text at all.
+    /// A part has no text.
     NoText,
     /// Neither or both of two fields are given.
     EitherOf(&'static str, &'static str),
 }
 
 impl BrokenRule {
-    /// What is wrong with the value, without advice.
+    /// The problem, without advice.
     pub fn description(&self) -> String {
         match self {
             Self::TooLong { bytes, most } => format!("has {bytes} bytes, at most {most} are allowed"),

@@ -1,4 +1,4 @@
-//! The description of a field: its shape, its limits and what it is for.
+//! The description of a field: its shape, limits and purpose.
 //!
 //! Each kind describes its fields once, beside its type ([`Described::FIELDS`]). Everything that
 //! treats fields alike reads that table: checks, references, inheritance, lint, the schema of
@@ -29,7 +29,7 @@ pub struct Field {
     pub inherit: Inherit,
     /// True if the runtime fills in `${env.NAME}`: the text reaches a model.
     pub is_filled: bool,
-    /// True if it is for people and runtimes: `show` has it, no agent's view does.
+    /// True if it is for people and runtimes: `show` prints it, views for agents leave it out.
     pub is_setting: bool,
     /// True if a text must hold more than blanks.
     pub says_something: bool,
@@ -60,9 +60,9 @@ pub enum Shape {
     Words { most: usize, chars: usize },
     /// At most so many short texts.
     Texts(usize),
-    /// A whole number. `unset` counts where none is given; `implied` is never written out.
+    /// A whole number. `unset` is the default; `implied` is a default that is never written out.
     Whole { least: i64, most: i64, unset: Option<i64>, implied: Option<i64> },
-    /// A number. `unset` counts where none is given.
+    /// A number. `unset` is the default.
     Number { least: f64, most: f64, unset: Option<f64> },
     /// A table with fields of its own.
     Table(&'static [Field]),
@@ -76,18 +76,18 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
     pub words: fn() -> Vec<&'static str>,
-    /// The word that counts if none is given, for the schema.
+    /// The effective word of an empty field, for the schema.
     pub unset: Option<&'static str>,
-    /// The word that goes without saying: it is neither written to a file nor compared.
+    /// The default word, which is neither written to a file nor compared.
     pub implied: Option<&'static str>,
-    /// True if the field may have no word at all.
+    /// True if the field may be empty.
     pub is_optional: bool,
 }
 
 /// A table as the entry of a list.
 #[derive(Debug)]
 pub struct TableType {
-    /// The name of the Rust type, which is what serde tells a reader and a writer.
+    /// The name of the Rust type, as serde passes it to readers and writers.
     pub type_name: &'static str,
     pub about: &'static str,
     pub fields: &'static [Field],
@@ -115,9 +115,9 @@ pub enum Inherit {
     Own,
     /// The strongest layer that sets it decides. A table is inherited field by field.
     Strongest,
-    /// All layers together, without what the field of this name removes.
+    /// The union of all layers, minus the entries in the field of this name.
     Union(&'static str),
-    /// Names what is taken out of the base's list.
+    /// Removes entries from the base's list.
     Removes,
 }
 
@@ -130,12 +130,12 @@ pub enum Flag {
     Called(&'static str),
 }
 
-/// Which inputs take a field.
+/// The inputs with this field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// Create and update.
     Own,
-    /// Create only; commands of their own change it later.
+    /// Create only; other commands change it later.
     Linked,
 }
 
@@ -165,7 +165,7 @@ impl Field {
 }
 
 impl Shape {
-    /// The kind of what a value names: that of a name, of a list of names, or of a list of links.
+    /// The kind of the entities that a value names.
     pub fn names(&self) -> Option<Kind> {
         match self {
             Self::Name(kind) | Self::Names(kind, _) => Some(*kind),
@@ -193,7 +193,7 @@ impl TableType {
         Self { is_named: true, ..self }
     }
 
-    /// The kind that an entry links, where its name is that of another entity.
+    /// The kind of the linked entity, if an entry's name is a reference.
     fn link(&self) -> Option<Kind> {
         self.fields.iter().find_map(|field| match field {
             Field { name: "name", shape: Shape::Name(kind), .. } => Some(*kind),

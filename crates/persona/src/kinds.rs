@@ -113,13 +113,13 @@ kinds! {
     Persona(Persona) = "persona", "persona", "A named configuration that an agent loads, made of the other kinds";
     Part(Part) = "part", "part", "A reusable building block of behaviour, of one of 16 types";
     Trait(Trait) = "trait", "trait", "An atomic unit of personality";
-    Skill(Skill) = "skill", "skill", "Something that a persona knows how to do, loaded on demand";
-    Guardrail(Guardrail) = "guardrail", "guardrail", "What a persona must not do; never left out to save room";
-    Arc(CharacterArc) = "arc", "arc", "Stages that a persona goes through";
+    Skill(Skill) = "skill", "skill", "Instructions for a task, loaded on demand";
+    Guardrail(Guardrail) = "guardrail", "guardrail", "A prohibition that no budget drops";
+    Arc(CharacterArc) = "arc", "arc", "A sequence of stages for a persona";
     ToolPreset(ToolPreset) = "tool_preset", "tool preset", "The tools that a persona may use, by category";
-    BiasProfile(BiasProfile) = "bias_profile", "bias profile", "How much a persona leans to each category of tools";
+    BiasProfile(BiasProfile) = "bias_profile", "bias profile", "A persona's preferences among categories of tools";
     ContextPreset(ContextPreset) = "context_preset", "context preset", "The files that a persona sees";
-    TestInput(TestInput) = "test_input", "test input", "Something to try a persona with";
+    TestInput(TestInput) = "test_input", "test input", "An input to test a persona with";
 }
 
 impl Kind {

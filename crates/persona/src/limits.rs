@@ -1,4 +1,4 @@
-//! Every bound on what comes from outside, in one place.
+//! All limits on input, in one place.
 
 /// Characters in a name.
 pub const NAME_CHARS: usize = 64;

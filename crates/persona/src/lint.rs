@@ -38,7 +38,7 @@ pub struct LintTarget<'a> {
     pub entity: &'a AnyEntity,
 }
 
-/// The definitions besides the targets. A target hides the definition of its name: it may be a
+/// The definitions that are not targets. A target hides the definition of its name: it may be a
 /// draft of it.
 pub trait OtherDefinitions {
     /// The definition of this name in exactly this scope.
@@ -48,7 +48,7 @@ pub trait OtherDefinitions {
     /// a large store may return near ones only.
     fn names(&self, scope: Scope, kind: Kind, wanted: &Name) -> Vec<Name>;
 
-    /// True if a definition besides the targets uses this one, or may use it.
+    /// True if a definition that is not a target uses this one, or may use it.
     fn is_used(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 
     /// True if exactly this scope has, or may have, an unreadable definition of this name. References to it

@@ -12,7 +12,7 @@ use crate::{
     PartType, PreferredModel, Scope, Severity, TraitType, compile_view, fingerprint,
 };
 
-/// How much of each piece is shown.
+/// The amount of detail in an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum View {
     #[default]
@@ -116,7 +116,7 @@ pub struct GuardrailView {
     pub content: Option<String>,
 }
 
-/// Where a persona stands in its arc, and when to move on.
+/// A persona's stage in its arc, and when to move on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ArcView {

@@ -111,7 +111,7 @@ pub struct ProviderSettings {
     /// (`openai-responses`). By default on for OpenAI's own reasoning models.
     #[serde(default)]
     pub reasoning_items: Option<bool>,
-    /// A PEM file with certificate authorities that are trusted besides the system's.
+    /// A PEM file with certificate authorities to trust, in addition to the system's.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
     /// Replaces the environment's proxy; `"none"` uses none.

@@ -1,4 +1,4 @@
-//! How much well-known models hold.
+//! The context windows of well-known models.
 
 /// By the beginning of the name; the first that fits.
 const KNOWN: [(&str, u32); 17] = [

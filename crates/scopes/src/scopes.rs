@@ -140,7 +140,7 @@ impl Scopes {
         };
         let _ = self.0.watcher.set(Watcher::start(self.watched(), changed));
         // A program that was writing the file when it was opened may have stopped before watching began.
-        if self.0.files.iter().any(|file| file.current().stands_in) {
+        if self.0.files.iter().any(|file| file.current().is_from_history) {
             let scopes = self.clone();
             tokio::spawn(async move { scopes.reload_all().await });
         }

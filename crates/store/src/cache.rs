@@ -16,7 +16,7 @@ pub use rendered::Rendered;
 const BYTES: u64 = 64 * 1024 * 1024;
 /// The expected weight of one entry.
 const USUAL_BYTES: u64 = 4 * 1024;
-/// The weight of an entry besides its texts: keys, pointers, the cache's own bookkeeping.
+/// The overhead of an entry: keys, pointers, the cache's own bookkeeping.
 const OVERHEAD_BYTES: usize = 256;
 
 /// The key of a cached value. Answers are cached as rendered: their JSON is several times smaller than its

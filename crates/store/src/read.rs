@@ -170,7 +170,7 @@ impl Store {
         rows.iter().map(|row| Ok(serde_json::from_str::<Persona>(row)?.into())).collect()
     }
 
-    /// Which of these names of a kind are in shared.
+    /// The names of a kind that shared has, out of these.
     pub async fn shared_among(&self, kind: Kind, names: &[&Name]) -> Result<BTreeSet<Name>> {
         if names.is_empty() {
             return Ok(BTreeSet::new());
@@ -297,7 +297,7 @@ impl Store {
         rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
     }
 
-    /// Which of these builtins the shared scope has too, and so hides.
+    /// The builtins that shared hides, out of these.
     async fn shadowed(&self, kind: Kind, candidates: &[Found]) -> Result<BTreeSet<Name>> {
         let names: Vec<&Name> = candidates.iter().map(|found| &found.name).collect();
         self.shared_among(kind, &names).await

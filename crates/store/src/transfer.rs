@@ -157,14 +157,14 @@ impl Store {
     }
 }
 
-/// How many rows of a table are copied.
+/// The progress of a table.
 async fn count(source: &mut Transaction, table: &Table, extent: Extent) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM {} a WHERE {}", table.name, extent.condition(table));
     let count = source.number(&sql, &[]).await?;
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
 }
 
-/// How much of a database is copied.
+/// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Everything,

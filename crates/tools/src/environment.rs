@@ -79,8 +79,8 @@ pub(crate) fn harmless(all: impl Iterator<Item = Variable>) -> Vec<Variable> {
     .collect()
 }
 
-/// The variables for a command of a model: besides the harmless ones those that the settings name,
-/// but never one that looks like a key, which the model could print.
+/// The variables for a command of a model: the harmless ones and those that the settings name, but
+/// never one that looks like a key, which the model could print.
 pub(crate) fn for_commands(all: impl Iterator<Item = Variable> + Clone, pass: &[String]) -> Vec<Variable> {
     let named = all.clone().filter(|(name, value)| {
         let named =

@@ -142,7 +142,7 @@ fn edit_schema() -> Value {
         &["path", "old", "new"],
         json!({
             "path": { "type": "string", "minLength": 1, "description": PATH },
-            "old": { "type": "string", "minLength": 1, "description": "The text to replace, exactly as it stands" },
+            "old": { "type": "string", "minLength": 1, "description": "The text to replace, exactly as in the file" },
             "new": { "type": "string", "description": "The text to put in its place" },
             "all": { "type": "boolean", "description": "Replace every occurrence" },
         }),

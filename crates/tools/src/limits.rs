@@ -19,7 +19,7 @@ pub const FILE_BYTES: u64 = 10 * 1024 * 1024;
 pub const WRITTEN_BYTES: usize = 4 * 1024 * 1024;
 /// Lines that `read_file` shows by default.
 pub const READ_LINES: u64 = 2_000;
-/// The first bytes of a file, in which a NUL tells that it is binary.
+/// The first bytes of a file. A NUL among them marks it as binary.
 pub const BINARY_PROBE_BYTES: usize = 8 * 1024;
 /// Time that one call of a file tool may take.
 pub const FILES_TIME: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ pub const FILES_TIME: Duration = Duration::from_secs(20);
 pub const WALK_ENTRIES: usize = 200_000;
 /// Directories within directories.
 pub const WALK_DEPTH: usize = 64;
-/// Bytes of one file of ignore rules; the rest of it is not heeded.
+/// Bytes of one file of ignore rules; the rest is ignored.
 pub const IGNORE_RULES_BYTES: u64 = 256 * 1024;
 /// Entries that `list_files` shows.
 pub const LISTED_ENTRIES: usize = 1_000;

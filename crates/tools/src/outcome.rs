@@ -22,7 +22,7 @@ pub struct Outcome {
     pub effect: Option<RunEffect>,
 }
 
-/// The effect of a call on its run besides its result.
+/// The effect of a call on its run, in addition to its result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEffect {
     /// Hands a plan to the user. The run ends after the calls of the same reply.

@@ -33,7 +33,7 @@ use output::Output;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellSettings {
-    /// Names of variables that commands get besides the harmless ones. A name that looks like a key is
+    /// Names of variables that commands get, in addition to harmless ones. A name that looks like a key is
     /// never passed on: the model reads everything that a command prints.
     pub env_pass: Vec<String>,
     /// The default time limit of a command in seconds: 120, at most 600.

@@ -99,14 +99,14 @@ pub(super) fn delegate(handler: Arc<dyn Handler>) -> Registered {
                            of this conversation: say everything that it needs to know.";
         let properties = json!({
             "persona": { "type": "string", "description": "The persona's name." },
-            "task": { "type": "string", "description": "What is to be done, and what is to be reported." },
+            "task": { "type": "string", "description": "The task, and what to report." },
         });
         Arc::new(own(DELEGATE, "delegate", description, &properties, &["persona", "task"]))
     });
     Registered::trusted(Arc::clone(&TOOL), handler)
 }
 
-/// A text that a tool needs, or the outcome that tells the model what is wrong with it.
+/// A required text of a tool's input, or an outcome that explains the error to the model.
 pub(super) fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<&'a str, Outcome> {
     let problem = match input.get(field) {
         Some(Value::String(text)) if !text.trim().is_empty() => return Ok(text),

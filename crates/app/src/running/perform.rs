@@ -35,7 +35,7 @@ pub struct Performance {
     /// The conversation so far.
     pub history: Vec<Turn>,
     pub message: String,
-    /// Sources of tools besides the persona's skills and the exit from plan mode.
+    /// Sources of tools, in addition to the persona's skills and the exit from plan mode.
     pub sources: Vec<Arc<dyn ToolSource>>,
     /// `Ask` and `AskViewer` refuse: there is no user.
     pub policy: ApprovalPolicy,

@@ -38,7 +38,7 @@ pub(crate) async fn bare(url: &str, requests: &str) -> Result<()> {
     .await
 }
 
-/// One call; when its first text came, and whether it wants a tool.
+/// One call. Returns the time of its first text, and true if it calls a tool.
 async fn exchange(client: &reqwest::Client, url: &str, body: &str) -> Result<(Instant, bool)> {
     let request = client.post(url).header("content-type", "application/json").body(body.to_owned());
     let response = request.send().await?.error_for_status()?;

@@ -1,4 +1,4 @@
-//! Many sessions that stream at once: whether any of them starves, and what each takes.
+//! Many concurrent streaming sessions: the slowest one, and the cost of each.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(super) async fn measure() -> Result<Vec<Figure>> {
     ])
 }
 
-/// Streams in a process of its own and prints what was seen.
+/// Streams in a separate process and prints the measurements.
 pub(crate) async fn streams(url: &str, directory: &str) -> Result<()> {
     let runtime = Arc::new(runtime(url, Path::new(directory)).await?);
     let (_, megabytes_before) = resident_megabytes("self")?;

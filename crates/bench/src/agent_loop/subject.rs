@@ -60,7 +60,7 @@ pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
     .await
 }
 
-/// One message to a new session; when its first text came.
+/// Sends one message to a new session. Returns the time of its first text.
 async fn run(runtime: &Runtime, id: Uuid) -> Result<Instant> {
     let mut events = runtime.send(id, "What do the notes mean?".to_owned(), SendOptions::default()).await?;
     let (mut first, mut results) = (None, 0);

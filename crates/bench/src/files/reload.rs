@@ -17,7 +17,7 @@ const PERSONAS: u64 = 1_000;
 const SAVES: usize = 20;
 const BAR_MS: f64 = 200.0;
 const DATABASE: &str = "watched.db";
-/// How often the library is asked; nothing shorter can be told apart.
+/// The polling interval, which is the resolution of the measurement.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Quiet after each save, so that no two are taken for one burst.
 const QUIET: Duration = Duration::from_millis(300);

@@ -22,7 +22,7 @@ use crate::report::{median, micros};
 pub(super) struct Saves {
     pub(super) library: Vec<f64>,
     pub(super) bare: Vec<f64>,
-    /// Of a save through the library: until the change is open, until it is said, until it is kept.
+    /// Times of a save through the library: opening the change, editing, storing.
     begin: Vec<f64>,
     change: Vec<f64>,
     commit: Vec<f64>,

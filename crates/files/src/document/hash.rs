@@ -1,4 +1,4 @@
-//! The content hash of an entity: what tells one definition from another.
+//! The content hash of an entity, which identifies its definition.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;

@@ -37,11 +37,11 @@ pub(crate) fn field_of_file_key(key: &str) -> Option<&'static str> {
     long_fields().iter().copied().find(|known| *known == field)
 }
 
-/// A value of the file and where it stands.
+/// A value and its place in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a, 'i> {
     value: &'a Spanned<DeValue<'i>>,
-    /// Which element of a list it is.
+    /// The index in a list.
     position: usize,
     /// The entry that it is in.
     kind: Kind,

@@ -9,7 +9,7 @@ const SERVER: &[Field] = &[
     ("command", text, "The program to start, which speaks MCP over its standard input and output."),
     ("args", texts, "The program's arguments."),
     ("env", text_by_name, "Variables that the program gets, with their values."),
-    ("env_pass", texts, "Names of your variables that the program gets besides the harmless ones."),
+    ("env_pass", texts, "Names of your variables that the program gets, in addition to harmless ones."),
     ("cwd", text, "The directory that the program starts in, relative to this file; the project by default."),
     ("url", text, "The address of a server that runs already, in place of a program."),
     ("headers", text_by_name, "Headers of every request to that address."),
@@ -32,7 +32,7 @@ const PROVIDER: &[Field] = &[
     ("api_key_env", text, "The name of the variable that holds the key."),
     ("headers", text_by_name, "Headers of every request."),
     ("headers_env", text_by_name, "Headers whose values stand in your variables: header to variable."),
-    ("connect_timeout_s", seconds, "Seconds until a connection stands; 10 by default."),
+    ("connect_timeout_s", seconds, "Timeout for connecting, in seconds; 10 by default."),
     (
         "idle_timeout_s",
         seconds,
@@ -43,7 +43,7 @@ const PROVIDER: &[Field] = &[
     ("context_tokens", count, "How many tokens its models hold, where that is not known."),
     ("max_output_tokens", count, "The maximum tokens of an answer, unless a request sets its own."),
     ("reasoning_items", switch, "Whether to ask for a model's reasoning and to send it back."),
-    ("ca_file", text, "A PEM file with certificate authorities to trust besides the system's."),
+    ("ca_file", text, "A PEM file with certificate authorities to trust, in addition to the system's."),
     ("proxy", text, "A proxy in place of the environment's, or `none`."),
     ("models", texts, "The models to offer, the usual one first."),
 ];

@@ -64,7 +64,7 @@ fn line(schema: &mut Value, most: usize) {
     schema["pattern"] = json!(SAYS_SOMETHING);
 }
 
-/// At least one character that is no blank.
+/// At least one non-blank character.
 const SAYS_SOMETHING: &str = r"\S";
 
 /// A step out of a directory, anywhere in a path.

@@ -17,7 +17,7 @@ const MESSAGE_BYTES: usize = 4 * 1024;
 /// The code that the official SDKs use for a session that is gone.
 const SESSION_NOT_FOUND: ErrorCode = ErrorCode(-32001);
 
-/// An error as the protocol tells it: the code of JSON-RPC, and our own error as its data.
+/// A JSON-RPC error, with our own error as its data.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,

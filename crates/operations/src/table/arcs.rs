@@ -1,4 +1,4 @@
-//! Arcs: their stages, the parts of a stage, and where a persona stands.
+//! Arcs: stages, the parts of a stage, and the current stage of a persona.
 
 use app::inputs::{
     AddStage, AssignArc, ByName, CreateArc, Delete, List, OfPersona, RemoveStage, StagePart, UnassignArc,

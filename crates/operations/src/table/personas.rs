@@ -18,7 +18,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(get_agent_persona, Read, "Load a persona with its parts, traits, skills and guardrails, as summaries",
         tool(Load), get_or_post("/api/personas/{name}", "/api/personas/{name}/load"), command("show"),
         GetPersona => (PersonaView) as (Arc<Rendered>), |cx, input| cx.library.get_persona(&input)),
-    op!(get_persona_manifest, Read, "What a persona is made of, without contents. Call this first for an unknown persona",
+    op!(get_persona_manifest, Read, "The pieces of a persona, without contents. Call this first for an unknown persona",
         tool(Load), get("/api/personas/{name}/manifest"), command("manifest"),
         ByName => Manifest, |cx, input| manifest(cx, &input)),
     op!(compile_persona, Derive, "Merge a persona into one prompt text and keep it. Repeat after changes",

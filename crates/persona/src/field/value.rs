@@ -1,4 +1,4 @@
-//! The values of fields, whatever their types, for code that treats all fields alike.
+//! Values of fields of any type, for code that treats all fields alike.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{Field, Inherit, Shape};
 use crate::{BaseRef, Kind, Name};
 
-/// A value as it can be read without knowing its type.
+/// A view of a value that hides its Rust type.
 #[derive(Debug, Clone)]
 pub enum ValueView<'a> {
     /// Not set.

@@ -1,11 +1,11 @@
-//! Arcs: the stages that a persona goes through.
+//! Arcs: sequences of stages for a persona.
 
 use crate::field::{self, Described, TableType, described, kind};
 use crate::limits::{STAGE_PARTS, STAGES};
 use crate::{Kind, Name, Tags};
 
 kind! {
-    /// A progression that a persona goes through, stage by stage.
+    /// A sequence of stages for a persona.
     #[derive(Eq)]
     CharacterArc = Arc, arc_fields {
         key name: Name = field::key("");
@@ -14,7 +14,7 @@ kind! {
             field::short("When to use the arc, for people and agents who choose one.").searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own summary: Option<String> =
-            field::short("The course of the arc, in a sentence.").searched();
+            field::short("The arc in a sentence.").searched();
         #[serde(default)]
         linked stages: Vec<Stage> =
             field::list(STAGES, &Stage::ITEM, "The stages, from the first to the last.");
@@ -24,17 +24,17 @@ kind! {
 }
 
 described! {
-    /// One stage of an arc: its parts take the place of the persona's own parts of their types.
+    /// One stage of an arc. Its parts replace the persona's own parts of the same types.
     #[derive(Eq)]
     #[serde(deny_unknown_fields)]
     #[schemars(inline)]
     Stage {
-        name: Name = field::key("The stage's name; each once in an arc.").searched();
+        name: Name = field::key("The stage's name, unique in its arc.").searched();
         #[serde(default)]
         order: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "Position: lower is earlier. Without it, the place in the list counts, from 1.",
+            "Position: lower is earlier. Defaults to the number in the list, from 1.",
         );
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<String> =
@@ -42,7 +42,7 @@ described! {
         /// When to move on, in words for the calling agent; never evaluated here.
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<String> = field::short(
-            "When to move on to the next stage, in words for the agent that decides it. Masque does not evaluate it.",
+            "When to move on to the next stage, in words for the agent that decides. Masque does not evaluate it.",
         )
         .searched();
         #[serde(default)]
@@ -59,7 +59,7 @@ impl Stage {
 }
 
 impl CharacterArc {
-    /// The stages as they are walked through: by order, then name.
+    /// The stages in order; ties are sorted by name.
     pub fn walk(&self) -> Vec<&Stage> {
         let mut stages: Vec<&Stage> = self.stages.iter().collect();
         stages.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.name.cmp(&b.name)));

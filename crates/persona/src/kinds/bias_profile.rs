@@ -1,4 +1,4 @@
-//! Bias profiles: how much a persona leans to each category of tools.
+//! Bias profiles: a persona's preferences among categories of tools.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use crate::limits::{CATEGORIES, TAG_CHARS};
 use crate::{Name, Tags};
 
 kind! {
-    /// How much a persona leans to each category of tools; 1 changes nothing.
+    /// A persona's preferences among categories of tools; 1 is neutral.
     BiasProfile = BiasProfile, bias_profile_fields {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What a persona with this bias does more, and what less.").searched().filled();
+            field::short("The tools that a persona with this bias uses more, and less.").searched().filled();
         /// Category → multiplier, from 0 to 10.
         #[serde(default)]
         own multipliers: BTreeMap<String, f64> = field::map(
             CATEGORIES,
             TAG_CHARS,
             &MULTIPLIER,
-            "Category → multiplier of its tools' weights, from 0 to 10; 1 changes nothing. The categories are those \
+            "Category → multiplier for the weights of its tools, from 0 to 10; 1 is neutral. The categories are those \
              of the tool preset.",
         )
         .searched();
@@ -28,4 +28,4 @@ kind! {
     }
 }
 
-const MULTIPLIER: Field = field::number(0.0, 10.0, "By how much the weights of this category count.");
+const MULTIPLIER: Field = field::number(0.0, 10.0, "Multiplier for the weights of this category.");

@@ -1,4 +1,4 @@
-//! Context presets: which files reach the prompt, and how much of each.
+//! Context presets: the files for the prompt, and how much of each.
 
 use crate::check::{BrokenRule, Checked, invalid};
 use crate::field::{self, Described, TableType, described, kind};
@@ -6,43 +6,43 @@ use crate::limits::CONTEXT_ENTRIES;
 use crate::{ContextView, Name, Tags};
 
 kind! {
-    /// Which files reach the prompt, and how much of each.
+    /// The files for the prompt, and how much of each.
     #[derive(Eq)]
     ContextPreset = ContextPreset, context_preset_fields {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
             field::short("The files that the persona sees, in a sentence.").searched();
-        /// Later entries win over earlier ones.
+        /// Later entries override earlier ones.
         #[serde(default)]
         own entries: Vec<ContextEntry> = field::list(
             CONTEXT_ENTRIES,
             &ContextEntry::ITEM,
-            "Files, and how much of each. A later entry wins over an earlier one.",
+            "Files, and how much of each. Later entries override earlier ones.",
         );
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own token_budget: Option<u32> =
-            field::whole(1, u32::MAX as i64, "The most tokens of all files together.");
+            field::whole(1, u32::MAX as i64, "Maximum number of tokens for all files together.");
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }
 }
 
 described! {
-    /// Some files, and what is shown of them: exactly one of `glob` and `path` is given.
+    /// Some files and the view of them. Has exactly one of `glob` and `path`.
     #[derive(Eq)]
     #[serde(deny_unknown_fields)]
     #[schemars(inline)]
     ContextEntry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         glob: Option<String> =
-            field::path("Files by pattern, relative to the project: `src/**/*.rs`.").searched();
+            field::path("A glob of files, relative to the project: `src/**/*.rs`.").searched();
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String> = field::path("One file, relative to the project.").searched();
         #[serde(default)]
         view: ContextView = field::word(
             ContextView::words,
-            "How much of the files is shown: `full`, `summary`, `skeleton` (signatures without bodies), `outline` \
+            "How much of the files to show: `full`, `summary`, `skeleton` (signatures without bodies), `outline` \
              (names and headings), `none`.",
         )
         .implied_word("full");

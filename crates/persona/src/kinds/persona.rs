@@ -32,8 +32,8 @@ kind! {
         .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         own detail: Option<String> = field::long(
-            "More about the persona, for people and agents who choose one: what to give it, what comes back. It \
-             serves as the system prompt if there is none.",
+            "More about the persona, for people and agents who choose one: its inputs and its results. Also the \
+             system prompt, if that is missing.",
         )
         .searched()
         .strongest()
@@ -41,7 +41,7 @@ kind! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own author: Option<String> = field::line(
             DISPLAY_NAME_CHARS,
-            "Who wrote the persona: one line, such as a name with an address. Without it, the base's.",
+            "The author of the persona: one line, such as a name with an address. Without it, the base's.",
         )
         .searched()
         .strongest()
@@ -54,11 +54,11 @@ kind! {
         )
         .strongest()
         .setting();
-        /// The persona that this one builds on: `name`, or `scope:name`.
+        /// The persona that this one extends: `name`, or `scope:name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own("Base persona: name, or scope:name") extends: Option<BaseRef> = field::base(
-            "The base: a persona that this one builds on. A plain name is looked up in this scope and the weaker \
-             ones; `global:coder` names the scope.",
+            "The base: a persona that this one extends. A plain name resolves in this scope and the weaker ones; \
+             `global:coder` names the scope.",
         );
         #[serde(skip_serializing_if = "Option::is_none")]
         own system_prompt: Option<String> = field::long(
@@ -73,12 +73,12 @@ kind! {
             "How the system prompt combines with the base's: `replace` replaces it, `append` follows it.",
         )
         .implied_word("replace");
-        /// Texts with which a session may open.
+        /// Opening messages for a session.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        own("Texts with which a session may open") greetings: Vec<String> = field::texts(
+        own("Opening messages for a session") greetings: Vec<String> = field::texts(
             GREETINGS,
-            "Texts with which a session may open, as the persona's first words: the first one, or the one that the \
-             user chooses by its number. Without any, the base's.",
+            "Opening messages for a session. A session may open with the first one, or with the one that the user \
+             picks by number. Without any, the base's.",
         )
         .says_something()
         .strongest()
@@ -87,7 +87,7 @@ kind! {
         own("First choice, then escalation") preferred_models: Vec<PreferredModel> = field::list(
             PREFERRED_MODELS,
             &PreferredModel::ITEM,
-            "Models, the first choice first. When one fails, the next takes over. Without any, the base's.",
+            "Models in order of preference. If one fails, the next takes over. Without any, the base's.",
         )
         .strongest()
         .flag("model");
@@ -105,17 +105,17 @@ kind! {
         .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own context_preset: Option<Name> =
-            field::name(Kind::ContextPreset, "The context preset with the files that reach the prompt.")
+            field::name(Kind::ContextPreset, "The context preset with the files for the prompt.")
                 .strongest().setting();
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own aggregation_strategy: Option<Aggregation> = field::word(
             Aggregation::words,
             "How context files are condensed: `full`, `summarize`, `skeleton` (signatures without bodies), or \
-             `auto`: what fits the budget.",
+             `auto`, which fits them into the budget.",
         )
         .unset_word("auto")
         .strongest().setting();
-        /// How many replies of one run may call tools.
+        /// The most replies of one run that may call tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own("0 clears it") max_tool_rounds: Option<u32> = field::whole(
             1,
@@ -126,7 +126,7 @@ kind! {
         .strongest().setting();
         #[serde(skip_serializing_if = "Option::is_none")]
         own plan_persona: Option<PlanPersona> =
-            field::table(PlanPersona::FIELDS, "Changes while the persona plans; each field is inherited by itself.")
+            field::table(PlanPersona::FIELDS, "Overrides in plan mode. Each field is inherited on its own.")
                 .strongest().setting()
                 .flag("plan");
         #[serde(default)]
@@ -147,8 +147,8 @@ kind! {
         own("Exchanges that show how the persona answers") examples: Vec<Example> = field::list(
             EXAMPLES,
             &Example::ITEM,
-            "Exchanges that show how the persona answers: `{ user, persona }`. They follow the parts in the prompt, \
-             and are dropped before anything else when room is short. Without any, the base's.",
+            "Exchanges that show how the persona answers: `{ user, persona }`. They follow the parts in the prompt. \
+             A budget drops them first. Without any, the base's.",
         )
         .strongest();
         #[serde(default)]
@@ -166,7 +166,7 @@ kind! {
         .union("remove_guardrails");
         #[serde(skip_serializing_if = "Option::is_none")]
         linked arc: Option<Name> =
-            field::name(Kind::Arc, "The arc whose stages the persona goes through.").strongest();
+            field::name(Kind::Arc, "The arc that the persona follows.").strongest();
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own test_inputs: Vec<Name> = field::names(
             Kind::TestInput,
@@ -175,8 +175,8 @@ kind! {
         )
         .union("remove_test_inputs");
         #[serde(default)]
-        own tags: Tags = field::tags("Words to find the persona by, in addition to the base's.").union("remove_tags");
-        /// What is taken away from the base.
+        own tags: Tags = field::tags("Words for search, in addition to the base's.").union("remove_tags");
+        /// Pieces of the base that this persona does not inherit.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own remove_parts: Vec<Name> =
             field::names(Kind::Part, LINKS, "Parts of the base to remove.").removes();
@@ -217,7 +217,7 @@ described! {
         order: i32 = field::whole(
             i32::MIN as i64,
             i32::MAX as i64,
-            "Position: lower comes first, equal orders go by name. Without it, the place in the list counts, from 0.",
+            "Position: lower comes first; ties are sorted by name. Defaults to the index in the list, from 0.",
         );
         #[serde(default)]
         priority: i32 = field::whole(
@@ -242,8 +242,8 @@ described! {
     #[serde(deny_unknown_fields)]
     #[schemars(inline)]
     Example {
-        user: String = field::short("What the user says.").says_something().filled();
-        persona: String = field::short("What the persona answers.").says_something().filled();
+        user: String = field::short("The user's message.").says_something().filled();
+        persona: String = field::short("The persona's answer.").says_something().filled();
     }
 }
 
@@ -252,8 +252,8 @@ impl Example {
 }
 
 described! {
-    /// A model that a persona would like to speak through: the first is the choice, the rest are
-    /// escalation targets. The accessors return defaults; the wire carries only what is set.
+    /// A preferred model. The first is used; the rest are escalation targets. Accessors return
+    /// defaults; requests carry only the fields that are set.
     #[serde(deny_unknown_fields)]
     #[schemars(inline)]
     PreferredModel {
@@ -265,51 +265,49 @@ described! {
         temperature: Option<f64> = field::number(
             0.0,
             2.0,
-            "Randomness of the answer. Some models reject it together with `top_p`.",
+            "Randomness of the answer. Some models reject it in combination with `top_p`.",
         )
         .unset(0.0);
         #[serde(skip_serializing_if = "Option::is_none")]
         top_p: Option<f64> = field::number(
             0.0,
             1.0,
-            "Share of likely words to choose from. Some models reject it together with `temperature`.",
+            "Nucleus sampling: the probability mass to sample from. Some models reject it in combination with \
+             `temperature`.",
         )
         .unset(1.0);
         #[serde(skip_serializing_if = "Option::is_none")]
         max_output_tokens: Option<u32> = field::whole(
             1,
             u32::MAX as i64,
-            "The longest answer, in tokens. Without it, the provider decides.",
+            "Maximum length of the answer, in tokens. Without it, the provider's default.",
         );
     }
 }
 
 impl PreferredModel {
-    const ITEM: TableType = TableType::new(
-        "PreferredModel",
-        Self::FIELDS,
-        "A model. Only the settings that are written here are sent to it.",
-    );
+    const ITEM: TableType =
+        TableType::new("PreferredModel", Self::FIELDS, "A model. Masque sends only the settings given here.");
 }
 
 described! {
-    /// What changes while a persona plans.
+    /// Overrides in plan mode.
     #[derive(Default)]
     #[serde(deny_unknown_fields)]
     #[schemars(inline)]
     PlanPersona {
         #[serde(skip_serializing_if = "Option::is_none")]
         instruction: Option<String> = field::long(
-            "Instruction while it plans, below a line of Masque's own. Without it, Masque's usual reminder.",
+            "Instruction in plan mode. It follows a line that Masque adds. Without it, Masque's default reminder.",
         )
         .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String> =
-            field::short("The model to plan with, as `provider/model`.").says_something();
+            field::short("The model in plan mode, as `provider/model`.").says_something();
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_preset: Option<Name> = field::name(
             Kind::ToolPreset,
-            "The tool preset while it plans. Only its read-only tools exist then.",
+            "The tool preset in plan mode. Only its read-only tools are offered.",
         );
     }
 }
@@ -320,7 +318,7 @@ impl Persona {
         persona_fields!(blank, { Persona(name) })
     }
 
-    /// The model that it would like to speak through first.
+    /// The first choice of model.
     pub fn first_model(&self) -> Option<&PreferredModel> {
         self.preferred_models.first()
     }
@@ -333,17 +331,17 @@ impl Persona {
         self.first_model().map(|model| model.model.as_str())
     }
 
-    /// Of the first model: what is set, else 0.0.
+    /// The first model's temperature, 0.0 by default.
     pub fn temperature(&self) -> Option<f64> {
         self.first_model().map(|model| model.temperature.unwrap_or(0.0))
     }
 
-    /// Of the first model: what is set, else 1.0.
+    /// The first model's `top_p`, 1.0 by default.
     pub fn top_p(&self) -> Option<f64> {
         self.first_model().map(|model| model.top_p.unwrap_or(1.0))
     }
 
-    /// Of the first model: what is set; otherwise the provider decides.
+    /// The first model's limit. `None` leaves it to the provider.
     pub fn max_output_tokens(&self) -> Option<u32> {
         self.first_model().and_then(|model| model.max_output_tokens)
     }

@@ -63,10 +63,10 @@ kind! {
     Trait = Trait, trait_fields {
         key name: Name = field::key("");
         required trait_type: TraitType =
-            field::word(TraitType::words, "The side of the personality that the trait belongs to.").searched();
+            field::word(TraitType::words, "The aspect of personality that the trait describes.").searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("The trait in a sentence. Without an instruction, it serves as one.")
+            field::short("The trait in a sentence. Also the instruction, if that is missing.")
                 .searched()
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ impl Texts for Trait {
 }
 
 kind! {
-    /// Something that a persona knows how to do; its content is loaded on demand.
+    /// Instructions for a task; the content is loaded on demand.
     #[derive(Eq)]
     Skill = Skill, skill_fields {
         key name: Name = field::key("");
@@ -117,7 +117,7 @@ impl Texts for Skill {
 }
 
 kind! {
-    /// What a persona must not do; never dropped to fit a budget.
+    /// A prohibition for a persona; never dropped to fit a budget.
     #[derive(Eq)]
     Guardrail = Guardrail, guardrail_fields {
         key name: Name = field::key("");
@@ -129,7 +129,7 @@ kind! {
         .searched();
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("The guardrail in a sentence. Without content, it serves as content.")
+            field::short("The guardrail in a sentence. Also the content, if that is missing.")
                 .searched()
                 .filled();
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ kind! {
         own("Patterns of tools to refuse") deny_tools: Vec<String> = field::words(
             DENY_TOOLS,
             TOOL_CHARS,
-            "Tools that a persona with this guardrail can never call, whatever its preset allows. `*` stands for \
+            "Tools that a persona with this guardrail can never call, even if its preset allows them. `*` matches \
              any characters, as in `write_*`.",
         );
         #[serde(default)]

@@ -1,22 +1,22 @@
-//! Test inputs: what a persona is tried with, and what is expected of it.
+//! Test inputs: inputs to test a persona with, and the expected answers.
 
 use crate::field::{self, kind};
 use crate::limits::EXPECTATIONS;
 use crate::{Name, Tags};
 
 kind! {
-    /// What a persona is tried with, and what is expected of it.
+    /// An input to test a persona with, and expectations of the answer.
     #[derive(Eq)]
     TestInput = TestInput, test_input_fields {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What the input tries out, and for which kind of persona.").searched();
+            field::short("The purpose of the input, and the kind of persona that it is for.").searched();
         #[serde(skip_serializing_if = "Option::is_none")]
-        own content: Option<String> = field::long("What the persona is given.").searched();
-        /// What a good answer does, one expectation each.
+        own content: Option<String> = field::long("The text that the persona receives.").searched();
+        /// Expectations of a good answer.
         #[serde(default)]
-        own expectations: Vec<String> = field::texts(EXPECTATIONS, "What a good answer does, one expectation each.").searched();
+        own expectations: Vec<String> = field::texts(EXPECTATIONS, "Expectations of a good answer.").searched();
         #[serde(default)]
         own tags: Tags = field::tags("Words to find it by.");
     }

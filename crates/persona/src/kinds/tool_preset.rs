@@ -1,4 +1,4 @@
-//! Tool presets: which tools a persona may use, by category, and how.
+//! Tool presets: the tools of a persona, by category, with permissions and weights.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use crate::limits::{CATEGORIES, PARAMETERS, PRESET_TOOLS, TAG_CHARS, TOOL_CHARS}
 use crate::{Approval, Name, Tags};
 
 kind! {
-    /// Which tools a persona may use, by category, and how.
+    /// The tools of a persona, by category, with permissions and weights.
     #[derive(Eq)]
     ToolPreset = ToolPreset, tool_preset_fields {
         key name: Name = field::key("");
         #[serde(skip_serializing_if = "Option::is_none")]
         own description: Option<String> =
-            field::short("What a persona can do with these tools, in a sentence.").searched();
+            field::short("The purpose of these tools, in a sentence.").searched();
         /// Category → its tools.
         #[serde(default)]
         own categories: BTreeMap<String, Vec<PresetTool>> = field::map(
             CATEGORIES,
             TAG_CHARS,
             &CATEGORY,
-            "Category → its tools. Only tools that are named here exist for the persona. Bias profiles go by the \
-             names of the categories.",
+            "Category → its tools. The persona has no other tools. Bias profiles refer to the names of the \
+             categories.",
         )
         .searched();
         #[serde(default)]
@@ -43,21 +43,21 @@ described! {
     PresetTool {
         name: String = field::line(
             TOOL_CHARS,
-            "The tool's name, in which `*` stands for any characters. Tools of MCP servers are called \
+            "The tool's name; `*` matches any characters. Tools of MCP servers are called \
              `mcp__SERVER__TOOL`.",
         )
         .says_something()
         .searched();
-        /// Absent: read-only tools are allowed, others ask.
+        /// If absent, read-only tools run and others ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval> = field::word(
             Approval::words,
             "Permission: `auto` runs the tool without asking, `ask` asks first, `deny` never runs it. Without it, a \
              read-only tool runs and any other asks.",
         );
-        /// How much the persona leans to it, from 1 to 5; 3 where absent.
+        /// The persona's preference for it, from 1 to 5; 3 if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        weight: Option<u8> = field::whole(1, 5, "How much the persona leans to the tool, from 1 to 5.")
+        weight: Option<u8> = field::whole(1, 5, "The persona's preference for the tool, from 1 to 5.")
             .unset(Self::DEFAULT_WEIGHT as f64);
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         parameter_bias: BTreeMap<String, String> = field::map(
@@ -72,11 +72,14 @@ described! {
 const HINT: Field = field::short("How to choose this parameter, in words for the model.").filled();
 
 impl PresetTool {
-    const ITEM: TableType =
-        TableType::new("PresetTool", Self::FIELDS, "A tool: its name, or a table with how it is used.")
-            .bare();
+    const ITEM: TableType = TableType::new(
+        "PresetTool",
+        Self::FIELDS,
+        "A tool: its name, or a table with its permission and weight.",
+    )
+    .bare();
 
-    /// The weight of a tool without one of its own.
+    /// The default weight.
     pub const DEFAULT_WEIGHT: u8 = 3;
 
     pub fn weight(&self) -> u8 {

@@ -55,7 +55,7 @@ impl<'a> Known<'a> {
         self.targets.contains_key(&(scope, kind, name.as_str()))
     }
 
-    /// True if a definition besides the targets uses this one.
+    /// True if a definition that is not a target uses this one.
     pub(super) fn is_used_elsewhere(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
         self.others.is_used(scope, kind, name)
     }

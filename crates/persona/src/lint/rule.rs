@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Level {
-    // Worth knowing; nothing needs to change.
+    // For information.
     Note,
-    // Probably not what was meant.
+    // Probably a mistake.
     Warning,
-    // It will not work, or must not stay.
+    // It fails, or is unsafe.
     Error,
 }
 
@@ -70,13 +70,13 @@ rules! {
     WrongKind = "wrong-kind", Error,
         "A definition names something under the key of another kind, such as a trait among its parts.";
     BaseChain = "base-chain", Error,
-        "The bases of a persona go in a circle, are too many, or lead to a stronger scope.";
+        "The bases of a persona form a cycle, are too many, or lead to a stronger scope.";
     UselessRemoval = "useless-removal", Warning,
-        "A persona takes away what none of its bases has.";
+        "A persona removes a name that none of its bases has.";
     UnknownProvider = "unknown-provider", Warning,
         "A model's provider is not configured, or not named.";
     StagePartAdds = "stage-part-adds", Warning,
-        "A part of a stage has a type that no persona with this arc has a part of, so that it adds where stages replace; a note where the stage replaces others as well.";
+        "A part of a stage replaces nothing: no persona with this arc has a part of its type. A note if the stage replaces other parts.";
     Unused = "unused", Warning,
         "A piece or a preset is used by no persona and by no arc.";
     ConflictingParts = "conflicting-parts", Warning,

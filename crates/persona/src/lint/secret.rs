@@ -15,7 +15,7 @@ const SHOWN_CHARS: usize = 4;
 const VALUE_LEAST: usize = 8;
 /// The least bytes of a credential after `Authorization:`.
 const CREDENTIAL_LEAST: usize = 16;
-/// The length of a run of letters and digits that is no word.
+/// The length from which a run of letters and digits is not a word.
 const RUN_CHARS: usize = 16;
 /// The length after a prefix from which a text is a key, despite hyphens.
 const CERTAIN: usize = 80;

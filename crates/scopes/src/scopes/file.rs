@@ -31,8 +31,8 @@ pub(crate) struct Snapshot {
     pub(crate) broken: Option<Problem>,
     /// True once it has been read.
     pub(super) read: bool,
-    /// True if it comes from the history, because the file was being written when it should be read.
-    pub(super) stands_in: bool,
+    /// True if it comes from the history, because the file was being written.
+    pub(super) is_from_history: bool,
     /// The reason why the history lacks some of it. The next read of the file tries again.
     pub(super) unrecorded: Option<Problem>,
     listings: OnceLock<Vec<Arc<Listed>>>,
@@ -41,12 +41,12 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) fn new(document: Document, broken: Option<Problem>) -> Self {
         let listings = OnceLock::new();
-        Self { document, broken, read: true, stands_in: false, unrecorded: None, listings }
+        Self { document, broken, read: true, is_from_history: false, unrecorded: None, listings }
     }
 
     /// The version in the history, while the file is being written.
     pub(super) fn from_history(document: Document) -> Self {
-        Self { stands_in: true, ..Self::new(document, None) }
+        Self { is_from_history: true, ..Self::new(document, None) }
     }
 
     /// A version that the history does not have yet.
@@ -65,7 +65,7 @@ impl Snapshot {
 
     /// True if this is the file as read, and recorded.
     pub(super) fn is_good(&self) -> bool {
-        self.read && self.broken.is_none() && !self.stands_in && self.unrecorded.is_none()
+        self.read && self.broken.is_none() && !self.is_from_history && self.unrecorded.is_none()
     }
 
     pub(crate) fn find(&self, kind: Kind, name: &Name) -> Option<Arc<FileEntry>> {

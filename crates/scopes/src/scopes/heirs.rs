@@ -56,12 +56,12 @@ impl Scopes {
         for row in self.local().engine().texts(sql.to_owned(), &values).await? {
             let Row { mut heir, own } = serde_json::from_str(&row)?;
             heir.open = self.file(heir.scope).is_some_and(|file| file.origin == heir.origin);
-            let stands_there = match self.stands_in(&heir, scope, arc).await? {
+            let has_arc = match self.has_arc(&heir, scope, arc).await? {
                 Some(known) => known,
                 // Then only unambiguous cases are known.
                 None => own == 0 && weaker,
             };
-            if stands_there {
+            if has_arc {
                 heirs.push(heir);
             }
         }
@@ -70,7 +70,7 @@ impl Scopes {
 
     /// True if a persona of an open file has this very arc. `None` if its file is not open or not read yet,
     /// or its bases cannot be followed.
-    async fn stands_in(&self, heir: &Heir, scope: Scope, arc: &Name) -> Result<Option<bool>> {
+    async fn has_arc(&self, heir: &Heir, scope: Scope, arc: &Name) -> Result<Option<bool>> {
         if !heir.open || self.file(heir.scope).is_some_and(|file| !file.current().read) {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! An entity's own columns, besides those that all kinds have.
+//! The columns of an entity that not all kinds have.
 
 use database::{Column, Parameter};
 use persona::Kind;

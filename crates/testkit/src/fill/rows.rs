@@ -41,8 +41,8 @@ pub(super) struct Rows {
     pub(super) fields: Vec<Field>,
 }
 
-/// How a kind is laid out: its table, its number in the search index, the columns that generated
-/// entities fill besides those that all kinds have, and which of them are searched.
+/// The layout of a kind: its table, its number in the search index, its own columns that generated
+/// entities fill, and the searched ones among them.
 struct Layout {
     table: &'static str,
     number: i64,

@@ -1,4 +1,4 @@
-//! Which addresses may be reached.
+//! The addresses that may be reached.
 
 use std::fmt;
 use std::io;

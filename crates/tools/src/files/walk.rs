@@ -31,7 +31,7 @@ impl Watch {
     }
 }
 
-/// Why a walk saw no more.
+/// The reason why a walk stopped early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Complete,

@@ -26,7 +26,7 @@ fn described(block: ContentBlock) -> String {
     }
 }
 
-/// Shows the text of a resource besides its name: the tool was called for it.
+/// Shows the name of a resource and its text: the tool was called for it.
 fn resource(contents: ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => format!("[resource {uri}]\n{text}"),

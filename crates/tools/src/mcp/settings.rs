@@ -33,7 +33,7 @@ pub enum Transport {
         command: String,
         args: Vec<String>,
         env: BTreeMap<String, String>,
-        /// Names of our own variables that it gets besides the harmless ones.
+        /// Names of our own variables that it gets, in addition to harmless ones.
         env_pass: Vec<String>,
         cwd: Option<PathBuf>,
     },

@@ -1,4 +1,4 @@
-//! Which crate may depend on which, and who may name a third-party crate.
+//! Dependencies between crates, and restricted third-party crates.
 //!
 //! The table of crates is the one in ARCHITECTURE.md, under "The map". A manifest that differs from
 //! its row fails, whichever of the two has more. Only `[dependencies]` and `[build-dependencies]`

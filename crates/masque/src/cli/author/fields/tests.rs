@@ -12,12 +12,12 @@ use crate::failure::{Failure, Result};
 
 fn create(words: &[&str]) -> std::result::Result<CreateKind, clap::Error> {
     let command = CreateKind::augment_subcommands(Command::new("create"));
-    CreateKind::from_arg_matches(&command.try_get_matches_from([&["create"], words].concat())?)
+    CreateKind::from_arg_matches(&command.try_get_matches_from([&["create"][..], words].concat())?)
 }
 
 fn update(words: &[&str]) -> std::result::Result<UpdateKind, clap::Error> {
     let command = UpdateKind::augment_subcommands(Command::new("update"));
-    UpdateKind::from_arg_matches(&command.try_get_matches_from([&["update"], words].concat())?)
+    UpdateKind::from_arg_matches(&command.try_get_matches_from([&["update"][..], words].concat())?)
 }
 
 fn definition(words: &[&str]) -> Result<Definition> {
