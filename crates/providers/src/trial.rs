@@ -95,7 +95,7 @@ pub(crate) fn blocks(events: Vec<ReplyEvent>) -> Vec<Block> {
         match event {
             ReplyEvent::TextDelta(delta) => text.push_str(&delta),
             ReplyEvent::TextEnd { state } => {
-                blocks.push(Block::Text { text: std::mem::take(&mut text), state })
+                blocks.push(Block::Text { text: std::mem::take(&mut text), state });
             }
             ReplyEvent::ToolCall(call) => {
                 assert_eq!(text, "", "a text was not ended before a call");
