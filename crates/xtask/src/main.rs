@@ -3,26 +3,17 @@
 //! Everything that a developer or the CI runs beyond plain cargo lives here, so that both run the same code:
 //! serving, testing with the outside world that the tests need, the house rules, the MCP conformance suite.
 //! It must compile fast and must not know any other crate of the workspace.
+//!
+//! `cargo xtask` builds it without the feature `chores`, thus without dependencies, so that `serve` begins
+//! to build masque at once. Other commands run the build that has them.
 
 #![allow(clippy::print_stdout, reason = "xtask is a command-line tool: printing is its job")]
 
-mod bench;
-mod conformance;
-mod debian;
-mod node;
-mod port;
-mod postgres;
-mod process;
-mod serve;
-mod test;
-mod tidy;
-mod venv;
-mod watchdog;
-mod workspace;
+#[cfg(feature = "chores")]
+mod chores;
 
-use std::process::ExitCode;
-
-use anyhow::{Result, bail};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND [ARGUMENTS]
@@ -47,32 +38,36 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
 ";
 
 fn main() -> ExitCode {
-    match dispatch(std::env::args().skip(1).collect()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        None | Some("help" | "--help" | "-h") => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
         }
+        Some("serve") => become_cargo(&["run", "--package", "masque", "--", "serve"], &arguments[1..]),
+        Some(command) => run_chore(command, &arguments),
     }
 }
 
-fn dispatch(mut arguments: Vec<String>) -> Result<ExitCode> {
-    if arguments.is_empty() {
-        print!("{USAGE}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    let command = arguments.remove(0);
-    match command.as_str() {
-        "serve" => serve::run(&arguments),
-        "test" => test::run(&arguments),
-        "postgres" => postgres::run(&arguments),
-        "tidy" => tidy::run(&arguments),
-        "conformance" => conformance::run(&arguments),
-        "bench" => bench::run(&arguments),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
-        unknown => bail!("unknown command {unknown:?}\n\n{USAGE}"),
-    }
+/// Becomes cargo, which in turn becomes the program that it runs: Ctrl-C and the exit code then need no
+/// passing on.
+fn become_cargo(command: &[&str], arguments: &[String]) -> ExitCode {
+    let error = cargo().args(command).args(arguments).exec();
+    eprintln!("xtask: could not start cargo: {error}");
+    ExitCode::FAILURE
+}
+
+/// The cargo that started this process: a toolchain override then holds for its children too.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+#[cfg(feature = "chores")]
+fn run_chore(command: &str, arguments: &[String]) -> ExitCode {
+    chores::run(command, &arguments[1..])
+}
+
+#[cfg(not(feature = "chores"))]
+fn run_chore(_: &str, arguments: &[String]) -> ExitCode {
+    become_cargo(&["run", "--quiet", "--package", "xtask", "--"], arguments)
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::process;
+use crate::chores::process;
 
 pub(crate) fn may_install() -> Result<bool> {
     Ok(is_root()? && Path::new("/etc/debian_version").exists())

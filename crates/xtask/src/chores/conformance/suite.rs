@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::node::Node;
-use crate::workspace::Workspace;
-use crate::{process, venv};
+use crate::chores::node::Node;
+use crate::chores::workspace::Workspace;
+use crate::chores::{process, venv};
 
 const PACKAGE: &str = "@modelcontextprotocol/conformance";
 /// The first versions that know the 2026 wire are pre-releases.

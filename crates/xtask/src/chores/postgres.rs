@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Result, anyhow};
 
-use crate::process;
+use crate::chores::process;
 use cluster::Cluster;
 
 /// The variable in which tests look for the database; they create databases of their own under it.

@@ -1,12 +1,12 @@
 //! Paths of the workspace and its build directory.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::process;
+use crate::cargo;
+use crate::chores::process;
 
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -35,9 +35,4 @@ impl Workspace {
     pub(crate) fn test_environment(&self) -> PathBuf {
         self.target.join("testenv")
     }
-}
-
-/// The cargo that started us, so that a toolchain override holds for what we start as well.
-pub(crate) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

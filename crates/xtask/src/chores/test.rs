@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::postgres::{self, Postgres};
-use crate::workspace::{Workspace, cargo};
-use crate::{process, venv};
+use crate::cargo;
+use crate::chores::postgres::{self, Postgres};
+use crate::chores::workspace::Workspace;
+use crate::chores::{process, venv};
 
 /// The variable in which tests look for a python that has the official MCP SDK.
 const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";

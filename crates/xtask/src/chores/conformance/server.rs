@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::port;
-use crate::watchdog::Guarded;
-use crate::workspace::{Workspace, cargo};
+use crate::cargo;
+use crate::chores::port;
+use crate::chores::watchdog::Guarded;
+use crate::chores::workspace::Workspace;
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);

@@ -24,5 +24,5 @@ fn a_fourth_exception_is_one_too_many() {
 
 #[test]
 fn our_own_file_keeps_the_rule() {
-    check(include_str!("../../../conformance-expected-failures.yml")).expect("our file");
+    check(include_str!("../../../../conformance-expected-failures.yml")).expect("our file");
 }

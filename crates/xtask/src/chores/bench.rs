@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::process;
-use crate::workspace::{Workspace, cargo};
+use crate::cargo;
+use crate::chores::process;
+use crate::chores::workspace::Workspace;
 
 /// Runs the benchmarks in the crate `bench`; it prints the figures and fails where a bar is missed.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::binaries::Installation;
-use crate::port;
-use crate::watchdog::Guarded;
+use crate::chores::port;
+use crate::chores::watchdog::Guarded;
 
 /// How long a new cluster may take until it answers; initdb alone takes seconds on a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::debian::{self, identity, is_root};
-use crate::process;
-use crate::watchdog::User;
+use crate::chores::debian::{self, identity, is_root};
+use crate::chores::process;
+use crate::chores::watchdog::User;
 
 /// Debian's directory with one subdirectory per major version.
 const DEBIAN_VERSIONS: &str = "/usr/lib/postgresql";

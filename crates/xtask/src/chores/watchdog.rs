@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use crate::process;
+use crate::chores::process;
 
 /// Arguments: the signal that stops the server, the directory to remove, and the server's command line.
 ///

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::workspace::Workspace;
+use crate::chores::workspace::Workspace;
 use tree::Tree;
 
 const RULES: [fn(&Tree, &mut TidyReport); 8] = [

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::workspace::Workspace;
+use crate::chores::workspace::Workspace;
 use server::Server;
 use suite::{Outcome, Suite};
 

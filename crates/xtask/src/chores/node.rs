@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::workspace::Workspace;
-use crate::{process, venv};
+use crate::chores::workspace::Workspace;
+use crate::chores::{process, venv};
 
 /// The version that the conformance suite's dependencies need.
 const OLDEST_MAJOR: u32 = 22;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::{debian, process};
+use crate::chores::{debian, process};
 
 /// The environment's python, with `requirements` (pip's format, pinned) installed.
 pub(crate) fn ensure(directory: &Path, requirements: &str) -> Result<PathBuf> {
