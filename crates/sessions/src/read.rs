@@ -96,7 +96,7 @@ static ALL_MODES: BuiltStatement = BuiltStatement::new(|| Statement::new(|_| MOD
 impl Sessions {
     /// The modes of a session and of all above it, its own first. Empty if there is no such session.
     pub async fn modes(&self, id: Uuid) -> Result<Vec<Mode>> {
-        let found = self.session_texts(&ALL_MODES, &[Value::Uuid(id)]).await?;
+        let found = self.session_texts(&ALL_MODES, &[Parameter::Uuid(id)]).await?;
         Ok(found
             .iter()
             .map(|mode| serde_json::from_value(mode.as_str().into()))

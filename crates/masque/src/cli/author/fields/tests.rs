@@ -50,30 +50,30 @@ fn every_field_has_a_flag() {
 
 #[test]
 fn a_list_of_tables_is_json() {
-    let persona = definition(&["persona", "a", "--examples", EXAMPLES]).unwrap();
-    let persona = persona.into_input::<CreatePersona>().unwrap();
+    let persona = definition(&["persona", "a", "--examples", EXAMPLES]).expect("valid input");
+    let persona = persona.into_input::<CreatePersona>().expect("valid input");
     let examples = persona.examples.expect("examples");
     let examples: Vec<(&str, &str)> =
         examples.iter().map(|example| (example.user.as_str(), example.persona.as_str())).collect();
     assert_eq!(examples, [("Hi", "Hello."), ("Bye", "Farewell.")]);
 
     let entries = r#"[{"path": "README.md"}]"#;
-    let preset = definition(&["context-preset", "a", "--entries", entries]).unwrap();
-    assert_eq!(preset.into_input::<ContextPreset>().unwrap().entries.len(), 1);
+    let preset = definition(&["context-preset", "a", "--entries", entries]).expect("valid input");
+    assert_eq!(preset.into_input::<ContextPreset>().expect("valid input").entries.len(), 1);
     let categories = r#"{"read": [{"name": "read_*"}]}"#;
-    let preset = definition(&["tool-preset", "a", "--categories", categories]).unwrap();
-    assert_eq!(preset.into_input::<ToolPreset>().unwrap().categories["read"].len(), 1);
+    let preset = definition(&["tool-preset", "a", "--categories", categories]).expect("valid input");
+    assert_eq!(preset.into_input::<ToolPreset>().expect("valid input").categories["read"].len(), 1);
 }
 
 #[test]
 fn a_list_of_tables_is_read_from_a_file() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("examples.json");
     let read = |text: &str| {
-        std::fs::write(&path, text).unwrap();
-        definition(&["persona", "a", "--examples-file", path.to_str().unwrap()])
+        std::fs::write(&path, text).expect("a written file");
+        definition(&["persona", "a", "--examples-file", path.to_str().expect("a readable path")])
     };
-    let persona = read(EXAMPLES).unwrap().into_input::<CreatePersona>().unwrap();
+    let persona = read(EXAMPLES).expect("valid input").into_input::<CreatePersona>().expect("valid input");
     assert_eq!(persona.examples.map(|examples| examples.len()), Some(2));
 
     let broken = report(read("[{\"user\": \"Hi\",\n}]"));
@@ -84,7 +84,7 @@ fn a_list_of_tables_is_read_from_a_file() {
 #[test]
 fn an_error_names_the_bad_entry() {
     let refused = |examples: &str| {
-        let persona = definition(&["persona", "a", "--examples", examples]).unwrap();
+        let persona = definition(&["persona", "a", "--examples", examples]).expect("valid input");
         let report = report(persona.into_input::<CreatePersona>());
         (report.code, report.subject.field.unwrap_or_default())
     };
@@ -106,12 +106,12 @@ fn text_that_is_not_json_is_refused() {
 #[test]
 fn an_empty_list_clears_the_field() {
     for empty in ["", "[]"] {
-        let UpdateKind { fields, .. } = update(&["persona", "a", "--examples", empty]).unwrap();
-        let fields = fields.read().unwrap();
+        let UpdateKind { fields, .. } = update(&["persona", "a", "--examples", empty]).expect("valid input");
+        let fields = fields.read().expect("valid input");
         assert_eq!(Value::Object(fields.clone()), json!({ "examples": [] }));
-        let mut definition = Definition::read(None, &fields, Purpose::Update).unwrap();
-        definition.set("name", &Some("a")).unwrap();
-        let persona = definition.into_input::<UpdatePersona>().unwrap();
+        let mut definition = Definition::read(None, &fields, Purpose::Update).expect("valid input");
+        definition.set("name", &Some("a")).expect("valid input");
+        let persona = definition.into_input::<UpdatePersona>().expect("valid input");
         assert_eq!(persona.examples.map(|examples| examples.len()), Some(0));
     }
 }
