@@ -13,7 +13,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     ("crates/files/src/hint.rs", "of", "the TOML parser says what is wrong in its message only"),
     (
         "crates/masque/src/definition.rs",
-        "parse_fields",
+        "not_json",
         "serde_json appends the place, which is a field, to its message",
     ),
     ("crates/providers/src/adapter.rs", "named", "secrets are removed from a provider's sentence"),
