@@ -32,9 +32,7 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     // Without a root, a server uses no project.
     let project = project.as_ref().filter(|_| root.is_some());
     let allowed = AllowedConnections::resolve(config, project, directories.as_ref());
-    let home = directories.as_ref().map(|directories| directories.home.as_path());
-    let wide = wide_root(root.as_deref(), home);
-    let notices: Vec<Warning> = wide.into_iter().chain(allowed.notices).map(Warning::Message).collect();
+    let notices: Vec<Warning> = allowed.notices.into_iter().map(Warning::Message).collect();
     output::warn(&notices, workspace.json);
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(allowed.providers, &environment)
@@ -54,6 +52,15 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
         ..RuntimeOptions::new(providers)
     };
     Ok(Runtime::new(library.clone(), options))
+}
+
+/// Warns before sessions begin whose tools may access everything that the user has.
+pub(crate) fn warn_of_wide_root(workspace: &Workspace) {
+    let Workspace { project, directories, audience, .. } = workspace;
+    let root = root(project.as_ref(), *audience);
+    let home = directories.as_ref().map(|directories| directories.home.as_path());
+    let notice = wide_root(root.as_deref(), home).map(Warning::Message);
+    output::warn(&Vec::from_iter(notice), workspace.json);
 }
 
 /// The user's list, read anew for every run.

@@ -64,6 +64,7 @@ pub(super) async fn run(
         return Err(CommandError::NoJson { command: "masque chat", instead }.into());
     }
     let shutdown = Shutdown::listen()?;
+    runtime::warn_of_wide_root(workspace);
     let runtime = runtime::open(workspace).await?;
     let is_interactive = io::stdin().is_terminal() && output.is_terminal();
     let greeting = is_interactive.then_some(Greeting::FIRST);

@@ -31,6 +31,7 @@ pub(super) async fn run(
     let RunArgs { name, prompt, options, approve, max_rounds } = args;
     let message = message(prompt, read_input().await?)?;
     let shutdown = Shutdown::listen()?;
+    runtime::warn_of_wide_root(workspace);
     let runtime = runtime::open(workspace).await?;
     let (view, is_new) = open_session::open(&runtime, Some(name), &options, None).await?;
     let id = view.session.id;

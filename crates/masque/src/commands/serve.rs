@@ -40,6 +40,7 @@ pub(super) async fn run(args: &ServeArgs, options: WorkspaceOptions<'_>, output:
     retention::start(&library, &workspace.config);
     let server_options =
         ServerOptions { user: Some(workspace.author.who.clone()), lint: known, ..ServerOptions::default() };
+    runtime::warn_of_wide_root(&workspace);
     let runtime = runtime::open(&workspace).await?;
     let router = server::router(runtime.clone(), server_options);
     let stop = Stop::listen()?;

@@ -14,7 +14,8 @@ async def offers_prompts(masque: Connection) -> None:
     prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
     same("the prompts that a menu must hold", {"wear", "pilot", "mentor", "critic"} <= set(prompts), True)
     arguments = {argument.name: argument.required for argument in prompts["wear"].arguments or []}
-    same("the arguments of wear", arguments, {"name": True, "overrides": False, "detail": False})
+    optional = dict.fromkeys(["overrides", "detail", "types", "limit", "max_tokens"], False)
+    same("the arguments of wear", arguments, {"name": True, **optional})
     same("a persona's title", prompts["pilot"].title, "Pilot Olsen ⚓")
 
     picked = await prompt(masque, "pilot")
