@@ -179,7 +179,7 @@ async fn filters_do_not_bring_hidden_builtins_back() {
 async fn entries_say_what_there_is_in_one_line() {
     on_each_engine(async |database| {
         let store = open(database).await;
-        keep(&store, &part("lead", PartType::Goal, "First sentence. Second.")).await;
+        keep(&store, &part("lead", PartType::Goal, "First line.\nSecond.")).await;
         let described = persona::Part { description: Some("Said".to_owned()), ..tone("said") };
         keep(&store, &described).await;
         let prompted = Persona { system_prompt: Some("You lead! Always.".to_owned()), ..persona("led") };
@@ -189,14 +189,14 @@ async fn entries_say_what_there_is_in_one_line() {
             found.into_iter().find(|found| found.name.as_str() == of).unwrap()
         };
         let lead = find(Kind::Part, "lead").await;
-        assert_eq!(
-            (lead.summary.as_deref(), lead.part_type),
-            (Some("First sentence."), Some(PartType::Goal))
-        );
+        assert_eq!((lead.summary.as_deref(), lead.part_type), (Some("First line. …"), Some(PartType::Goal)));
         let said = find(Kind::Part, "said").await;
         assert_eq!((said.summary, said.description.as_deref()), (None, Some("Said")));
         let led = find(Kind::Persona, "led").await;
-        assert_eq!((led.summary.as_deref(), led.display_name.as_deref()), (Some("You lead!"), Some("Led")));
+        assert_eq!(
+            (led.summary.as_deref(), led.display_name.as_deref()),
+            (Some("You lead! Always."), Some("Led"))
+        );
         store.close().await;
     })
     .await;
