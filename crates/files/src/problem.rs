@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_says_what_is_in_force_meanwhile() {
+    fn a_problem_names_the_version_in_force() {
         let since = DateTime::from_timestamp(1_700_000_000, 0);
         let mut problem = placed("a = x\n", 4);
         problem.in_force = Some(InForce { entries: 2, since });

@@ -156,7 +156,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_directory_of_another_user_is_no_project() {
+    fn a_directory_of_another_user_is_not_a_project() {
         let tree = tempfile::tempdir().expect("a directory");
         let theirs = tree.path().canonicalize().expect("it is there").join("theirs");
         let ours = theirs.join("ours");

@@ -145,7 +145,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_takes_the_place_of_another_is_told_apart() {
+    fn a_replaced_file_is_a_different_file() {
         let home = tempfile::tempdir().expect("a directory");
         let (path, new) = (home.path().join("p.toml"), home.path().join("new"));
         fs::write(&path, "one").expect("it can be written");

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_open_to_what_was_sealed() {
+    fn cursors_open_to_their_content() {
         for (kind, cursor) in [(Kind::Persona, None), (Kind::Persona, Some("a b/c")), (Kind::Skill, None)] {
             let opened = open_cursor(&seal_cursor(kind, cursor)).expect("our own");
             assert_eq!(opened, (kind, cursor.map(str::to_owned)));

@@ -128,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn the_short_form_of_a_skill_is_understood() {
+    fn the_short_form_of_a_skill_parses() {
         let uri = ResourceUri::parse("skill://code_review/SKILL.md").expect("by our name");
         assert_eq!(uri.to_string(), "skill://code_review/code-review/SKILL.md");
     }
 
     #[test]
-    fn anything_else_is_no_address() {
+    fn anything_else_is_not_an_address() {
         for text in [
             "",
             "persona",

@@ -134,7 +134,7 @@ pub fn assemble<'a>(
     assembled.guardrails.sort_by_key(|guardrail| Reverse(guardrail.severity));
     if !request.types.is_empty() {
         let kept = |_: usize, part: &PlacedPart<'_>| request.types.contains(&part.part.part_type);
-        // The caller knows the types, so nobody reads the tokens of the others.
+        // The caller knows the types, so the tokens of the others are not needed.
         assembled.keep_parts(kept, LeftOutReason::Types, |_| 0);
     }
     if let Some(limit) = request.limit {

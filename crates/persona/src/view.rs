@@ -211,7 +211,7 @@ pub(crate) fn rendered(assembled: &Assembled<'_>, request: &AssemblyRequest, tok
     }
 }
 
-/// What filters and budgets did. `None` if there were none.
+/// The effect of filters and budgets. `None` if there were none.
 pub fn budget(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &str) -> Option<Budget> {
     if !request.has_filter() {
         return None;

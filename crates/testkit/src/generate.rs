@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_definition_is_lawful_and_links_what_is_there() {
+    fn every_definition_is_valid_and_its_links_exist() {
         let library = generate(3, 200);
         let parts: BTreeSet<Name> = library.parts().map(|part| part.name).collect();
         let traits: BTreeSet<Name> = library.traits().map(|entity| entity.name).collect();

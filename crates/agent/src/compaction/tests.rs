@@ -197,7 +197,7 @@ proptest! {
     })]
 
     #[test]
-    fn room_is_made_until_there_is_no_more(log in any_log(), keep in 0..30_usize, weight in 1..9_u128) {
+    fn compaction_stops_when_nothing_is_left(log in any_log(), keep in 0..30_usize, weight in 1..9_u128) {
         // A summary has as many tokens as the longest turn.
         let tokens = |turn: &Turn| {
             if covered(turn).is_some() { weight as usize } else { 1 + (turn.id.as_u128() % weight) as usize }

@@ -145,7 +145,7 @@ impl Driver {
     }
 }
 
-/// Plays replies, between which `|` stands: there the tools that were called have answered.
+/// Plays replies, separated by `|`. Between two replies, the called tools answer.
 fn play(max_tool_rounds: u32, script: &str) -> Driver {
     let mut driver = Driver::new(max_tool_rounds);
     for word in script.split_whitespace() {
@@ -300,7 +300,7 @@ fn ids_of_calls_say_nothing() {
 }
 
 #[test]
-fn cancelling_keeps_what_is_there_and_leaves_no_call_open() {
+fn cancelling_keeps_the_reply_and_closes_every_call() {
     check("cancel", "=> cancelled");
     check("text cancel", "text => cancelled");
     check("text. cancel", "text => cancelled");

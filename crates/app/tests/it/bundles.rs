@@ -348,7 +348,7 @@ async fn a_preview_names_the_definition_that_a_new_one_hides() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_text_is_no_bundle() {
+async fn an_empty_bundle_is_refused() {
     in_each_world(async |world| {
         for empty in ["", "# nothing\n", "[parts]\n", "[persona.ours]\n"] {
             let refusal = refused_import(world, empty, Scope::Project).await;

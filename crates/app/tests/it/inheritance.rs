@@ -137,7 +137,7 @@ async fn a_base_in_use_is_not_deleted_unless_forced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_with_a_broken_chain_says_so_when_it_is_read() {
+async fn reading_a_file_with_a_broken_chain_reports_it() {
     let project = "[personas.base]\n[personas.lost]\nextends = \"bse\"\n[personas.far]\nextends = \"qqqqqqq\"\n[personas.round]\nextends = \"round\"\n";
     with_files("", project, async |world| {
         let load = async |persona: &str| -> Report {

@@ -111,7 +111,7 @@ fn shown(events: &[Event]) -> String {
     text
 }
 
-/// What holds whatever a model says.
+/// Invariants that hold for every reply of a model.
 fn lawful(events: &[Event], view: &SessionView) {
     assert!(matches!(events.last(), Some(Event::Done { .. })), "a run has a named end");
     let mut streamed = String::new();

@@ -85,7 +85,7 @@ async fn an_update_that_changes_nothing_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_builtin_that_is_changed_is_no_builtin_any_more() {
+async fn changing_a_builtin_makes_a_copy() {
     in_each_world(async |world| {
         let update = json!({ "name": "critic", "summary": "Mine." });
         let written = world.library.update_persona(&world.author, input(update)).await.unwrap();

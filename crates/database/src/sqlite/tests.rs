@@ -79,7 +79,7 @@ async fn a_stream_that_is_dropped_early_ends_its_transaction() {
 }
 
 #[tokio::test]
-async fn a_duplicate_is_a_violation_and_a_closed_file_says_so() {
+async fn duplicates_and_closed_files_are_errors() {
     let directory = TempDir::new().expect("a directory");
     let engine = open(&directory).await;
     let mut write = engine.begin().await.expect("a transaction");

@@ -53,7 +53,7 @@ fn it_keeps_to_what_all_editors_read() {
 }
 
 #[test]
-fn a_short_form_may_be_as_long_as_the_name_that_it_stands_for() {
+fn a_short_form_has_the_limit_of_its_name() {
     for (kind, path) in [
         (Kind::Persona, "/properties/parts/items"),
         (Kind::ToolPreset, "/properties/categories/additionalProperties/items"),

@@ -64,7 +64,7 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn every_way_to_save_is_told_once() {
+fn every_way_to_save_is_reported_once() {
     let followed = Followed::new("a.toml", |directory| write(&directory.join("a.toml"), "one"));
     assert_eq!(followed.watcher.mode(), WatchMode::Native);
     let path = followed.path("a.toml");
@@ -83,7 +83,7 @@ fn every_way_to_save_is_told_once() {
 
 #[cfg(unix)]
 #[test]
-fn turning_a_link_is_told() {
+fn a_redirected_link_is_reported() {
     use std::os::unix::fs::symlink;
     let followed = Followed::new("a.toml", |directory| {
         for version in ["one", "two"] {

@@ -66,7 +66,7 @@ fn add_skill(text: &str) -> String {
 }
 
 #[test]
-fn a_new_entry_stands_at_the_end_below_a_blank_line() {
+fn a_new_entry_is_appended_after_a_blank_line() {
     for (text, above) in [
         ("", ""),
         ("# mine\n", "# mine\n\n"),
@@ -260,7 +260,7 @@ fn an_unwritable_entity_is_refused() {
 }
 
 #[test]
-fn a_broken_entry_is_mended_by_a_put() {
+fn a_put_replaces_a_broken_entry() {
     let text = "[skills.a]\nname = 'b' # wrong\ncontent = 3 # wrong too\nmystery = 1\ntags = 'x'\ndescription = 'd'\n";
     assert!(read(text).is_broken(Kind::Skill, "a"));
     assert_eq!(

@@ -211,7 +211,7 @@ fn all_ways_of_writing_a_table_mean_the_same() {
 }
 
 #[test]
-fn a_hash_is_of_what_is_said_not_of_how() {
+fn a_hash_ignores_formatting() {
     let hash = |text: &str| read(text).get(Kind::Persona, "x").expect("it is there").hash.clone();
     let plain = "[personas.x]\nsummary = 's'\nparts = ['a', 'b']";
     let spelled = "[personas.x]\nparts_mode = 'replace'\nparts = [{ name = 'a', order = 0 }, { priority = 0, name = 'b', order = 1 }]\ntags = []\nsummary = \"s\"";

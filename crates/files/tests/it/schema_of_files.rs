@@ -208,7 +208,7 @@ fn mistakes_are_marked_where_they_are() {
 }
 
 #[test]
-fn a_text_stands_here_or_in_a_file_below() {
+fn a_text_is_inline_or_in_a_file_below() {
     let part = "[parts.p]\npart_type = \"tone\"\n";
     marks("/parts/p/content", &format!("{part}content = \"a\"\ncontent_file = \"b.md\""));
     marks("/parts/p/content_file", &format!("{part}content_file = \"/b.md\""));

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_changes_with_what_is_listed() {
+    fn a_list_changes_with_its_entries() {
         let persona = news(Kind::Persona, true);
         assert!(persona.prompts() && persona.resources());
         let skill = news(Kind::Skill, true);

@@ -55,7 +55,7 @@ async fn nothing_is_half_written() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_a_protocol_error() {
+async fn an_invalid_request_is_a_protocol_error() {
     let fixture = Fixture::new().await;
     for mut wire in [fixture.legacy().await, fixture.modern().await] {
         let unknown = json!({ "name": "get_agent_persna", "arguments": {} });

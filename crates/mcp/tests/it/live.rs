@@ -16,7 +16,7 @@ async fn prompt_of(wire: &mut Wire, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_session_is_told_of_edits_by_hand() {
+async fn a_session_hears_of_edits_by_hand() {
     let fixture = Fixture::with_project(&guide("You guide.")).await;
     let mut wire = fixture.legacy().await;
     let uri = "persona://guide/compiled";
@@ -45,7 +45,7 @@ async fn a_session_is_told_of_edits_by_hand() {
 }
 
 #[tokio::test]
-async fn a_stream_is_told_of_edits_by_hand() {
+async fn a_stream_reports_edits_by_hand() {
     let fixture = Fixture::with_project(&guide("You guide.")).await;
     let mut watcher = fixture.modern().await;
     let filter = json!({

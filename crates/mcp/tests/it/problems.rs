@@ -28,7 +28,7 @@ async fn until_warned(wire: &mut Wire, warned: bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_told_with_every_answer_until_it_is_mended() {
+async fn every_answer_reports_a_broken_file_until_it_is_fixed() {
     let fixture = Fixture::with_project(GOOD).await;
     let mut wire = fixture.legacy().await;
     assert_eq!(besides(&until_warned(&mut wire, false).await), [""; 0]);

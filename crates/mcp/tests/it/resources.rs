@@ -65,7 +65,7 @@ async fn pieces_are_read_through_templates() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_an_error_of_its_era() {
+async fn a_missing_resource_is_an_error_of_its_era() {
     let fixture = Fixture::new().await;
     for (mut wire, code) in [(fixture.legacy().await, -32002), (fixture.modern().await, -32602)] {
         for uri in ["persona://nobody", "part://nothing", "file:///etc/passwd", "nonsense"] {

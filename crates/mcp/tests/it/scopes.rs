@@ -15,7 +15,7 @@ content = "Be calm in the project."
 "#;
 
 #[tokio::test]
-async fn the_strongest_scope_answers_and_says_so() {
+async fn the_strongest_scope_answers_with_its_name() {
     let fixture = Fixture::with_project(PROJECT).await;
     let mut wire = fixture.modern().await;
     wire.call("create_agent_persona", json!({ "name": "coder", "system_prompt": "You write all code." }))
@@ -89,7 +89,7 @@ async fn writes_go_where_they_are_sent() {
 }
 
 #[tokio::test]
-async fn a_delete_says_what_is_in_force_now() {
+async fn a_delete_names_the_definition_now_in_force() {
     let fixture = Fixture::with_project(PROJECT).await;
     let mut wire = fixture.modern().await;
     wire.call("create_agent_persona", json!({ "name": "coder" })).await;

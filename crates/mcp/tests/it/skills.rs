@@ -62,7 +62,7 @@ async fn a_name_that_another_has_by_right_is_left_out() {
 }
 
 #[tokio::test]
-async fn what_is_no_skill_is_refused() {
+async fn an_unknown_skill_is_refused() {
     let fixture = Fixture::new().await;
     let mut wire = fixture.modern().await;
     for params in [

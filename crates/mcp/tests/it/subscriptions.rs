@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::wire::Fixture;
 
 #[tokio::test]
-async fn a_session_is_told_what_changed() {
+async fn a_session_hears_of_changes() {
     let fixture = Fixture::new().await;
     let mut watcher = fixture.legacy().await;
     let mut writer = fixture.legacy().await;
@@ -49,7 +49,7 @@ async fn a_session_watches_so_much_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_stream_is_told_what_it_asked_for() {
+async fn a_stream_reports_its_subscriptions() {
     let fixture = Fixture::new().await;
     let mut watcher = fixture.modern().await;
     let mut writer = fixture.modern().await;

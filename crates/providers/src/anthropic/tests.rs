@@ -92,7 +92,7 @@ fn text_tools_and_text_keep_their_order() {
 }
 
 #[test]
-fn usage_counts_what_was_cached_as_input() {
+fn usage_counts_cached_tokens_as_input() {
     let (stop, usage) = end(decoder(), &whole(&[text(0, &["Hi"])], "end_turn"));
     assert_eq!(stop, StopReason::EndTurn);
     let expected =

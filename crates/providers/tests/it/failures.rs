@@ -76,7 +76,7 @@ async fn redirects_are_not_followed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_stream_of_events() {
+async fn an_answer_without_an_event_stream() {
     for kind in Kind::ALL {
         for content_type in ["application/json", "text/html", ""] {
             let server =

@@ -61,7 +61,7 @@ async fn closes_after(answers: usize) -> (String, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_was_closed_is_no_failure() {
+async fn a_closed_idle_connection_is_replaced() {
     let (url, requests) = closes_after(1).await;
     let provider = provider(at(&url), &[]);
     for _ in 0..4 {

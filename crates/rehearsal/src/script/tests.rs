@@ -222,7 +222,7 @@ fn usage_is_estimated_unless_set() {
 }
 
 #[test]
-fn malformed_input_is_no_json_whatever_it_was() {
+fn malformed_input_is_never_json() {
     for input in ["{}", "{ a = 1 }", "{ a = 'ü' }", "{ path = 'ääääääääää' }"] {
         let script = format!(
             "[[reply]]\nsay = [{{ tool = 'a', input = {input} }}]\nfault = {{ malformed_tool_json = true }}"

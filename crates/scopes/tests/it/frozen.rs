@@ -168,7 +168,7 @@ async fn a_persona_of_one_file_is_frozen_whole() {
 
 /// A frozen persona has its current stage.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_persona_of_a_file_stands_where_it_stands_now() {
+async fn a_frozen_persona_of_a_file_has_its_current_stage() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, PROJECT);

@@ -109,7 +109,7 @@ async fn state_goes_with_the_persona() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_persona_that_comes_back_stands_where_it_stood() {
+async fn a_restored_persona_keeps_its_stage() {
     on_each_engine(async |database| {
         let files = Files::new();
         files.write(Scope::Project, FILE);

@@ -57,7 +57,7 @@ fn an_id_that_is_unknown_or_too_old_means_everything() {
 }
 
 #[test]
-fn ids_are_understood_again() {
+fn ids_parse_again() {
     let log = log(3);
     assert_eq!(shown(&log.begin(Some(&log.id(2)))), ["2 problems"]);
 }
@@ -117,7 +117,7 @@ fn a_problem_has_its_position() {
 
 #[cfg(unix)]
 #[test]
-fn a_path_that_is_no_text_is_shown_as_far_as_it_can_be() {
+fn a_path_that_is_not_utf8_is_shown_lossily() {
     use std::os::unix::ffi::OsStrExt as _;
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(b"a\xff/personas.toml"));
     let described =

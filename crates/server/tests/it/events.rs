@@ -82,7 +82,7 @@ fn created(name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn changes_are_told_as_they_happen() {
+async fn changes_are_reported_as_they_happen() {
     let running = start().await;
     let mut events = Events::open(running.port, None).await;
     let head = events.head.to_lowercase();
@@ -141,7 +141,7 @@ async fn an_id_of_another_time_means_everything() {
 }
 
 #[tokio::test]
-async fn files_and_their_problems_are_told() {
+async fn files_and_their_problems_are_reported() {
     let good = "[personas.guide]\nsystem_prompt = \"You guide.\"\n";
     let running = start_with_project(good).await;
     let path = running.project_file();

@@ -136,7 +136,7 @@ async fn a_copy_has_the_sessions_too() {
     .await;
 }
 
-/// What was said stays here, unless the user asks for it.
+/// A copy leaves conversations out, unless the user asks for them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_of_the_library_has_no_sessions() {
     on_each_engine(async |database| {

@@ -22,7 +22,7 @@ async fn standing(store: &Store, of: &str) -> Option<ActiveStage> {
     active
 }
 
-async fn stands_in(store: &Store, of: &str, expected: &str) {
+async fn assert_stage(store: &Store, of: &str, expected: &str) {
     assert_eq!(standing(store, of).await.unwrap().stage, name(expected), "{of}");
 }
 
@@ -67,12 +67,12 @@ async fn a_persona_starts_at_the_first_stage() {
         assert_eq!(parts, names(&["stern", "calm"]), "in the order of the stage");
 
         change::<Persona>(&store, "pupil", |persona| persona.summary = Some("new".to_owned())).await;
-        stands_in(&store, "pupil", "adept").await;
+        assert_stage(&store, "pupil", "adept").await;
         change::<Persona>(&store, "pupil", |persona| persona.arc = Some(name("backwards"))).await;
         let active = standing(&store, "pupil").await.unwrap();
         assert_eq!((active.stage, active.position), (name("x"), 1), "by order, then name");
         change::<Persona>(&store, "pupil", |persona| persona.arc = Some(name("path"))).await;
-        stands_in(&store, "pupil", "novice").await;
+        assert_stage(&store, "pupil", "novice").await;
         change::<Persona>(&store, "pupil", |persona| persona.arc = Some(name("empty"))).await;
         assert!(standing(&store, "pupil").await.is_none());
         change::<Persona>(&store, "pupil", |persona| persona.arc = None).await;
@@ -138,13 +138,13 @@ async fn personas_of_a_removed_stage_go_to_the_first() {
         })
         .await;
         for (of, at) in [("one", "novice"), ("two", "novice"), ("three", "novice"), ("four", "master")] {
-            stands_in(&store, of, at).await;
+            assert_stage(&store, of, at).await;
         }
         change::<CharacterArc>(&store, "path", |arc| arc.stages.clear()).await;
         assert!(standing(&store, "two").await.is_none());
         change::<CharacterArc>(&store, "path", |arc| arc.stages = vec![stage("again", 5, &["stern"])]).await;
         for of in ["one", "two", "three", "four"] {
-            stands_in(&store, of, "again").await;
+            assert_stage(&store, of, "again").await;
         }
         for of in ["one", "two", "three", "four"] {
             remove::<Persona>(&store, of).await;
@@ -171,7 +171,7 @@ async fn an_arc_and_its_personas_change_together() {
         write.replace(&path, &shorter, Action::Update).await.unwrap();
         assert_eq!(write.stage(&pupil).await.unwrap(), Some(name("novice")));
         write.commit().await.unwrap();
-        stands_in(&store, "pupil", "novice").await;
+        assert_stage(&store, "pupil", "novice").await;
         store.close().await;
     })
     .await;

@@ -243,7 +243,7 @@ async fn a_large_write_is_announced_whole() {
 
 /// A late subscriber gets no old changes.
 #[tokio::test(flavor = "multi_thread")]
-async fn old_news_is_no_news() {
+async fn old_changes_are_ignored() {
     on_each_engine(async |database| {
         let (one, two) = (open(database).await, open(database).await);
         keep(&one, &tone("old")).await;

@@ -79,7 +79,7 @@ async fn change_everything(store: &Store) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_do_not_reach_what_is_tagged() {
+async fn changes_do_not_reach_tagged_revisions() {
     on_each_engine(async |database| {
         let store = open_with_leaf(database).await;
         tag_newest(&store, "leaf", "production").await;
@@ -110,7 +110,7 @@ async fn changes_do_not_reach_what_is_tagged() {
 
 /// Everything is deleted or renamed, the persona itself in the end.
 #[tokio::test(flavor = "multi_thread")]
-async fn deletions_do_not_reach_what_is_tagged() {
+async fn deletions_do_not_reach_tagged_revisions() {
     on_each_engine(async |database| {
         let store = open_with_leaf(database).await;
         tag_newest(&store, "leaf", "production").await;
@@ -145,7 +145,7 @@ async fn deletions_do_not_reach_what_is_tagged() {
 
 /// A persona may refer to missing pieces now; its frozen revision is complete.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_chain_does_not_reach_what_is_tagged() {
+async fn a_broken_chain_does_not_reach_tagged_revisions() {
     on_each_engine(async |database| {
         let store = open_with_leaf(database).await;
         tag_newest(&store, "leaf", "production").await;

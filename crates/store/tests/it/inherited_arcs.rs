@@ -12,7 +12,7 @@ async fn standing(store: &Store, of: &str) -> Option<ActiveStage> {
     store.load(&name(of), &[]).await.unwrap().unwrap().bundle.stage.clone()
 }
 
-async fn stands_in(store: &Store, of: &str, expected: &str) {
+async fn assert_stage(store: &Store, of: &str, expected: &str) {
     assert_eq!(standing(store, of).await.unwrap().stage, name(expected), "{of}");
 }
 
@@ -53,15 +53,15 @@ async fn each_heir_walks_by_itself() {
             let now = standing(&store, "leaf").await.unwrap().stage;
             let next = path.stage_after(now.as_str()).unwrap().name.clone();
             put(&store, "leaf", "path", next.as_str()).await;
-            stands_in(&store, "leaf", expected).await;
+            assert_stage(&store, "leaf", expected).await;
         }
         put(&store, "leaf", "path", "adept").await;
         let active = standing(&store, "leaf").await.unwrap();
         assert_eq!((active.position, active.parts), (2, vec![tone("stern")]));
-        stands_in(&store, "root", "novice").await;
-        stands_in(&store, "twin", "novice").await;
+        assert_stage(&store, "root", "novice").await;
+        assert_stage(&store, "twin", "novice").await;
         put(&store, "root", "path", "master").await;
-        stands_in(&store, "leaf", "adept").await;
+        assert_stage(&store, "leaf", "adept").await;
         assert_eq!(kept(database).await, ["leaf path adept"], "root's own stage is in its row");
         let after = database.texts("SELECT CAST(count(*) AS text) FROM agent_revisions").await;
         assert_eq!(before, after, "state makes no revision");
@@ -77,16 +77,16 @@ async fn the_stage_goes_with_the_persona() {
         put(&store, "leaf", "path", "adept").await;
         put(&store, "twin", "path", "master").await;
         change::<Persona>(&store, "leaf", |leaf| leaf.name = name("petal")).await;
-        stands_in(&store, "petal", "adept").await;
+        assert_stage(&store, "petal", "adept").await;
         assert_eq!(kept(database).await, ["petal path adept", "twin path master"]);
         // Onto a name that another persona had before: its stage is not taken over.
         remove::<Persona>(&store, "twin").await;
         assert_eq!(kept(database).await, ["petal path adept"]);
         keep(&store, &extending("twin", "root")).await;
-        stands_in(&store, "twin", "novice").await;
+        assert_stage(&store, "twin", "novice").await;
         remove::<Persona>(&store, "twin").await;
         change::<Persona>(&store, "petal", |petal| petal.name = name("twin")).await;
-        stands_in(&store, "twin", "adept").await;
+        assert_stage(&store, "twin", "adept").await;
         remove::<Persona>(&store, "twin").await;
         assert_eq!(kept(database).await, Vec::<String>::new());
         store.close().await;
@@ -113,9 +113,9 @@ async fn another_arc_begins_at_its_beginning() {
         // Its own arc is stronger than an inherited one.
         change::<Persona>(&store, "root", |root| root.arc = Some(name("path"))).await;
         change::<Persona>(&store, "leaf", |leaf| leaf.arc = Some(name("climb"))).await;
-        stands_in(&store, "leaf", "foot").await;
+        assert_stage(&store, "leaf", "foot").await;
         put(&store, "leaf", "climb", "adept").await;
-        stands_in(&store, "leaf", "adept").await;
+        assert_stage(&store, "leaf", "adept").await;
         assert_eq!(standing(&store, "leaf").await.unwrap().arc, name("climb"));
         store.close().await;
     })
@@ -153,12 +153,12 @@ async fn a_renamed_arc_is_the_same_arc() {
         put(&store, "leaf", "path", "master").await;
         change::<CharacterArc>(&store, "path", |path| path.name = name("way")).await;
         for (of, expected) in [("root", "adept"), ("leaf", "master"), ("twin", "novice")] {
-            stands_in(&store, of, expected).await;
+            assert_stage(&store, of, expected).await;
             assert_eq!(standing(&store, of).await.unwrap().arc, name("way"));
         }
         // A stage that goes takes the heirs in it back to the first.
         change::<CharacterArc>(&store, "way", |way| way.stages.truncate(2)).await;
-        stands_in(&store, "leaf", "novice").await;
+        assert_stage(&store, "leaf", "novice").await;
         store.close().await;
     })
     .await;
@@ -172,18 +172,18 @@ async fn arcs_come_down_the_whole_chain() {
         keep(&store, &extending("under", "leaf")).await;
         put(&store, "under", "path", "master").await;
         put(&store, "leaf", "path", "adept").await;
-        stands_in(&store, "under", "master").await;
-        stands_in(&store, "leaf", "adept").await;
+        assert_stage(&store, "under", "master").await;
+        assert_stage(&store, "leaf", "adept").await;
         keep(&store, &extending("pupil", "builtin:mentor")).await;
         let mentors = &builtins::of::<CharacterArc>()[&name("mentors-path")];
         let walk = mentors.walk();
-        stands_in(&store, "pupil", walk[0].name.as_str()).await;
+        assert_stage(&store, "pupil", walk[0].name.as_str()).await;
         put(&store, "pupil", "mentors-path", walk[1].name.as_str()).await;
         let active = standing(&store, "pupil").await.unwrap();
         assert_eq!((active.stage, active.parts.len()), (walk[1].name.clone(), walk[1].parts.len()));
-        stands_in(&store, "mentor", walk[0].name.as_str()).await;
+        assert_stage(&store, "mentor", walk[0].name.as_str()).await;
         change::<Persona>(&store, "under", |under| under.extends = base("pupil")).await;
-        stands_in(&store, "under", walk[0].name.as_str()).await;
+        assert_stage(&store, "under", walk[0].name.as_str()).await;
         store.close().await;
     })
     .await;

@@ -50,7 +50,7 @@ async fn cut(database: &Database, pid: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cut_is_mended() {
+async fn a_lost_connection_is_restored() {
     on_postgres(async |database| {
         let (one, two, pid) = nodes(database).await;
         keep(&one, &persona("guide")).await;

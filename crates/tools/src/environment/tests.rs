@@ -13,7 +13,7 @@ fn some(variables: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
 }
 
 #[test]
-fn only_what_is_listed_or_named_is_passed() {
+fn only_listed_or_named_variables_pass() {
     let all = some(&[
         ("PATH", "/bin"),
         ("LC_ALL", "C"),

@@ -8,7 +8,7 @@ use super::root::{Root, open_regular, read_whole, shown};
 use crate::input::parsed;
 use crate::text::is_binary;
 
-/// What a user needs to know to decide about a call.
+/// The facts by which a user decides about a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
     pub concerns: Vec<Concern>,

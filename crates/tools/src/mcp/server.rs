@@ -168,7 +168,7 @@ impl Server {
         Registered::new(described, Arc::new(handler))
     }
 
-    /// What is absent is the worst. A tool that claims both to read only and to destroy destroys.
+    /// A missing hint counts as the worst. A tool that claims both to read only and to destroy destroys.
     fn annotations(&self, hints: &ToolAnnotations) -> Annotations {
         let worst = Annotations::WORST;
         let destroys = hints.destructive_hint == Some(true);

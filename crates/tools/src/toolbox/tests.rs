@@ -76,7 +76,7 @@ async fn valid_input_reaches_the_handler() {
 }
 
 #[tokio::test]
-async fn each_violation_is_named_with_its_place_and_what_was_expected() {
+async fn each_violation_has_its_place_and_the_expected_type() {
     let answer = call("obey", json!({ "do": 5, "times": 0, "tims": 1 })).await;
     assert!(answer.is_error);
     assert_eq!(answer.refusal, Some(Refusal::InvalidArguments));

@@ -137,7 +137,7 @@ async fn a_header_from_the_environment_stays_secret() {
 }
 
 #[tokio::test]
-async fn annotations_are_taken_over_and_what_is_absent_is_the_worst() {
+async fn absent_annotations_count_as_the_worst() {
     let servers = one(started_as("modern"));
     let toolbox = toolbox(&servers).await;
     let hints = |name: &str| {

@@ -132,7 +132,7 @@ async fn an_answer_in_another_process_resumes_the_run_for_all_viewers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_requests_are_both_waited_for_and_what_is_allowed_runs_before() {
+async fn both_requests_wait_and_allowed_calls_run_first() {
     on_stage(WRITE, async |stage| {
         let id = stage.session(Mode::Build).await;
         let mut events = stage.runtime.send(id, "both".to_owned(), Default::default()).await.unwrap();

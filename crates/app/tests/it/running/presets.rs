@@ -315,7 +315,7 @@ async fn a_library_write_grants_nothing() {
         let found = library.get::<persona::ToolPreset>(&input(json!({ "name": "kit" }))).await.unwrap();
         let confirmed = Given { presets: vec![agent::preset_hash(&found.entity)], ..Given::default() };
         assert_eq!(run(confirmed).await, (true, false));
-        // What the user confirmed was something else.
+        // The user confirmed other content.
         let other = Given {
             presets: vec![agent::preset_hash(&persona::ToolPreset {
                 description: Some("Harmless.".to_owned()),

@@ -88,7 +88,7 @@ fn a_text_is_shared_by_whatever_way_it_is_named() {
 /// Writing the text of an entry over a personas.toml would take all its entries away.
 #[cfg(unix)]
 #[test]
-fn a_personas_toml_is_no_text_of_an_entry() {
+fn a_personas_toml_cannot_be_included_as_a_text() {
     use std::os::unix::fs::symlink;
 
     for written in [

@@ -56,7 +56,7 @@ fn item(text: &str) -> String {
 }
 
 #[test]
-fn an_items_text_stands_behind_its_label_or_below_it() {
+fn an_items_text_follows_its_label() {
     for (text, shown) in [
         ("", "- **calm**"),
         ("Breathe.", "- **calm**: Breathe."),

@@ -160,7 +160,7 @@ fn placeholders_are_no_secrets() {
 }
 
 #[test]
-fn text_about_secrets_is_no_secret() {
+fn text_about_secrets_is_not_a_secret() {
     for text in [
         "Never print a password, a token: or a secret.",
         "Refuse anything that begins with -----BEGIN RSA PRIVATE KEY----- or AKIA.",

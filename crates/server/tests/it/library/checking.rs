@@ -26,7 +26,7 @@ fn finding<'a>(report: &'a Value, rule: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn lint_finds_what_is_wrong_and_where() {
+async fn lint_reports_problems_with_their_place() {
     let running = start_with_project(PROJECT).await;
     let report = get(&running, "/api/lint").await;
     let path = running.project_file().display().to_string();

@@ -112,7 +112,7 @@ async fn a_manifest_says_what_there_is_and_how_to_get_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_with_what_may_be_meant() {
+async fn a_missing_name_has_suggestions() {
     let running = world().await;
     put(&running, "/api/library/part/calmer", &tone("Calmer.")).await;
     for path in ["/api/personas/giude", "/api/personas/giude/manifest"] {

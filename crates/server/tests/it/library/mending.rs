@@ -26,7 +26,7 @@ async fn saved(running: &Running, text: &str, told_then: Option<&str>) {
 }
 
 #[tokio::test]
-async fn a_mistake_in_a_file_is_told_with_every_answer() {
+async fn every_answer_reports_an_error_in_a_file() {
     let running = start_with_project(GOOD).await;
     let reads = [
         "/api/personas/guide",
@@ -61,7 +61,7 @@ async fn a_mistake_in_a_file_is_told_with_every_answer() {
 
 /// A header holds a line of plain text, whatever the file says.
 #[tokio::test]
-async fn a_mistake_is_told_in_plain_characters() {
+async fn errors_are_plain_ascii() {
     let running = start_with_project(GOOD).await;
     let bad = |at: usize| format!("[personas.p{at}]\ntraits = \"\u{fc}\\n\u{fc}\"\n");
     let text: String = std::iter::once(GOOD.to_owned()).chain((0..5).map(bad)).collect();

@@ -24,7 +24,7 @@ async fn refused(requests: Vec<(&str, &str, Option<Value>, u16, &str)>) {
 }
 
 #[tokio::test]
-async fn an_address_that_means_nothing_is_told_so() {
+async fn an_invalid_address_is_refused() {
     refused(vec![
         ("GET", "/api/library/parts", None, 404, "unknown_word"),
         ("GET", "/api/library/Part/calm", None, 404, "unknown_word"),
@@ -66,7 +66,7 @@ async fn an_address_that_means_nothing_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_body_that_means_nothing_is_told_so() {
+async fn an_invalid_body_is_refused() {
     refused(vec![
         ("PUT", "/api/library/part/calm", Some(json!({})), 400, "missing_field"),
         ("PUT", "/api/library/part/calm", Some(json!({ "entity": [] })), 400, "invalid_value"),
@@ -143,7 +143,7 @@ async fn a_body_that_means_nothing_is_told_so() {
 
 /// A field that is overlooked may be the scope that was meant.
 #[tokio::test]
-async fn a_field_in_the_wrong_place_is_told_so() {
+async fn a_misplaced_field_is_refused() {
     let body = |fields: Value| Some(fields);
     refused(vec![
         ("PUT", "/api/library/part/calm?scope=global", body(tone("Loud.")), 400, "query_not_allowed"),
@@ -250,7 +250,7 @@ async fn pages_of_other_origins_are_kept_out() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_lists_the_allowed_ones() {
     let running = start().await;
     for (method, path, allowed) in [
         ("POST", "/api/library/part/calm", "put"),

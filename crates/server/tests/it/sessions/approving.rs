@@ -101,7 +101,7 @@ async fn a_refusal_reaches_the_model_with_its_reason() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_not_asked_again() {
+async fn a_remembered_approval_is_not_asked_again() {
     let world = World::start(WRITE).await;
     let session = world.session().await;
     let mut opened = world.say(&session, "Write it twice.").await;

@@ -163,7 +163,7 @@ async fn sessions_are_listed_in_pages() {
 }
 
 #[tokio::test]
-async fn deleting_what_is_not_there_succeeds() {
+async fn deleting_a_missing_session_succeeds() {
     let world = World::start(QUICK).await;
     let session = world.session().await;
     world.hear(&session, "Hello!").await;

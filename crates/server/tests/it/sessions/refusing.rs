@@ -9,7 +9,7 @@ const QUICK: &str = "[[reply]]\ntext = \"Quick as a flash.\"\n";
 const UNKNOWN: &str = "/api/sessions/01900000-0000-7000-8000-000000000000";
 
 #[tokio::test]
-async fn what_is_not_there_is_404_with_a_way_out() {
+async fn a_missing_session_is_404_with_a_remedy() {
     let world = World::start(QUICK).await;
     let message = json!({ "content": "Hello?" });
     for session in [UNKNOWN, "/api/sessions/guide"] {
@@ -39,7 +39,7 @@ async fn what_is_not_there_is_404_with_a_way_out() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_understood_is_400_with_what_is_wrong() {
+async fn an_invalid_request_is_400_with_its_cause() {
     let world = World::start(QUICK).await;
     let session = world.session().await;
     let (messages, mode) = (format!("{session}/messages"), format!("{session}/mode"));
@@ -114,7 +114,7 @@ async fn bodies_are_json_of_bounded_length() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_lists_the_allowed_ones() {
     let world = World::start(QUICK).await;
     let session = world.session().await;
     for (method, path, allowed) in

@@ -232,7 +232,7 @@ async fn a_message_may_limit_the_rounds_with_tools() {
 
 /// A model's final failure is an event with a code.
 #[tokio::test]
-async fn a_model_that_fails_is_told() {
+async fn a_failing_model_is_reported() {
     let world = World::start("[[reply]]\nfault = { status = 401 }\n").await;
     let session = world.session().await;
     let events = world.hear(&session, "Hello!").await;

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::client::stop_reason;
 
 #[tokio::test]
-async fn a_stop_ends_streams_and_runs_and_keeps_what_was_said() {
+async fn a_stop_ends_streams_and_runs_and_keeps_their_text() {
     let words = "word ".repeat(300);
     let world = World::start(&format!("[[reply]]\npace_ms = 20\ntext = \"{words}\"\n")).await;
     let session = world.session().await;
