@@ -91,16 +91,21 @@ impl Library {
         })
     }
 
-    /// The compiled prompts of two revisions of a persona, chosen as in [`Library::diff`].
+    /// The compiled prompts of two revisions of a persona, chosen as in [`Library::diff`]. Fails for other
+    /// kinds.
     #[boxed]
     pub async fn diff_prompts(
         &self,
+        kind: Kind,
         name: &Name,
         scope: Option<Scope>,
         from: Option<&RevisionRef>,
         to: Option<&RevisionRef>,
     ) -> Result<PromptDiff> {
-        let compared = self.compared(Kind::Persona, name, scope, from, to).await?;
+        if kind != Kind::Persona {
+            return Err(HistoryError::NoPrompt { kind, name: name.clone() }.into());
+        }
+        let compared = self.compared(kind, name, scope, from, to).await?;
         let Compared { scope, before, after, until_now } = compared;
         let to = match until_now && !is_deletion(&after) {
             true => {

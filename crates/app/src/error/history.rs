@@ -24,6 +24,8 @@ pub enum HistoryError {
     /// `together` where the piece can be rolled back along with what refers to it.
     #[error("{referrer} refers to {} {piece:?} of {scope}, which no longer exists", kind.spoken())]
     PieceGone { referrer: String, kind: Kind, piece: Name, scope: Scope, revision: String, together: bool },
+    #[error("{} {name:?} has no compiled prompt to compare: only personas do", kind.spoken())]
+    NoPrompt { kind: Kind, name: Name },
     #[error("{} {name:?} is builtin and has no history", kind.spoken())]
     Builtin { kind: Kind, name: Name },
     #[error("the tag {tag:?} {problem}")]
@@ -55,6 +57,7 @@ impl AsReport for HistoryError {
             Self::Single { .. } => Code::SingleRevision,
             Self::PieceForgotten { .. } => Code::ForgottenRevision,
             Self::PieceGone { .. } => Code::PieceGone,
+            Self::NoPrompt { .. } => Code::NotForKind,
             Self::Builtin { .. } => Code::NoHistory,
             Self::InvalidTag { .. } => Code::InvalidTag,
         }
@@ -76,6 +79,7 @@ impl AsReport for HistoryError {
             Self::Single { kind, name } | Self::Builtin { kind, name } => {
                 Subject::entity(*kind, name.as_str())
             }
+            Self::NoPrompt { kind, name } => Subject::entity(*kind, name.as_str()).at_field("compiled"),
             Self::InvalidTag { .. } => Subject::field("tag"),
         }
     }
@@ -100,6 +104,7 @@ impl AsReport for HistoryError {
                 let first = Remedy::RollBackFirst { kind, name, revision };
                 if *together { vec![first, Remedy::WithPieces] } else { vec![first] }
             }
+            Self::NoPrompt { .. } => vec![Remedy::LeaveOut { fields: vec!["compiled".to_owned()] }],
             Self::Builtin { .. } => vec![Remedy::DuplicateIt],
             Self::InvalidTag { problem: TagProblem::NotAWord { .. }, .. } => Vec::new(),
             Self::InvalidTag { .. } => vec![Remedy::OtherTag],

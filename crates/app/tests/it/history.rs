@@ -273,10 +273,13 @@ async fn a_difference_shows_what_tags_freeze() {
             let (from, to) = (Some(&production), Some(&next));
             let between = library.diff(Kind::Persona, &coder, Some(scope), from, to).await.unwrap();
             assert_eq!(changed(&between), content("One.", "Two."));
-            let prompts = library.diff_prompts(&coder, Some(scope), from, to).await.unwrap();
+            let prompts = library.diff_prompts(Kind::Persona, &coder, Some(scope), from, to).await.unwrap();
             assert!(prompts.from.contains("One.") && prompts.to.contains("Two."), "{prompts:?}");
-            let prompts = library.diff_prompts(&coder, Some(scope), Some(&next), None).await.unwrap();
+            let prompts =
+                library.diff_prompts(Kind::Persona, &coder, Some(scope), Some(&next), None).await.unwrap();
             assert!(prompts.from.contains("Two.") && prompts.to.contains("Three."), "{prompts:?}");
+            let part = library.diff_prompts(Kind::Part, &name("calm"), Some(scope), None, None).await;
+            assert_eq!(at_field(part), (Code::NotForKind, Some("compiled".to_owned())));
             let same = library.diff(Kind::Persona, &coder, Some(scope), to, to).await.unwrap();
             assert_eq!(changed(&same), vec![]);
         }

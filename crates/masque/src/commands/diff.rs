@@ -44,7 +44,7 @@ pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Out
     let compiled = match args.compiled {
         true => {
             let library = &workspace.library;
-            Some(library.diff_prompts(&name, args.recorded.scope, from.as_ref(), to.as_ref()).await?)
+            Some(library.diff_prompts(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await?)
         }
         false => None,
     };

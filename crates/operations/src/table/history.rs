@@ -3,7 +3,6 @@
 use app::inputs::{CompareRevisions, EntityHistory, Rollback, TagRevision, UntagRevision};
 use app::outputs::{History, RevisionDiff, RolledBack, Tagged, Untagged};
 use app::{Library, NewTag, RevisionRef};
-use persona::Kind;
 
 use super::prelude::*;
 use crate::Context;
@@ -39,8 +38,8 @@ async fn diff(library: &Library, input: CompareRevisions) -> app::Result<Revisio
     let CompareRevisions { kind, name, from, to, compiled, scope } = input;
     let (from, to) = (from.map(|from| from.parse()), to.map(|to| to.parse()));
     let mut diff = library.diff(kind, &name, scope, from.as_ref(), to.as_ref()).await?;
-    if compiled && kind == Kind::Persona {
-        diff.compiled = Some(library.diff_prompts(&name, scope, from.as_ref(), to.as_ref()).await?);
+    if compiled {
+        diff.compiled = Some(library.diff_prompts(kind, &name, scope, from.as_ref(), to.as_ref()).await?);
     }
     Ok(diff)
 }
