@@ -1,0 +1,194 @@
+import { request } from '../api/client';
+import { Problem, asProblem } from '../api/problem';
+import { streamPost } from '../api/stream';
+import { began, changesOf, emptyLog, heard, type AgentEvent, type EditLog } from './edits';
+import type { Turn } from './turns';
+
+export interface UndoneTurn {
+  undone: { kind: string; name: string; scope: string }[];
+  kept: { kind: string; name: string; scope: string; reason: string }[];
+}
+
+interface Hooks {
+  /** A tool changed something: the editor reads again. */
+  onchanged: () => void;
+  onrunning: (running: boolean) => void;
+  oncontent: () => void;
+  onmatter: (open: boolean) => void;
+}
+
+/** How often a run whose stream was lost is asked for, and how long. */
+const POLL_MS = 1_500;
+const POLL_LIMIT = 400;
+
+/** The conversation about one persona. Text arrives in pieces and is shown once a frame. */
+export class Agent {
+  log = $state.raw<EditLog>(emptyLog);
+  loaded = $state(false);
+  /** Why the history or a request failed; the log's own `error` is what the agent said. */
+  problem = $state.raw<Problem | undefined>();
+  /** True while the stream is lost and the page waits for the run's turns. */
+  recovering = $state(false);
+  /** True if the last message asked for a proposal only. */
+  proposed = $state(false);
+  sends = $state(0);
+  changes = $derived(changesOf(this.log.turns));
+  undone = $state(false);
+
+  readonly personaId: string;
+  #hooks: Hooks;
+  #now: EditLog = emptyLog;
+  #frame = 0;
+  #abort = new AbortController();
+
+  constructor(personaId: string, hooks: Hooks) {
+    this.personaId = personaId;
+    this.#hooks = hooks;
+  }
+
+  close(): void {
+    this.#abort.abort();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  async load(): Promise<void> {
+    try {
+      const turns = await this.#history();
+      // A message that was sent meanwhile is newer than this history.
+      if (!this.#now.running) this.#set({ ...emptyLog, turns });
+      this.problem = undefined;
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.problem = asProblem(error);
+    } finally {
+      this.loaded = true;
+    }
+  }
+
+  async send(message: string, plan: boolean): Promise<void> {
+    if (this.#now.running) return;
+    this.problem = undefined;
+    this.undone = false;
+    this.proposed = plan;
+    this.sends += 1;
+    this.#set(began(this.#now, `sent-${crypto.randomUUID()}`, message));
+    this.#hooks.onmatter(false);
+    this.#hooks.onrunning(true);
+    try {
+      const body = { personaId: this.personaId, message, ...(plan ? { plan } : {}) };
+      for await (const event of streamPost('/api/persona-agent/chat', body, this.#abort.signal)) {
+        this.#hear(event.data);
+        if (!this.#now.running) break;
+      }
+      if (this.#now.running && !this.#abort.signal.aborted) await this.#recover();
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      const problem = asProblem(error);
+      // A request that was refused sent nothing; a connection that broke may have.
+      if (problem.status === 0) await this.#recover();
+      else this.#fail(problem);
+    } finally {
+      if (!this.#abort.signal.aborted) this.#hooks.onrunning(false);
+    }
+  }
+
+  async clear(): Promise<void> {
+    try {
+      await request('POST', '/api/persona-agent/clear', { body: { personaId: this.personaId } });
+      this.#set(emptyLog);
+      this.problem = undefined;
+      this.#hooks.onmatter(false);
+    } catch (error) {
+      this.#fail(asProblem(error));
+    }
+  }
+
+  /** Takes the agent's last turn back. The answer says what stays, because others changed it since. */
+  async undo(): Promise<UndoneTurn | undefined> {
+    try {
+      const { data } = await request<UndoneTurn>('POST', '/api/persona-agent/undo', { body: { personaId: this.personaId } });
+      this.undone = true;
+      this.#hooks.onchanged();
+      return data;
+    } catch (error) {
+      this.#fail(asProblem(error));
+      return undefined;
+    }
+  }
+
+  #fail(problem: Problem): void {
+    this.#set({ ...this.#now, running: false, open: '' });
+    this.problem = problem.unsupported
+      ? new Problem(problem.status, { detail: 'This server has no editing agent yet. Update masque, or edit the persona by hand.', code: 'unsupported' })
+      : problem;
+    this.#hooks.onmatter(true);
+  }
+
+  #hear(data: string): void {
+    const event = JSON.parse(data) as AgentEvent;
+    const next = heard(this.#now, event);
+    if (event.type === 'text_delta') {
+      this.#now = next;
+      // Once a frame, however fast the pieces come. A hidden tab paints nothing and shows all at once later.
+      if (this.#frame === 0) this.#frame = requestAnimationFrame(() => ((this.#frame = 0), this.#show()));
+      return;
+    }
+    this.#set(next);
+    if (event.type === 'tool_result' && !event.isError) this.#hooks.onchanged();
+    if (event.type === 'error') this.#hooks.onmatter(true);
+  }
+
+  #set(log: EditLog): void {
+    this.#now = log;
+    this.#show();
+  }
+
+  #show(): void {
+    this.log = this.#now;
+    this.#hooks.oncontent();
+  }
+
+  async #history(): Promise<Turn[]> {
+    const path = `/api/persona-agent/history?personaId=${encodeURIComponent(this.personaId)}`;
+    return (await request<{ turns: Turn[] }>('GET', path, { signal: this.#abort.signal })).data.turns;
+  }
+
+  /** The stream is lost, but the run goes on at the server: waits for its turns. No turn is lost, because
+   * the history has them all, and none is doubled, because it replaces what was heard. */
+  async #recover(): Promise<void> {
+    this.recovering = true;
+    try {
+      for (let tries = 0; tries < POLL_LIMIT && !this.#abort.signal.aborted; tries += 1) {
+        const turns = await this.#history().catch(() => undefined);
+        const running = turns ? await this.#isRunning() : true;
+        if (turns && !running) {
+          const arrived = turns.some((turn) => turn.type === 'user' && turn.content === lastMessage(this.#now));
+          this.#set({ turns, open: '', running: false, error: arrived ? undefined : 'The connection was lost before the message arrived. Send it again.' });
+          this.#hooks.onmatter(!arrived);
+          this.#hooks.onchanged();
+          return;
+        }
+        if (turns) this.#set({ ...this.#now, turns, open: '' });
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    } finally {
+      this.recovering = false;
+    }
+  }
+
+  async #isRunning(): Promise<boolean> {
+    try {
+      const path = `/api/storage/personas/${encodeURIComponent(this.personaId)}`;
+      const { data } = await request<{ agentChatSessionId?: string }>('GET', path);
+      if (!data.agentChatSessionId) return false;
+      const session = await request<{ status: string }>('GET', `/api/sessions/${data.agentChatSessionId}`);
+      return session.data.status === 'running';
+    } catch (error) {
+      return asProblem(error).status === 0;
+    }
+  }
+}
+
+function lastMessage(log: EditLog): string {
+  const turn = log.turns.findLast((one) => one.type === 'user');
+  return turn?.type === 'user' ? turn.content : '';
+}

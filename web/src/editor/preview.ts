@@ -1,0 +1,113 @@
+import { request, type Entity, type Kind, type Scope } from '../api/client';
+import type { Layer } from '../ui/layers';
+
+/** One piece of the assembled text, as `POST /api/preview` answers it. The texts of all blocks, one
+ * after the other, are exactly what the model gets. */
+export interface Block {
+  id: string;
+  hash: string;
+  heading: string | null;
+  kind: string;
+  name: string;
+  part_type?: string;
+  field?: string;
+  layer: Layer;
+  base?: string;
+  scope: Scope;
+  form: 'whole' | 'summary';
+  first_line: number;
+  text: string;
+  tokens: number;
+}
+
+export interface LeftOut {
+  kind: string;
+  name: string;
+  tokens: number;
+  reason: string;
+}
+
+export interface BudgetPoint {
+  max_tokens: number;
+  tokens: number;
+  left_out: string[];
+}
+
+export interface DraftProblem {
+  rule: string;
+  level: 'note' | 'warning' | 'error';
+  message: string;
+  field?: string | null;
+  line?: number | null;
+  kind?: Kind | null;
+  name?: string | null;
+  suggestion?: string | null;
+}
+
+export interface Preview {
+  tokens: { total: number; counter: string; exact: boolean };
+  blocks: Block[];
+  left_out: LeftOut[];
+  over_budget: boolean;
+  budget_points: BudgetPoint[];
+  stage?: string;
+  problems: DraftProblem[];
+}
+
+export interface PreviewRequest {
+  entity: Entity;
+  scope?: Scope;
+  overrides?: Record<string, string>;
+  stage?: string;
+  max_tokens?: number;
+  /** Unsaved pieces, in place of the stored ones. */
+  pieces?: PieceDraft[];
+}
+
+export interface PieceDraft {
+  kind: Kind;
+  entity: Entity;
+  scope?: Scope;
+}
+
+/** The server's own assembly of an unsaved definition. Writes nothing. */
+export async function loadPreview(wanted: PreviewRequest, signal: AbortSignal): Promise<Preview> {
+  return (await request<Preview>('POST', '/api/preview', { body: { detail: true, ...wanted }, signal })).data;
+}
+
+/** Takes over the blocks that did not change, so that only changed ones are drawn again. */
+export function reuseBlocks(before: readonly Block[], after: readonly Block[]): Block[] {
+  const known = new Map(before.map((block) => [block.id, block]));
+  return after.map((block) => {
+    const old = known.get(block.id);
+    const same = old && old.hash === block.hash && old.text === block.text && old.layer === block.layer && old.first_line === block.first_line;
+    return same ? old : block;
+  });
+}
+
+/** The ids of blocks that are new or have another text than before. */
+export function changedBlocks(before: readonly Block[], after: readonly Block[]): string[] {
+  const texts = new Map(before.map((block) => [block.id, block.text]));
+  return after.filter((block) => texts.get(block.id) !== block.text).map((block) => block.id);
+}
+
+/** `1,482 · exact`, or `≈ 1,482 · o200k_base`. */
+export function tokensText(tokens: Preview['tokens']): string {
+  const total = tokens.total.toLocaleString('en-US');
+  return tokens.exact ? `${total} · exact` : `≈ ${total} · ${tokens.counter}`;
+}
+
+const PLACEHOLDER = /\{\{\s*[\w.-]+\s*\}\}/g;
+
+/** A text cut at its placeholders, which are drawn underlined. */
+export function cutPlaceholders(text: string): { text: string; placeholder: boolean }[] {
+  const pieces: { text: string; placeholder: boolean }[] = [];
+  let at = 0;
+  for (const found of text.matchAll(PLACEHOLDER)) {
+    if (found.index > at) pieces.push({ text: text.slice(at, found.index), placeholder: false });
+    pieces.push({ text: found[0], placeholder: true });
+    at = found.index + found[0].length;
+  }
+  if (at < text.length) pieces.push({ text: text.slice(at), placeholder: false });
+  return pieces;
+}
